@@ -1,0 +1,63 @@
+# Assay. `make` lists the targets.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
+NATIVE := $(VENV)/.native-built
+DEMO_OUT ?= runs/demo
+
+.PHONY: help setup demo test test-rust test-python check bench stubs clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(NATIVE) ## install everything into .venv and build the native module
+
+demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with the path of the report
+	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops --out $(DEMO_OUT)
+
+test: test-rust test-python ## pass all tests
+
+test-rust:
+	cargo test --quiet --workspace --release
+
+test-python: $(NATIVE) tools/debian-packages
+	@tools/debian-packages
+	$(BIN)/pytest
+
+check: $(NATIVE) ## formatting, lints, types, walls, stubs
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cd crates/ftl && cargo clippy --quiet --all-targets -- -D warnings
+	@for crate in assay-core assay-ftl assay-uring; do \
+		if cargo tree --quiet -e normal,build -p $$crate | grep -q pyo3; then echo "$$crate depends on pyo3"; exit 1; fi; done
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	tools/stubs --check
+	$(BIN)/stubtest assay._native --mypy-config-file pyproject.toml
+
+stubs: $(NATIVE) ## write the type stubs of the native module anew
+	tools/stubs
+
+bench: $(NATIVE) ## run the benchmarks at real size
+	cargo bench --quiet --workspace
+	@for bench in benches/*.py; do $(BIN)/python $$bench || exit 1; done
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) target
+
+$(UV):
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed"; exit 1; }
+	@python3 -m venv $(VENV) || { echo "python3 -m venv failed: install the Debian package python3-venv"; exit 1; }
+	@$(BIN)/pip install --quiet "uv==0.13.*"
+
+$(NATIVE): $(UV) pyproject.toml requirements.txt $(RUST_SOURCES)
+	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or newer"; exit 1; }
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --require-hashes -r requirements.txt
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --uv --release
+	@touch $@

@@ -1,0 +1,177 @@
+//! The contract between the stimulus and a drive, real or simulated.
+
+use std::ops::{Add, AddAssign, Sub};
+use std::sync::Arc;
+
+/// A point in time or a span on a device's own monotonic clock, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+/// An amount of data, or a place on a drive counted in bytes from its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+macro_rules! arithmetic {
+    ($name:ident) => {
+        impl Add for $name {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0 + other.0)
+            }
+        }
+        impl AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                self.0 += other.0;
+            }
+        }
+        impl Sub for $name {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+        }
+    };
+}
+arithmetic!(Nanos);
+arithmetic!(Bytes);
+
+impl Nanos {
+    /// The end of time: a deadline that never comes.
+    pub const NEVER: Self = Self(u64::MAX);
+    /// One second.
+    pub const SECOND: Self = Self(1_000_000_000);
+}
+
+/// A positive operating-system error number; 5 is EIO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    /// What a transfer of less than the asked length is counted as.
+    pub const SHORT_TRANSFER: Self = Self(5);
+}
+
+/// Read or write, seen from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the drive.
+    Read,
+    /// To the drive.
+    Write,
+}
+
+/// One I/O to be submitted. `offset` and `length` are multiples of the logical block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    /// Names the I/O until it completes; below the lane's slot count.
+    pub slot: u32,
+    /// Read or write.
+    pub direction: Direction,
+    /// Place on the drive.
+    pub offset: Bytes,
+    /// Transfer size.
+    pub length: Bytes,
+    /// Index into the patterns given to [`Device::prepare`].
+    pub data_index: u32,
+}
+
+/// The end of one I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The slot of the [`Io`].
+    pub slot: u32,
+    /// When the device's clock saw it complete.
+    pub at: Nanos,
+    /// Bytes moved, or the error.
+    pub result: Result<Bytes, Errno>,
+}
+
+/// Content of the data written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataPattern {
+    /// Incompressible, with a unique stamp in every 512 bytes.
+    Random,
+    /// A perfect compressor keeps this share, in (0, 1]; the rest of every 512 bytes is zero.
+    Compressible {
+        /// Share kept.
+        stored_share: f64,
+    },
+    /// The same pool of random bytes again and again.
+    Repeating {
+        /// Size of the pool, at least 512.
+        pool: Bytes,
+    },
+    /// These bytes, again and again.
+    File(Arc<[u8]>),
+}
+
+/// What a drive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// User capacity.
+    pub capacity: Bytes,
+    /// Logical block, 512 or 4096.
+    pub logical_block: Bytes,
+}
+
+/// A drive's own cumulative counters of completed I/Os.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Completed reads, bytes read, and reads merged into others.
+    pub read: DirectionCounters,
+    /// The same for writes.
+    pub write: DirectionCounters,
+}
+
+/// One direction of [`Counters`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectionCounters {
+    /// Completed requests.
+    pub io_count: u64,
+    /// Bytes moved.
+    pub bytes: Bytes,
+    /// Requests merged into another before they reached the drive.
+    pub merge_count: u64,
+}
+
+/// What can be read off at a step boundary; `None` where it cannot be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Probe {
+    /// The drive's counters.
+    pub counters: Option<Counters>,
+    /// CPU time used so far by the thread that drives this device.
+    pub cpu: Option<Nanos>,
+}
+
+/// A drive as the stimulus sees it: one submission queue with its clock.
+///
+/// A device is used by one thread. `submit` may queue; `reap` sends what is queued, then waits until an I/O
+/// has completed or the deadline has come, whichever is first. Time never runs backwards.
+pub trait Device {
+    /// Capacity and logical block.
+    fn info(&self) -> DeviceInfo;
+
+    /// The device's monotonic clock.
+    fn now(&self) -> Nanos;
+
+    /// The same instant since the Unix epoch.
+    fn wall(&self) -> Nanos;
+
+    /// Make ready for up to `slot_count` outstanding I/Os of up to `transfer` bytes with these data patterns.
+    ///
+    /// # Errors
+    /// The operating system's error when memory or queue entries cannot be had.
+    fn prepare(&mut self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> Result<(), Errno>;
+
+    /// Accept one I/O. Its slot must be free.
+    fn submit(&mut self, io: Io);
+
+    /// Append completions to `completions`; returns with none when the deadline comes first.
+    ///
+    /// # Errors
+    /// The queue itself failed; no I/O can be trusted to complete any more.
+    fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno>;
+
+    /// Counters and CPU time; `with_counters` is false where only the CPU time is wanted.
+    fn probe(&mut self, with_counters: bool) -> Probe;
+}

@@ -1,0 +1,420 @@
+//! The loop that keeps N I/Os outstanding: one lane is one device queue with its thread.
+//!
+//! At the end of a step nothing is cancelled or waited for: free slots go to the next step at once, and the
+//! last completions of the old step are counted as its tail while the new one already runs.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::contract::{Bytes, Completion, DataPattern, Device, Direction, Errno, Io, Nanos, Probe};
+use crate::pattern::{Access, CompiledPattern, Cursor, lane_stream};
+use crate::record::{Ended, StepRecord};
+use crate::step::{Demand, StopRule};
+use crate::tally::{Completed, Tally};
+
+/// Longest wait before a lane looks again whether it should stop.
+const POLL: Nanos = Nanos(50_000_000);
+/// The same for a lane that has nothing outstanding and cannot know when the step ends.
+const IDLE_POLL: Nanos = Nanos(200_000);
+/// After an interruption, outstanding I/Os are waited for at most this long.
+const DRAIN_LIMIT: Nanos = Nanos(3_000_000_000);
+
+/// One step as all lanes share it.
+pub(crate) struct SharedStep {
+    pub(crate) pattern: CompiledPattern,
+    pub(crate) demand: Demand,
+    pub(crate) stop: StopRule,
+    pub(crate) data_index: u32,
+    pub(crate) cursor: Arc<AtomicU64>,
+    pub(crate) thread_cursors: Vec<AtomicU64>,
+    pub(crate) claimed: AtomicU64,
+    pub(crate) end: AtomicU64,
+}
+
+/// A program as all lanes share it.
+pub(crate) struct SharedProgram {
+    pub(crate) steps: Vec<SharedStep>,
+    pub(crate) data: Vec<DataPattern>,
+    pub(crate) transfer: Bytes,
+    pub(crate) lane_count: usize,
+    pub(crate) start: OnceLock<Nanos>,
+    pub(crate) halt: AtomicU8,
+    pub(crate) errors: AtomicU64,
+    pub(crate) error_limit: u64,
+    pub(crate) io_time_limit: Nanos,
+    pub(crate) step_index: AtomicUsize,
+    pub(crate) clock: AtomicU64,
+    pub(crate) lane_io_counts: Vec<AtomicU64>,
+}
+
+impl SharedProgram {
+    pub(crate) fn halt(&self, why: Ended) {
+        // The first reason stands.
+        let _ = self.halt.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn halted(&self) -> Option<Ended> {
+        match self.halt.load(Ordering::Relaxed) {
+            0 => None,
+            reason if reason == Ended::Interrupted as u8 => Some(Ended::Interrupted),
+            reason if reason == Ended::Errors as u8 => Some(Ended::Errors),
+            _ => Some(Ended::Hung),
+        }
+    }
+
+    fn count_error(&self) {
+        if self.errors.fetch_add(1, Ordering::Relaxed) + 1 >= self.error_limit {
+            self.halt(Ended::Errors);
+        }
+    }
+}
+
+impl SharedStep {
+    fn end(&self) -> Nanos {
+        Nanos(self.end.load(Ordering::Acquire))
+    }
+
+    fn end_at(&self, at: Nanos) {
+        self.end.fetch_min(at.0, Ordering::AcqRel);
+    }
+
+    /// Fix the end of a timed step once its start is known; every lane computes the same.
+    fn begin(&self, start: Nanos) {
+        if let StopRule::Time(span) = self.stop {
+            self.end_at(start + span);
+        }
+    }
+
+    /// May one more I/O be submitted?
+    fn claim(&self) -> bool {
+        match self.stop {
+            StopRule::Time(_) => true,
+            StopRule::Amount(amount) => self.claimed.load(Ordering::Relaxed) < amount.0,
+            StopRule::Count(count) => self.claimed.fetch_add(1, Ordering::Relaxed) < count,
+        }
+    }
+
+    fn claimed_bytes(&self, bytes: Bytes) {
+        if let StopRule::Amount(_) = self.stop {
+            self.claimed.fetch_add(bytes.0, Ordering::Relaxed);
+        }
+    }
+
+    fn slots(&self, lane: usize, lane_count: usize) -> u32 {
+        self.threads(lane, lane_count) * self.demand.queue_depth
+    }
+
+    /// Threads of the step that this lane stands for: one of a real drive, all of a simulated one.
+    fn threads(&self, lane: usize, lane_count: usize) -> u32 {
+        (lane..self.demand.thread_count as usize).step_by(lane_count).count() as u32
+    }
+}
+
+/// A device queue with the state that outlives programs: its random stream and its memory.
+pub(crate) struct Lane<D> {
+    pub(crate) device: D,
+    index: usize,
+    rng: Xoshiro256PlusPlus,
+    spare_tallies: Vec<Tally>,
+    flights: Vec<Flight>,
+    free: Vec<u32>,
+    completions: Vec<Completion>,
+}
+
+#[derive(Clone, Copy)]
+struct Flight {
+    step: usize,
+    direction: Direction,
+    submitted: Nanos,
+    length: Bytes,
+}
+
+/// A step as this lane sees it.
+struct LaneStep {
+    record: StepRecord,
+    tally: Option<Tally>,
+    in_flight: u32,
+    end: Nanos,
+    closed: bool,
+}
+
+impl<D: Device> Lane<D> {
+    pub(crate) fn new(device: D, seed: u64, index: usize) -> Self {
+        let rng = lane_stream(seed, index);
+        Self {
+            device,
+            index,
+            rng,
+            spare_tallies: Vec::new(),
+            flights: Vec::new(),
+            free: Vec::new(),
+            completions: Vec::new(),
+        }
+    }
+
+    /// Run all steps; one record per step that was begun.
+    pub(crate) fn run(&mut self, program: &SharedProgram) -> Result<Vec<StepRecord>, Errno> {
+        let slots = program.steps.iter().map(|step| step.slots(self.index, program.lane_count)).max().unwrap_or(0);
+        self.device.prepare(&program.data, slots, program.transfer)?;
+        let idle = Flight { step: 0, direction: Direction::Read, submitted: Nanos(0), length: Bytes(0) };
+        self.flights = vec![idle; slots as usize];
+        self.free = (0..slots).rev().collect();
+        self.completions.clear();
+        let start = *program.start.get_or_init(|| self.device.now());
+        Ok(LaneRun::new(self, program, start).run(start))
+    }
+}
+
+/// One program running on one lane.
+struct LaneRun<'a, D> {
+    lane: &'a mut Lane<D>,
+    program: &'a SharedProgram,
+    steps: Vec<LaneStep>,
+    /// Completions already looked at.
+    taken: usize,
+    outstanding: u32,
+    /// Up to where the outstanding integral has been taken.
+    integrated: Nanos,
+    last_submission: Nanos,
+    last_progress: Nanos,
+    io_count: u64,
+    boundary: Probe,
+}
+
+impl<'a, D: Device> LaneRun<'a, D> {
+    fn new(lane: &'a mut Lane<D>, program: &'a SharedProgram, start: Nanos) -> Self {
+        Self {
+            lane,
+            program,
+            steps: Vec::with_capacity(program.steps.len()),
+            taken: 0,
+            outstanding: 0,
+            integrated: start,
+            last_submission: start,
+            last_progress: start,
+            io_count: 0,
+            boundary: Probe::default(),
+        }
+    }
+
+    fn run(mut self, mut start: Nanos) -> Vec<StepRecord> {
+        self.boundary = self.probe();
+        for index in 0..self.program.steps.len() {
+            self.open(index, start);
+            self.keep_outstanding(index);
+            self.close(index);
+            if self.program.halted().is_some() {
+                break;
+            }
+            start = self.steps[index].end;
+        }
+        self.drain();
+        self.steps.into_iter().map(|step| step.record).collect()
+    }
+
+    fn open(&mut self, index: usize, start: Nanos) {
+        self.program.steps[index].begin(start);
+        self.program.step_index.fetch_max(index, Ordering::Relaxed);
+        let now = self.lane.device.now();
+        let wall = self.lane.device.wall();
+        let record = StepRecord {
+            start,
+            start_wall: Nanos((wall.0 + start.0).saturating_sub(now.0)),
+            counters_before: self.boundary.counters,
+            ..StepRecord::default()
+        };
+        let tally = Some(self.lane.spare_tallies.pop().unwrap_or_default());
+        self.steps.push(LaneStep { record, tally, in_flight: 0, end: Nanos::NEVER, closed: false });
+        self.integrated = start;
+        self.last_submission = start;
+    }
+
+    /// Submit and reap until the step ends.
+    fn keep_outstanding(&mut self, index: usize) {
+        let step = &self.program.steps[index];
+        let limit = step.slots(self.lane.index, self.program.lane_count);
+        loop {
+            self.take_completions(step.end());
+            let now = self.lane.device.now();
+            if self.program.halted().is_some() {
+                step.end_at(now);
+            }
+            if now >= step.end() {
+                return;
+            }
+            self.fill(index, step, limit);
+            let wait = if self.outstanding == 0 { IDLE_POLL } else { POLL };
+            self.reap(Nanos(step.end().0.min(now.0 + wait.0)));
+        }
+    }
+
+    /// Use every free slot before waiting.
+    fn fill(&mut self, index: usize, step: &SharedStep, limit: u32) {
+        while self.outstanding < limit {
+            let now = self.lane.device.now();
+            if now >= step.end() {
+                return;
+            }
+            if !step.claim() {
+                step.end_at(now);
+                return;
+            }
+            self.submit(index, step, now);
+        }
+    }
+
+    fn submit(&mut self, index: usize, step: &SharedStep, now: Nanos) {
+        let slot = self.lane.free.pop().expect("a lane has as many slots as its largest step");
+        let cursor = self.cursor(step, slot);
+        let access = step.pattern.draw(&mut self.lane.rng, cursor);
+        step.claimed_bytes(access.length);
+        self.integrate(now);
+        if self.outstanding == 0 {
+            self.last_progress = now;
+        }
+        self.outstanding += 1;
+        self.lane.flights[slot as usize] =
+            Flight { step: index, direction: access.direction, submitted: now, length: access.length };
+        self.note_submission(index, now);
+        let Access { direction, offset, length } = access;
+        self.lane.device.submit(Io { slot, direction, offset, length, data_index: step.data_index });
+    }
+
+    fn cursor<'s>(&self, step: &'s SharedStep, slot: u32) -> &'s AtomicU64 {
+        match step.pattern.cursor() {
+            Cursor::Shared => &step.cursor,
+            Cursor::PerThread => {
+                let nth = slot / step.demand.queue_depth % step.threads(self.lane.index, self.program.lane_count);
+                &step.thread_cursors[self.lane.index + nth as usize * self.program.lane_count]
+            }
+        }
+    }
+
+    fn note_submission(&mut self, index: usize, now: Nanos) {
+        let step = &mut self.steps[index];
+        step.in_flight += 1;
+        step.record.submission_gap_max = step.record.submission_gap_max.max(now - self.last_submission);
+        step.record.first_submission.get_or_insert(now);
+        step.record.last_submission = Some(now);
+        self.last_submission = now;
+    }
+
+    fn reap(&mut self, deadline: Nanos) {
+        if self.taken == self.lane.completions.len() {
+            self.lane.completions.clear();
+            self.taken = 0;
+        }
+        let failed = self.lane.device.reap(&mut self.lane.completions, deadline).is_err();
+        let now = self.lane.device.now();
+        let stuck = self.outstanding > 0
+            && self.lane.completions.is_empty()
+            && now.0 - self.last_progress.0 > self.program.io_time_limit.0;
+        if failed || stuck {
+            self.program.halt(Ended::Hung);
+        }
+        self.program.clock.store(now.0, Ordering::Relaxed);
+        self.program.lane_io_counts[self.lane.index].store(self.io_count, Ordering::Relaxed);
+    }
+
+    /// Count the completions up to `end`; later ones are left for the next step.
+    fn take_completions(&mut self, end: Nanos) {
+        while let Some(completion) = self.lane.completions.get(self.taken) {
+            if completion.at > end {
+                return;
+            }
+            let completion = *completion;
+            self.taken += 1;
+            self.take(&completion);
+        }
+    }
+
+    fn take(&mut self, completion: &Completion) {
+        let flight = self.lane.flights[completion.slot as usize];
+        self.integrate(completion.at);
+        self.outstanding -= 1;
+        self.last_progress = completion.at;
+        self.lane.free.push(completion.slot);
+        let step = &mut self.steps[flight.step];
+        step.in_flight -= 1;
+        let tally = step.tally.as_mut().expect("a step keeps its tally until its last I/O is in");
+        match completion.result {
+            Ok(bytes) if bytes == flight.length => {
+                let Flight { direction, submitted, .. } = flight;
+                self.io_count += 1;
+                tally.count(&Completed { direction, submitted, at: completion.at, bytes }, step.record.start, step.end);
+            }
+            Ok(_) => self.count_error(flight, Errno::SHORT_TRANSFER),
+            Err(errno) => self.count_error(flight, errno),
+        }
+        self.seal_if_done(flight.step);
+    }
+
+    fn count_error(&mut self, flight: Flight, errno: Errno) {
+        if let Some(tally) = self.steps[flight.step].tally.as_mut() {
+            tally.count_error(flight.direction, errno);
+        }
+        self.program.count_error();
+    }
+
+    fn integrate(&mut self, to: Nanos) {
+        let span_ns = to.0.saturating_sub(self.integrated.0);
+        if let Some(step) = self.steps.last_mut().filter(|step| !step.closed) {
+            step.record.outstanding_ns += u64::from(self.outstanding) * span_ns;
+        }
+        self.integrated = self.integrated.max(to);
+    }
+
+    fn close(&mut self, index: usize) {
+        let end = self.program.steps[index].end();
+        self.integrate(end);
+        let probe = self.probe();
+        let active = self.program.steps[index].slots(self.lane.index, self.program.lane_count) > 0;
+        let step = &mut self.steps[index];
+        step.end = end;
+        step.closed = true;
+        step.record.span = Nanos(end.0.saturating_sub(step.record.start.0));
+        step.record.cpu = probe.cpu.zip(self.boundary.cpu).map(|(after, before)| after - before);
+        step.record.counters_after = probe.counters;
+        step.record.ended = self.program.halted().unwrap_or_default();
+        if active {
+            let gap = Nanos(end.0.saturating_sub(self.last_submission.0));
+            step.record.submission_gap_max = step.record.submission_gap_max.max(gap);
+        }
+        self.boundary = probe;
+        self.seal_if_done(index);
+    }
+
+    fn seal_if_done(&mut self, index: usize) {
+        let step = &mut self.steps[index];
+        if step.closed
+            && step.in_flight == 0
+            && let Some(mut tally) = step.tally.take()
+        {
+            tally.seal(&mut step.record);
+            self.lane.spare_tallies.push(tally);
+        }
+    }
+
+    /// Wait for the tail of the program; after a halt only for a while.
+    fn drain(&mut self) {
+        let begun = self.lane.device.now();
+        while self.outstanding > 0 {
+            self.take_completions(Nanos::NEVER);
+            let now = self.lane.device.now();
+            if self.outstanding == 0 || (self.program.halted().is_some() && now.0 > begun.0 + DRAIN_LIMIT.0) {
+                break;
+            }
+            self.reap(Nanos(now.0 + POLL.0));
+        }
+        for index in 0..self.steps.len() {
+            self.steps[index].in_flight = 0;
+            self.seal_if_done(index);
+        }
+    }
+
+    fn probe(&mut self) -> Probe {
+        self.lane.device.probe(self.lane.index == 0)
+    }
+}

@@ -1,0 +1,20 @@
+//! The stimulus: what the next I/O is, exact counts of what came of it, and the loop that keeps N outstanding.
+//!
+//! Nothing here knows whether a [`contract::Device`] is a real drive or a simulated one.
+//!
+//! ```text
+//! StepSpec -> compiled pattern -> Io -> Device -> Completion -> tally -> StepRecord
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod active_range;
+pub mod contract;
+pub mod histogram;
+pub mod pattern;
+pub mod record;
+pub mod step;
+pub mod stimulus;
+
+mod lane;
+mod tally;

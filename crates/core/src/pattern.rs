@@ -1,0 +1,309 @@
+//! What the next I/O is: size, direction and place, drawn from a seeded stream that goes on from step to step.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::active_range::ActiveRange;
+use crate::contract::{Bytes, DataPattern, Direction};
+
+/// Shares that should sum to one may be off by this much.
+const SHARE_TOLERANCE: f64 = 1e-9;
+
+/// Where sequential I/Os take their place from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cursor {
+    /// One cursor for all outstanding I/Os, kept across steps on the same range.
+    Shared,
+    /// One cursor per thread, started apart by an equal share of the range at each step.
+    PerThread,
+}
+
+/// The access pattern of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessPattern {
+    /// Transfer sizes in bytes with their shares of the accesses; the shares sum to one.
+    pub sizes: Vec<(u64, f64)>,
+    /// Share of reads, in [0, 1].
+    pub read_share: f64,
+    /// Share of random accesses, in [0, 1]; the others are sequential.
+    pub random_share: f64,
+    /// Grid of random starts in bytes; 0 means the transfer size.
+    pub alignment: u64,
+    /// (share of accesses, share of the range) in LBA order; empty means uniform over the range.
+    pub lba_groups: Vec<(f64, f64)>,
+    /// Where sequential I/Os take their place from.
+    pub cursor: Cursor,
+    /// A sequential pass also covers an end of the range that is shorter than one transfer.
+    pub writes_tail: bool,
+    /// Content of the data written.
+    pub data: DataPattern,
+}
+
+/// Why a pattern cannot be run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatternError {
+    /// A share outside [0, 1], or shares that do not sum to one: correct the shares.
+    Share(&'static str),
+    /// A size of zero, or not a multiple of the logical block: choose a multiple.
+    Size {
+        /// Transfer size in bytes.
+        size: u64,
+        /// Logical block in bytes.
+        logical_block: u64,
+    },
+    /// The alignment is not a multiple of the logical block: choose a multiple.
+    Alignment(u64),
+    /// A transfer does not fit into a segment or LBA group: choose a smaller size or a larger range.
+    DoesNotFit(u64),
+    /// LBA groups need a range of one segment.
+    GroupsNeedOneSegment,
+}
+
+impl std::fmt::Display for PatternError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Share(which) => write!(formatter, "the {which} must lie in [0, 1] and sum to one"),
+            Self::Size { size, logical_block } => {
+                write!(formatter, "a transfer of {size} bytes is not a multiple of the {logical_block}-byte block")
+            }
+            Self::Alignment(bytes) => write!(formatter, "an alignment of {bytes} bytes is not a multiple of the block"),
+            Self::DoesNotFit(size) => write!(formatter, "a transfer of {size} bytes does not fit into the range"),
+            Self::GroupsNeedOneSegment => formatter.write_str("LBA groups need a range of one segment"),
+        }
+    }
+}
+
+/// A pattern on a range, checked and made ready to draw from.
+#[derive(Debug)]
+pub(crate) struct CompiledPattern {
+    sizes: Vec<(u64, u64)>,
+    reads: Share,
+    randoms: Share,
+    alignment: u64,
+    groups: Vec<Group>,
+    cursor: Cursor,
+    writes_tail: bool,
+    range: ActiveRange,
+}
+
+/// Linear bytes [from, to) that take the draws up to `threshold`.
+#[derive(Debug)]
+struct Group {
+    threshold: u64,
+    from: u64,
+    to: u64,
+}
+
+/// A probability as a threshold on a 64-bit draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    None,
+    Below(u64),
+    All,
+}
+
+impl Share {
+    fn new(share: f64, name: &'static str) -> Result<Self, PatternError> {
+        match share {
+            0.0 => Ok(Self::None),
+            1.0 => Ok(Self::All),
+            share if share > 0.0 && share < 1.0 => Ok(Self::Below(threshold(share))),
+            _ => Err(PatternError::Share(name)),
+        }
+    }
+
+    fn draw(self, rng: &mut Xoshiro256PlusPlus) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Below(limit) => rng.next_u64() < limit,
+        }
+    }
+}
+
+/// One drawn access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) direction: Direction,
+    pub(crate) offset: Bytes,
+    pub(crate) length: Bytes,
+}
+
+impl CompiledPattern {
+    pub(crate) fn new(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64) -> Result<Self, PatternError> {
+        check_sizes(pattern, range, logical_block)?;
+        Ok(Self {
+            sizes: cumulative(&pattern.sizes, "size shares")?,
+            reads: Share::new(pattern.read_share, "read share")?,
+            randoms: Share::new(pattern.random_share, "random share")?,
+            alignment: pattern.alignment,
+            groups: compile_groups(pattern, range, logical_block)?,
+            cursor: pattern.cursor,
+            writes_tail: pattern.writes_tail,
+            range: range.clone(),
+        })
+    }
+
+    pub(crate) fn cursor(&self) -> Cursor {
+        self.cursor
+    }
+
+    /// Where thread `index` of `count` starts when each has a cursor of its own.
+    pub(crate) fn thread_start(&self, index: u64, count: u64) -> u64 {
+        let step = self.sizes[0].1;
+        self.range.total().0 / count / step * step * index
+    }
+
+    /// Draw the next access. `cursor` is a linear address that sequential accesses take and advance.
+    #[inline]
+    pub(crate) fn draw(&self, rng: &mut Xoshiro256PlusPlus, cursor: &AtomicU64) -> Access {
+        let size = pick(&self.sizes, rng).1;
+        let direction = if self.reads.draw(rng) { Direction::Read } else { Direction::Write };
+        let (linear, length) =
+            if self.randoms.draw(rng) { (self.draw_random(rng, size), size) } else { self.take_next(cursor, size) };
+        Access { direction, offset: self.range.place_of(linear), length: Bytes(length) }
+    }
+
+    fn draw_random(&self, rng: &mut Xoshiro256PlusPlus, size: u64) -> u64 {
+        let grid = if self.alignment == 0 { size } else { self.alignment };
+        let segment = self.range.segment().0;
+        let (from, to) = if self.groups.is_empty() {
+            let index = uniform_below(rng.next_u64(), self.range.starts().len() as u64);
+            (index * segment, (index + 1) * segment)
+        } else {
+            let group = pick_group(&self.groups, rng);
+            (group.from, group.to)
+        };
+        from + uniform_below(rng.next_u64(), (to - from - size) / grid + 1) * grid
+    }
+
+    fn take_next(&self, cursor: &AtomicU64, size: u64) -> (u64, u64) {
+        let mut position = cursor.load(Ordering::Relaxed);
+        loop {
+            let (start, length) = self.fit(position, size);
+            match cursor.compare_exchange_weak(position, start + length, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return (start, length),
+                Err(moved) => position = moved,
+            }
+        }
+    }
+
+    /// The first place from `position` on where a sequential transfer lies inside one segment.
+    fn fit(&self, position: u64, size: u64) -> (u64, u64) {
+        let segment = self.range.segment().0;
+        let start = position % self.range.total().0;
+        let room = segment - start % segment;
+        if room >= size {
+            (start, size)
+        } else if self.writes_tail {
+            (start, room)
+        } else {
+            ((start + room) % self.range.total().0, size)
+        }
+    }
+}
+
+/// The seeded stream of one lane; lanes of one seed never overlap (each jumps 2^128 draws ahead).
+pub(crate) fn lane_stream(seed: u64, lane: usize) -> Xoshiro256PlusPlus {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..lane).for_each(|_| rng.jump());
+    rng
+}
+
+/// Map a 64-bit draw to [0, bound); the bias is below bound / 2^64.
+#[inline]
+pub(crate) fn uniform_below(draw: u64, bound: u64) -> u64 {
+    ((u128::from(draw) * u128::from(bound)) >> 64) as u64
+}
+
+fn threshold(share: f64) -> u64 {
+    // 2^64 as a float; the cast saturates.
+    (share * 18_446_744_073_709_551_616.0) as u64
+}
+
+fn pick<'a>(entries: &'a [(u64, u64)], rng: &mut Xoshiro256PlusPlus) -> &'a (u64, u64) {
+    if entries.len() == 1 {
+        return &entries[0];
+    }
+    let draw = rng.next_u64();
+    entries.iter().find(|entry| draw <= entry.0).unwrap_or(&entries[entries.len() - 1])
+}
+
+fn pick_group<'a>(groups: &'a [Group], rng: &mut Xoshiro256PlusPlus) -> &'a Group {
+    let draw = rng.next_u64();
+    groups.iter().find(|group| draw <= group.threshold).unwrap_or(&groups[groups.len() - 1])
+}
+
+/// (size, share) to (cumulative threshold, size).
+fn cumulative(shares: &[(u64, f64)], name: &'static str) -> Result<Vec<(u64, u64)>, PatternError> {
+    check_shares(shares.iter().map(|entry| entry.1), name)?;
+    let mut sum = 0.0;
+    let mut entries: Vec<(u64, u64)> = Vec::with_capacity(shares.len());
+    for &(size, share) in shares.iter().filter(|entry| entry.1 > 0.0) {
+        sum += share;
+        entries.push((threshold(sum), size));
+    }
+    Ok(entries)
+}
+
+fn check_shares(shares: impl Iterator<Item = f64>, name: &'static str) -> Result<(), PatternError> {
+    let mut sum = 0.0;
+    for share in shares {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(PatternError::Share(name));
+        }
+        sum += share;
+    }
+    if (sum - 1.0_f64).abs() > SHARE_TOLERANCE { Err(PatternError::Share(name)) } else { Ok(()) }
+}
+
+fn check_sizes(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64) -> Result<(), PatternError> {
+    for &(size, _) in &pattern.sizes {
+        if size == 0 || size % logical_block != 0 {
+            return Err(PatternError::Size { size, logical_block });
+        }
+        if size > range.segment().0 {
+            return Err(PatternError::DoesNotFit(size));
+        }
+    }
+    if !pattern.alignment.is_multiple_of(logical_block) {
+        return Err(PatternError::Alignment(pattern.alignment));
+    }
+    Ok(())
+}
+
+fn compile_groups(
+    pattern: &AccessPattern,
+    range: &ActiveRange,
+    logical_block: u64,
+) -> Result<Vec<Group>, PatternError> {
+    if pattern.lba_groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    if range.starts().len() > 1 {
+        return Err(PatternError::GroupsNeedOneSegment);
+    }
+    check_shares(pattern.lba_groups.iter().map(|group| group.0), "LBA group access shares")?;
+    check_shares(pattern.lba_groups.iter().map(|group| group.1), "LBA group range shares")?;
+    let grid = pattern.alignment.max(logical_block);
+    let largest = pattern.sizes.iter().map(|entry| entry.0).max().unwrap_or(0);
+    let (mut accesses, mut covered, mut from) = (0.0, 0.0, 0);
+    let mut groups = Vec::with_capacity(pattern.lba_groups.len());
+    for &(access_share, range_share) in &pattern.lba_groups {
+        accesses += access_share;
+        covered += range_share;
+        let to = (range.total().0 as f64 * covered).round().min(range.total().0 as f64) as u64 / grid * grid;
+        if to < from + largest {
+            return Err(PatternError::DoesNotFit(largest));
+        }
+        groups.push(Group { threshold: threshold(accesses), from, to });
+        from = to;
+    }
+    Ok(groups)
+}
+
+#[cfg(test)]
+#[path = "pattern_audit.rs"]
+mod audit;

@@ -1,0 +1,120 @@
+//! A step: one access pattern at one demand on one range until one stop rule.
+
+use crate::active_range::{ActiveRange, RangeError};
+use crate::contract::{Bytes, DeviceInfo, Errno, Nanos};
+use crate::pattern::{AccessPattern, CompiledPattern, PatternError};
+
+/// Most I/Os that a step may keep outstanding.
+pub const OUTSTANDING_MAX: u64 = 65_536;
+
+/// Thread count and outstanding I/Os per thread; total OIO is their product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Threads, at least 1.
+    pub thread_count: u32,
+    /// Outstanding I/Os per thread, at least 1.
+    pub queue_depth: u32,
+}
+
+impl Demand {
+    /// Total outstanding I/O. Worked: 2 threads at queue depth 16 keep 32 outstanding.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        u64::from(self.thread_count) * u64::from(self.queue_depth)
+    }
+}
+
+/// When a step stops submitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopRule {
+    /// After this span.
+    Time(Nanos),
+    /// When this many bytes have been submitted (rounded up to the last I/O).
+    Amount(Bytes),
+    /// When this many I/Os have been submitted.
+    Count(u64),
+}
+
+/// A step as it is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepSpec {
+    /// What the I/Os look like.
+    pub pattern: AccessPattern,
+    /// How many are kept outstanding.
+    pub demand: Demand,
+    /// Where they may go.
+    pub range: ActiveRange,
+    /// When to stop.
+    pub stop: StopRule,
+}
+
+/// Why a program cannot be run; nothing has been submitted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProgramError {
+    /// The pattern of step `step` is wrong.
+    Pattern {
+        /// Index of the step.
+        step: usize,
+        /// What is wrong.
+        cause: PatternError,
+    },
+    /// The range of step `step` ends beyond the drive, or is wrong in itself.
+    Range {
+        /// Index of the step.
+        step: usize,
+        /// What is wrong.
+        cause: RangeError,
+    },
+    /// Thread count or queue depth of step `step` is zero or too large.
+    Demand {
+        /// Index of the step.
+        step: usize,
+        /// Total outstanding I/O asked for.
+        outstanding: u64,
+    },
+    /// The stop rule of step `step` allows no I/O.
+    Stop {
+        /// Index of the step.
+        step: usize,
+    },
+    /// The device could not get memory or queue entries.
+    Prepare(Errno),
+    /// The device's thread is gone.
+    DeviceLost,
+}
+
+impl std::fmt::Display for ProgramError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Pattern { step, cause } => write!(formatter, "step {step}: {cause}"),
+            Self::Range { step, cause } => write!(formatter, "step {step}: {cause}"),
+            Self::Demand { step, outstanding } => {
+                write!(formatter, "step {step}: {outstanding} outstanding I/Os are not in 1 to {OUTSTANDING_MAX}")
+            }
+            Self::Stop { step } => write!(formatter, "step {step}: the stop rule allows no I/O"),
+            Self::Prepare(errno) => {
+                write!(formatter, "the device could not be made ready (errno {}): lower the demand", errno.0)
+            }
+            Self::DeviceLost => formatter.write_str("the device's thread has ended"),
+        }
+    }
+}
+
+impl StepSpec {
+    /// Check the step against a drive and make its pattern ready.
+    pub(crate) fn compile(&self, step: usize, info: DeviceInfo) -> Result<CompiledPattern, ProgramError> {
+        let outstanding = self.demand.total();
+        if outstanding == 0 || outstanding > OUTSTANDING_MAX {
+            return Err(ProgramError::Demand { step, outstanding });
+        }
+        if matches!(self.stop, StopRule::Time(Nanos(0)) | StopRule::Amount(Bytes(0)) | StopRule::Count(0)) {
+            return Err(ProgramError::Stop { step });
+        }
+        let (needed, capacity) = (self.range.end().0, info.capacity.0);
+        if needed > capacity {
+            return Err(ProgramError::Range { step, cause: RangeError::TooLarge { needed, capacity } });
+        }
+        CompiledPattern::new(&self.pattern, &self.range, info.logical_block.0)
+            .map_err(|cause| ProgramError::Pattern { step, cause })
+    }
+}

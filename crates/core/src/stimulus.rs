@@ -1,0 +1,285 @@
+//! Runs programs of steps on the lanes of one drive and adds up what they did.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use crate::active_range::ActiveRange;
+use crate::contract::{Bytes, DataPattern, Device, DeviceInfo, Nanos};
+use crate::lane::{Lane, SharedProgram, SharedStep};
+use crate::record::{Ended, StepRecord};
+use crate::step::{ProgramError, StepSpec};
+
+/// How often the caller is asked whether to go on.
+const POLL: Duration = Duration::from_millis(50);
+
+/// When a program is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Failed I/Os after which a program ends, at least 1.
+    pub error_limit: u64,
+    /// Longest time without any completion while I/Os are outstanding.
+    pub io_time_limit: Nanos,
+}
+
+impl Default for Limits {
+    /// 100 failed I/Os; 35 s, so that the kernel's own time limit of 30 s acts first.
+    fn default() -> Self {
+        Self { error_limit: 100, io_time_limit: Nanos(35_000_000_000) }
+    }
+}
+
+/// How far a running program has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Index of the step that runs.
+    pub step_index: usize,
+    /// Completed I/Os of the program so far.
+    pub io_count: u64,
+    /// Time since the program began, on the device's clock.
+    pub elapsed: Nanos,
+}
+
+/// What the caller wants after a look at the progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Go on.
+    Continue,
+    /// Stop submitting, keep what was measured.
+    Stop,
+}
+
+type Job<D> = Box<dyn FnOnce(&mut Lane<D>) + Send>;
+
+struct LaneThread<D> {
+    jobs: Option<Sender<Job<D>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The stimulus of one drive: its lanes, alive for the whole run, with random streams and sequential
+/// cursors that go on from program to program.
+pub struct Stimulus<D> {
+    lanes: Vec<LaneThread<D>>,
+    info: DeviceInfo,
+    cursors: Vec<(ActiveRange, Arc<AtomicU64>)>,
+}
+
+impl<D: Device + 'static> Stimulus<D> {
+    /// Start one thread per opener and open its device there.
+    ///
+    /// A real drive has one opener per thread of the largest demand; a simulated one has a single opener,
+    /// whatever the demand.
+    ///
+    /// # Errors
+    /// The first error of an opener.
+    ///
+    /// # Panics
+    /// When `openers` is empty or the system cannot start a thread.
+    pub fn open<E, F>(seed: u64, openers: Vec<F>) -> Result<Self, E>
+    where
+        E: Send + 'static,
+        F: FnOnce() -> Result<D, E> + Send + 'static,
+    {
+        assert!(!openers.is_empty(), "a stimulus needs at least one lane");
+        let mut lanes = Vec::with_capacity(openers.len());
+        let mut info = None;
+        for (index, opener) in openers.into_iter().enumerate() {
+            let (lane, opened) = start_lane(seed, index, opener);
+            lanes.push(lane);
+            info = Some(opened?);
+        }
+        Ok(Self { lanes, info: info.expect("at least one lane was opened"), cursors: Vec::new() })
+    }
+
+    /// Capacity and logical block of the drive.
+    #[must_use]
+    pub fn info(&self) -> DeviceInfo {
+        self.info
+    }
+
+    /// Run `work` on the first lane's device, between programs.
+    ///
+    /// # Errors
+    /// [`ProgramError::DeviceLost`] when the lane's thread has ended.
+    pub fn with_device<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut D) -> R + Send + 'static,
+    ) -> Result<R, ProgramError> {
+        let (sender, receiver) = channel();
+        let job: Job<D> = Box::new(move |lane| drop(sender.send(work(&mut lane.device))));
+        self.lanes[0].send(job)?;
+        receiver.recv().map_err(|_| ProgramError::DeviceLost)
+    }
+
+    /// Run the steps without a gap between them and return one record per step that was begun.
+    ///
+    /// `watch` is called about every 50 ms of real time.
+    ///
+    /// # Errors
+    /// [`ProgramError`] before anything was submitted. What goes wrong later is in [`StepRecord::ended`].
+    pub fn run(
+        &mut self,
+        steps: &[StepSpec],
+        limits: Limits,
+        mut watch: impl FnMut(Progress) -> Decision,
+    ) -> Result<Vec<StepRecord>, ProgramError> {
+        let program = Arc::new(self.share(steps, limits)?);
+        let (sender, receiver) = channel();
+        for lane in &self.lanes {
+            let (program, sender) = (Arc::clone(&program), sender.clone());
+            lane.send(Box::new(move |lane| drop(sender.send(lane.run(&program)))))?;
+        }
+        drop(sender);
+        let mut records = collect(&receiver, self.lanes.len(), || {
+            if watch(progress(&program)) == Decision::Stop {
+                program.halt(Ended::Interrupted);
+            }
+        })?;
+        if let Some(last) = records.last_mut() {
+            // Read once the tail of every lane is in, so that a whole program is accounted for to the byte.
+            last.counters_after = self.with_device(|device| device.probe(true))?.counters;
+        }
+        Ok(records)
+    }
+
+    fn share(&mut self, specs: &[StepSpec], limits: Limits) -> Result<SharedProgram, ProgramError> {
+        let mut data: Vec<DataPattern> = Vec::new();
+        let mut steps = Vec::with_capacity(specs.len());
+        for (index, spec) in specs.iter().enumerate() {
+            let data_index = data.iter().position(|known| *known == spec.pattern.data).unwrap_or_else(|| {
+                data.push(spec.pattern.data.clone());
+                data.len() - 1
+            });
+            steps.push(self.share_step(index, spec, data_index as u32)?);
+        }
+        let transfer = specs.iter().flat_map(|spec| &spec.pattern.sizes).map(|size| size.0).max().unwrap_or(0);
+        Ok(SharedProgram {
+            steps,
+            data,
+            transfer: Bytes(transfer),
+            lane_count: self.lanes.len(),
+            start: OnceLock::new(),
+            halt: AtomicU8::new(0),
+            errors: AtomicU64::new(0),
+            error_limit: limits.error_limit,
+            io_time_limit: limits.io_time_limit,
+            step_index: AtomicUsize::new(0),
+            clock: AtomicU64::new(0),
+            lane_io_counts: self.lanes.iter().map(|_| AtomicU64::new(0)).collect(),
+        })
+    }
+
+    fn share_step(&mut self, index: usize, spec: &StepSpec, data_index: u32) -> Result<SharedStep, ProgramError> {
+        let pattern = spec.compile(index, self.info)?;
+        let threads = u64::from(spec.demand.thread_count);
+        let thread_cursors = (0..threads).map(|thread| AtomicU64::new(pattern.thread_start(thread, threads))).collect();
+        Ok(SharedStep {
+            pattern,
+            demand: spec.demand,
+            stop: spec.stop,
+            data_index,
+            cursor: self.cursor(&spec.range),
+            thread_cursors,
+            claimed: AtomicU64::new(0),
+            end: AtomicU64::new(Nanos::NEVER.0),
+        })
+    }
+
+    /// The shared sequential cursor of a range, which goes on from step to step and program to program.
+    fn cursor(&mut self, range: &ActiveRange) -> Arc<AtomicU64> {
+        if let Some((_, cursor)) = self.cursors.iter().find(|(known, _)| known == range) {
+            return Arc::clone(cursor);
+        }
+        let cursor = Arc::new(AtomicU64::new(0));
+        self.cursors.push((range.clone(), Arc::clone(&cursor)));
+        cursor
+    }
+}
+
+impl<D> LaneThread<D> {
+    fn send(&self, job: Job<D>) -> Result<(), ProgramError> {
+        let jobs = self.jobs.as_ref().ok_or(ProgramError::DeviceLost)?;
+        jobs.send(job).map_err(|_| ProgramError::DeviceLost)
+    }
+}
+
+impl<D> Drop for LaneThread<D> {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A lane that panicked has already reported itself as lost.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn start_lane<D, E, F>(seed: u64, index: usize, opener: F) -> (LaneThread<D>, Result<DeviceInfo, E>)
+where
+    D: Device + 'static,
+    E: Send + 'static,
+    F: FnOnce() -> Result<D, E> + Send + 'static,
+{
+    let (jobs, queue) = channel::<Job<D>>();
+    let (report, outcome) = channel();
+    let body = move || match opener() {
+        Ok(device) => {
+            drop(report.send(Ok(device.info())));
+            let mut lane = Lane::new(device, seed, index);
+            for job in queue {
+                job(&mut lane);
+            }
+        }
+        Err(error) => drop(report.send(Err(error))),
+    };
+    let thread = Builder::new().name(format!("lane-{index}")).spawn(body).expect("the system starts a thread");
+    let info = outcome.recv().expect("a lane says whether its device opened");
+    (LaneThread { jobs: Some(jobs), thread: Some(thread) }, info)
+}
+
+fn progress(program: &SharedProgram) -> Progress {
+    let start = program.start.get().map_or(0, |start| start.0);
+    Progress {
+        step_index: program.step_index.load(Ordering::Relaxed),
+        io_count: program.lane_io_counts.iter().map(|count| count.load(Ordering::Relaxed)).sum(),
+        elapsed: Nanos(program.clock.load(Ordering::Relaxed).saturating_sub(start)),
+    }
+}
+
+type LaneResult = Result<Vec<StepRecord>, crate::contract::Errno>;
+
+fn collect(
+    receiver: &Receiver<LaneResult>,
+    lane_count: usize,
+    mut poll: impl FnMut(),
+) -> Result<Vec<StepRecord>, ProgramError> {
+    let mut results = Vec::with_capacity(lane_count);
+    while results.len() < lane_count {
+        match receiver.recv_timeout(POLL) {
+            Ok(result) => results.push(result),
+            Err(RecvTimeoutError::Timeout) => poll(),
+            Err(RecvTimeoutError::Disconnected) => return Err(ProgramError::DeviceLost),
+        }
+    }
+    merge(results)
+}
+
+/// Add up the lanes step by step; a lane may have begun one step fewer when the program was halted.
+fn merge(results: Vec<LaneResult>) -> Result<Vec<StepRecord>, ProgramError> {
+    let mut merged: BTreeMap<usize, StepRecord> = BTreeMap::new();
+    for result in results {
+        for (index, record) in result.map_err(ProgramError::Prepare)?.into_iter().enumerate() {
+            match merged.get_mut(&index) {
+                Some(total) => total.merge(&record),
+                None => drop(merged.insert(index, record)),
+            }
+        }
+    }
+    Ok(merged.into_values().collect())
+}
+
+#[cfg(test)]
+#[path = "stimulus_tests.rs"]
+mod tests;

@@ -1,0 +1,237 @@
+//! The loop on a device of constant service time, where every count is known beforehand.
+
+use super::*;
+use crate::contract::{Completion, Direction, Errno, Io, Probe};
+use crate::pattern::{AccessPattern, Cursor};
+use crate::step::{Demand, StopRule};
+use std::collections::VecDeque;
+
+/// Completes every I/O `service` after its submission; fails those at `bad_offset`.
+struct ConstantTime {
+    clock: Nanos,
+    service: Nanos,
+    queue: VecDeque<(Nanos, Io)>,
+    bad_offset: Option<Bytes>,
+    short: bool,
+    seen: Arc<std::sync::Mutex<Vec<Io>>>,
+}
+
+const CAPACITY: u64 = 1 << 30;
+
+impl Device for ConstantTime {
+    fn info(&self) -> DeviceInfo {
+        DeviceInfo { capacity: Bytes(CAPACITY), logical_block: Bytes(512) }
+    }
+    fn now(&self) -> Nanos {
+        self.clock
+    }
+    fn wall(&self) -> Nanos {
+        self.clock + Nanos(1_000)
+    }
+    fn prepare(&mut self, _: &[DataPattern], _: u32, _: Bytes) -> Result<(), Errno> {
+        Ok(())
+    }
+    fn submit(&mut self, io: Io) {
+        self.seen.lock().expect("not poisoned").push(io);
+        self.queue.push_back((self.clock + self.service, io));
+    }
+    fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
+        let Some((at, io)) = self.queue.front().copied().filter(|(at, _)| *at <= deadline) else {
+            self.clock = self.clock.max(deadline);
+            return Ok(());
+        };
+        self.queue.pop_front();
+        self.clock = at;
+        let result = match self.bad_offset {
+            Some(bad) if bad == io.offset && self.short => Ok(Bytes(io.length.0 / 2)),
+            Some(bad) if bad == io.offset => Err(Errno(61)),
+            _ => Ok(io.length),
+        };
+        completions.push(Completion { slot: io.slot, at, result });
+        Ok(())
+    }
+    fn probe(&mut self, _: bool) -> Probe {
+        Probe::default()
+    }
+}
+
+type Seen = Arc<std::sync::Mutex<Vec<Io>>>;
+
+fn stimulus(service_ns: u64, bad_offset: Option<Bytes>, short: bool) -> (Stimulus<ConstantTime>, Seen) {
+    let seen = Seen::default();
+    let device = ConstantTime {
+        clock: Nanos(0),
+        service: Nanos(service_ns),
+        queue: VecDeque::new(),
+        bad_offset,
+        short,
+        seen: Arc::clone(&seen),
+    };
+    (Stimulus::open(7, vec![move || Ok::<_, Errno>(device)]).expect("opens"), seen)
+}
+
+fn step(random_share: f64, queue_depth: u32, stop: StopRule) -> StepSpec {
+    StepSpec {
+        pattern: AccessPattern {
+            sizes: vec![(4096, 1.0)],
+            read_share: 0.0,
+            random_share,
+            alignment: 0,
+            lba_groups: Vec::new(),
+            cursor: Cursor::Shared,
+            writes_tail: false,
+            data: DataPattern::Random,
+        },
+        demand: Demand { thread_count: 1, queue_depth },
+        range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
+        stop,
+    }
+}
+
+fn run(stimulus: &mut Stimulus<ConstantTime>, steps: &[StepSpec]) -> Vec<StepRecord> {
+    stimulus.run(steps, Limits::default(), |_| Decision::Continue).expect("runs")
+}
+
+#[test]
+fn a_timed_step_counts_window_and_tail_apart() {
+    // 4 outstanding, 1 ms each, 10 ms: 40 completions in [0, T]; the 4 submitted before T's end are at T + 1 ms - none,
+    // since nothing is submitted at T itself.
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let records = run(&mut stimulus, &[step(1.0, 4, StopRule::Time(Nanos(10_500_000)))]);
+    let write = &records[0].write;
+    assert_eq!((write.window_io_count, write.tail_io_count), (40, 4));
+    assert_eq!((write.window_bytes, write.tail_bytes), (Bytes(40 * 4096), Bytes(4 * 4096)));
+    assert_eq!((write.latency_min_ns, write.latency_max_ns), (Some(1_000_000), Some(1_000_000)));
+    assert_eq!(write.latency_sum_ns, 44 * 1_000_000);
+    assert_eq!(records[0].span, Nanos(10_500_000));
+    assert_eq!(records[0].outstanding_ns, 4 * 10_500_000);
+    assert_eq!(records[0].start_wall, Nanos(1_000));
+    assert_eq!(write.series.iter().map(|point| point.io_count).sum::<u64>(), 40);
+}
+
+#[test]
+fn the_next_step_begins_while_the_tail_comes_in() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let timed = step(1.0, 4, StopRule::Time(Nanos(10_500_000)));
+    let records = run(&mut stimulus, &[timed.clone(), timed]);
+    assert_eq!(records[1].start, Nanos(10_500_000));
+    assert_eq!(records[0].last_submission, Some(Nanos(10_000_000)));
+    // The four I/Os of step 0 complete at 11 ms; their slots go to step 1 at that instant.
+    assert_eq!(records[1].first_submission, Some(Nanos(11_000_000)));
+    assert_eq!((records[0].write.tail_io_count, records[1].write.window_io_count), (4, 40));
+    assert_eq!(records[1].outstanding_ns, 4 * 10_500_000);
+    assert_eq!(records[1].submission_gap_max, Nanos(1_000_000));
+}
+
+#[test]
+fn a_smaller_demand_lets_the_old_ios_run_off_first() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let steps = [step(1.0, 8, StopRule::Time(Nanos(2_500_000))), step(1.0, 1, StopRule::Time(Nanos(2_500_000)))];
+    let records = run(&mut stimulus, &steps);
+    // 8 outstanding until 3 ms, then one: 8 x 0.5 ms + 1 x 2 ms.
+    assert_eq!(records[1].outstanding_ns, 8 * 500_000 + 2_000_000);
+    assert_eq!((records[0].write.window_io_count, records[0].write.tail_io_count), (16, 8));
+    assert_eq!((records[1].write.window_io_count, records[1].write.tail_io_count), (2, 0));
+}
+
+#[test]
+fn amount_and_count_are_met_exactly() {
+    let (mut stimulus, _) = stimulus(1_000, None, false);
+    let amount = StopRule::Amount(Bytes(1 << 20));
+    let records = run(&mut stimulus, &[step(0.0, 8, amount), step(1.0, 8, StopRule::Count(1000))]);
+    let total = |record: &StepRecord| record.write.window_bytes + record.write.tail_bytes;
+    assert_eq!(total(&records[0]), Bytes(1 << 20));
+    assert_eq!(records[1].write.window_io_count + records[1].write.tail_io_count, 1000);
+}
+
+#[test]
+fn the_sequential_cursor_goes_on_from_step_to_step_and_program_to_program() {
+    let (mut stimulus, seen) = stimulus(1_000, None, false);
+    let part = step(0.0, 4, StopRule::Count(100));
+    run(&mut stimulus, &[part.clone(), part.clone()]);
+    run(&mut stimulus, &[part]);
+    let offsets: Vec<u64> = seen.lock().expect("not poisoned").iter().map(|io| io.offset.0).collect();
+    assert_eq!(offsets, (0..300).map(|index| index * 4096).collect::<Vec<_>>());
+}
+
+#[test]
+fn two_programs_share_no_random_sequence() {
+    let (mut stimulus, seen) = stimulus(1_000, None, false);
+    let part = step(1.0, 4, StopRule::Count(5000));
+    run(&mut stimulus, std::slice::from_ref(&part));
+    run(&mut stimulus, &[part]);
+    let ios = seen.lock().expect("not poisoned");
+    let (first, second) = ios.split_at(5000);
+    let pairs: std::collections::HashSet<_> = first.windows(2).map(|pair| (pair[0].offset, pair[1].offset)).collect();
+    let repeats = second.windows(2).filter(|pair| pairs.contains(&(pair[0].offset, pair[1].offset))).count();
+    assert_eq!(repeats, 0);
+}
+
+#[test]
+fn failed_and_short_ios_enter_nothing_but_the_error_count() {
+    for (short, errno) in [(false, 61), (true, Errno::SHORT_TRANSFER.0)] {
+        let (mut stimulus, _) = stimulus(1_000, Some(Bytes(8192)), short);
+        let records = run(&mut stimulus, &[step(0.0, 1, StopRule::Count(10))]);
+        let write = &records[0].write;
+        assert_eq!(write.errors, BTreeMap::from([(errno, 1)]));
+        assert_eq!(write.window_io_count + write.tail_io_count, 9);
+        assert_eq!(write.latency_sum_ns, 9_000);
+        assert_eq!(write.histogram.iter().map(|bucket| bucket.1).sum::<u64>(), 9);
+    }
+}
+
+#[test]
+fn too_many_errors_end_the_program_and_say_so() {
+    let (mut stimulus, _) = stimulus(1_000, Some(Bytes(0)), false);
+    let mut failing = step(0.0, 1, StopRule::Time(Nanos::SECOND));
+    failing.range = ActiveRange::new(vec![0], 4096).expect("valid");
+    let records = run(&mut stimulus, &[failing.clone(), failing]);
+    assert_eq!(records.len(), 1);
+    assert_eq!((records[0].ended, records[0].write.error_count()), (Ended::Errors, 100));
+    assert!(records[0].span < Nanos::SECOND);
+}
+
+#[test]
+fn a_stop_keeps_what_was_measured() {
+    let (mut stimulus, _) = stimulus(1_000, None, false);
+    let long = step(1.0, 1, StopRule::Time(Nanos(u64::MAX / 4)));
+    let records = stimulus.run(&[long], Limits::default(), |_| Decision::Stop).expect("runs");
+    assert_eq!(records[0].ended, Ended::Interrupted);
+    assert!(records[0].write.window_io_count > 0);
+}
+
+#[test]
+fn a_device_that_stops_answering_is_found_hung() {
+    let (mut stimulus, _) = stimulus(u64::MAX / 2, None, false);
+    let limits = Limits { io_time_limit: Nanos(1_000_000_000), ..Limits::default() };
+    let records = stimulus
+        .run(&[step(1.0, 1, StopRule::Time(Nanos(u64::MAX / 4)))], limits, |_| Decision::Continue)
+        .expect("runs");
+    assert_eq!(records[0].ended, Ended::Hung);
+    assert_eq!(records[0].write.window_io_count, 0);
+}
+
+#[test]
+fn impossible_steps_are_refused_before_any_io() {
+    let (mut stimulus, seen) = stimulus(1_000, None, false);
+    let mut too_deep = step(1.0, 1, StopRule::Count(1));
+    too_deep.demand.queue_depth = 0;
+    let mut off_block = step(1.0, 1, StopRule::Count(1));
+    off_block.pattern.sizes = vec![(1000, 1.0)];
+    let mut beyond = step(1.0, 1, StopRule::Count(1));
+    beyond.range = ActiveRange::new(vec![CAPACITY], 4096).expect("valid in itself");
+    for bad in [too_deep, off_block, beyond, step(1.0, 1, StopRule::Count(0))] {
+        assert!(stimulus.run(&[bad], Limits::default(), |_| Decision::Continue).is_err());
+    }
+    assert!(seen.lock().expect("not poisoned").is_empty());
+}
+
+#[test]
+fn directions_are_submitted_as_asked() {
+    let (mut stimulus, seen) = stimulus(1_000, None, false);
+    let mut reads = step(1.0, 4, StopRule::Count(100));
+    reads.pattern.read_share = 1.0;
+    let records = run(&mut stimulus, &[reads]);
+    assert!(seen.lock().expect("not poisoned").iter().all(|io| io.direction == Direction::Read));
+    assert_eq!(records[0].write, crate::record::DirectionRecord::default());
+}

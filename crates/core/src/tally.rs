@@ -1,0 +1,110 @@
+//! Counting completions of one step in one lane; sealed into a record once the last of them is in.
+
+use std::collections::BTreeMap;
+
+use crate::contract::{Bytes, Direction, Errno, Nanos};
+use crate::histogram::Histogram;
+use crate::record::{DirectionRecord, SeriesPoint, StepRecord};
+
+/// The counts of one step in one lane. Memory is kept and reused from step to step.
+#[derive(Default)]
+pub(crate) struct Tally {
+    read: DirectionTally,
+    write: DirectionTally,
+}
+
+#[derive(Default)]
+struct DirectionTally {
+    window_io_count: u64,
+    window_bytes: u64,
+    tail_io_count: u64,
+    tail_bytes: u64,
+    latency_sum_ns: u64,
+    latency_min_ns: Option<u64>,
+    latency_max_ns: u64,
+    errors: BTreeMap<i32, u64>,
+    histogram: Histogram,
+    series: Vec<SeriesPoint>,
+}
+
+/// A completed I/O with the instants that place it in its step.
+pub(crate) struct Completed {
+    pub(crate) direction: Direction,
+    pub(crate) submitted: Nanos,
+    pub(crate) at: Nanos,
+    pub(crate) bytes: Bytes,
+}
+
+impl Tally {
+    pub(crate) fn count(&mut self, io: &Completed, start: Nanos, end: Nanos) {
+        let tally = self.direction(io.direction);
+        let latency_ns = io.at.0 - io.submitted.0;
+        tally.latency_sum_ns += latency_ns;
+        tally.latency_min_ns = Some(tally.latency_min_ns.map_or(latency_ns, |min| min.min(latency_ns)));
+        tally.latency_max_ns = tally.latency_max_ns.max(latency_ns);
+        tally.histogram.record(latency_ns);
+        if io.at <= end {
+            tally.window_io_count += 1;
+            tally.window_bytes += io.bytes.0;
+            tally.count_second(second_of(io.at, start, end), io.bytes.0, latency_ns);
+        } else {
+            tally.tail_io_count += 1;
+            tally.tail_bytes += io.bytes.0;
+        }
+    }
+
+    pub(crate) fn count_error(&mut self, direction: Direction, errno: Errno) {
+        *self.direction(direction).errors.entry(errno.0).or_default() += 1;
+    }
+
+    /// Move the counts into `record` and start again from zero.
+    pub(crate) fn seal(&mut self, record: &mut StepRecord) {
+        record.read = self.read.seal();
+        record.write = self.write.seal();
+    }
+
+    fn direction(&mut self, direction: Direction) -> &mut DirectionTally {
+        match direction {
+            Direction::Read => &mut self.read,
+            Direction::Write => &mut self.write,
+        }
+    }
+}
+
+impl DirectionTally {
+    fn count_second(&mut self, index: usize, bytes: u64, latency_ns: u64) {
+        if index >= self.series.len() {
+            self.series.resize(index + 1, SeriesPoint::default());
+        }
+        let point = &mut self.series[index];
+        point.io_count += 1;
+        point.bytes += bytes;
+        point.latency_sum_ns += latency_ns;
+        point.latency_max_ns = point.latency_max_ns.max(latency_ns);
+    }
+
+    fn seal(&mut self) -> DirectionRecord {
+        let record = DirectionRecord {
+            window_io_count: self.window_io_count,
+            window_bytes: Bytes(self.window_bytes),
+            tail_io_count: self.tail_io_count,
+            tail_bytes: Bytes(self.tail_bytes),
+            latency_sum_ns: self.latency_sum_ns,
+            latency_min_ns: self.latency_min_ns,
+            latency_max_ns: self.latency_min_ns.map(|_| self.latency_max_ns),
+            errors: std::mem::take(&mut self.errors),
+            histogram: if self.latency_min_ns.is_some() { self.histogram.sparse() } else { Vec::new() },
+            series: std::mem::take(&mut self.series),
+        };
+        self.histogram.clear();
+        let histogram = std::mem::take(&mut self.histogram);
+        *self = Self { histogram, ..Self::default() };
+        record
+    }
+}
+
+/// The second of the window that an instant lies in; T itself belongs to the last one.
+fn second_of(at: Nanos, start: Nanos, end: Nanos) -> usize {
+    let inside = if at == end { (at - start).0.saturating_sub(1) } else { (at - start).0 };
+    (inside / Nanos::SECOND.0) as usize
+}

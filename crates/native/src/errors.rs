@@ -1,0 +1,44 @@
+//! One place that turns Rust errors into the Python error tree.
+
+use assay_core::active_range::RangeError;
+use assay_core::step::ProgramError;
+use assay_ftl::card::CardError;
+use pyo3::prelude::*;
+
+/// Raise a class of `assay.errors` with its three parts.
+pub(crate) fn assay_error(class: &str, thing: &str, reason: &str, remedy: &str) -> PyErr {
+    Python::attach(|py| {
+        let raised = py
+            .import("assay.errors")
+            .and_then(|module| module.getattr(class))
+            .and_then(|class| class.call1((thing, reason, remedy)));
+        match raised {
+            Ok(error) => PyErr::from_value(error),
+            Err(error) => error,
+        }
+    })
+}
+
+pub(crate) fn program_error(error: &ProgramError) -> PyErr {
+    let reason = error.to_string();
+    match error {
+        ProgramError::Prepare(_) | ProgramError::DeviceLost => {
+            assay_error("DeviceFailureError", "stimulus", &reason, "check the drive and the memory of this host")
+        }
+        _ => assay_error("ValueRangeError", "program", &reason, "correct the plan"),
+    }
+}
+
+pub(crate) fn range_error(error: &RangeError) -> PyErr {
+    let remedy = "use a larger drive or a smaller active range";
+    let class = if matches!(error, RangeError::TooLarge { .. }) { "TooSmallError" } else { "ValueRangeError" };
+    assay_error(class, "active range", &error.to_string(), remedy)
+}
+
+pub(crate) fn card_error(error: &CardError) -> PyErr {
+    assay_error("ValueRangeError", "simulated drive", &error.to_string(), "correct the model card or the capacity")
+}
+
+pub(crate) fn io_error(error: &std::io::Error) -> PyErr {
+    assay_error("DeviceFailureError", "drive", &error.to_string(), "check that it is still connected")
+}

@@ -1,0 +1,24 @@
+//! The border to Python: converts values, releases the GIL, polls Ctrl-C, maps errors. Decides nothing.
+
+#![forbid(unsafe_code)]
+
+use pyo3::prelude::*;
+
+mod errors;
+mod positions;
+mod records;
+mod specs;
+mod stimulus;
+
+/// The native half of Assay.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::positions::toml_positions;
+    #[pymodule_export]
+    use crate::records::{NativeCounters, NativeDirection, NativeStep};
+    #[pymodule_export]
+    use crate::specs::place_segments;
+    #[pymodule_export]
+    use crate::stimulus::NativeStimulus;
+}

@@ -1,0 +1,170 @@
+//! Reads the frozen records of `assay.records` by their attributes.
+
+use std::sync::Arc;
+
+use assay_core::active_range::ActiveRange;
+use assay_core::contract::{Bytes, DataPattern, Nanos};
+use assay_core::pattern::{AccessPattern, Cursor};
+use assay_core::step::{Demand, StepSpec, StopRule};
+use assay_ftl::card::Card;
+use pyo3::prelude::*;
+
+use crate::errors::{assay_error, range_error};
+
+#[derive(FromPyObject)]
+pub(crate) struct PyDataPattern {
+    kind: String,
+    stored_share: f64,
+    pool_bytes: u64,
+    path: String,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct PyAccessPattern {
+    sizes: Vec<(u64, f64)>,
+    read_share: f64,
+    random_share: f64,
+    alignment_bytes: u64,
+    lba_groups: Vec<(f64, f64)>,
+    cursor: String,
+    writes_tail: bool,
+    data: PyDataPattern,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct PyDemand {
+    thread_count: u32,
+    queue_depth: u32,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct PyActiveRange {
+    segment_starts: Vec<u64>,
+    segment_bytes: u64,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct PyStopRule {
+    time_ns: Option<u64>,
+    amount_bytes: Option<u64>,
+    io_count: Option<u64>,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct PyStepSpec {
+    pattern: PyAccessPattern,
+    demand: PyDemand,
+    active_range: PyActiveRange,
+    stop: PyStopRule,
+}
+
+#[derive(FromPyObject)]
+pub(crate) struct PyCard {
+    capacity_bytes: u64,
+    logical_block_bytes: u64,
+    over_provisioning: f64,
+    channel_count: u32,
+    dies_per_channel: u32,
+    program_unit_bytes: u64,
+    erase_unit_bytes: u64,
+    read_ns: u64,
+    program_ns: u64,
+    erase_ns: u64,
+    channel_bytes_per_s: u64,
+    link_bytes_per_s: u64,
+    read_command_ns: u64,
+    write_command_ns: u64,
+    write_buffer_bytes: u64,
+}
+
+impl PyDataPattern {
+    fn convert(self) -> PyResult<DataPattern> {
+        match self.kind.as_str() {
+            "compressible" => Ok(DataPattern::Compressible { stored_share: self.stored_share }),
+            "repeating" => Ok(DataPattern::Repeating { pool: Bytes(self.pool_bytes) }),
+            "file" => match std::fs::read(&self.path) {
+                Ok(content) if !content.is_empty() => Ok(DataPattern::File(Arc::from(content))),
+                Ok(_) => Err(assay_error("UsageError", &self.path, "is empty", "name a file with data")),
+                Err(error) => {
+                    Err(assay_error("UsageError", &self.path, &error.to_string(), "name a readable data file"))
+                }
+            },
+            _ => Ok(DataPattern::Random),
+        }
+    }
+}
+
+impl PyStepSpec {
+    pub(crate) fn convert(self) -> PyResult<StepSpec> {
+        let PyActiveRange { segment_starts, segment_bytes } = self.active_range;
+        Ok(StepSpec {
+            pattern: self.pattern.convert()?,
+            demand: Demand { thread_count: self.demand.thread_count, queue_depth: self.demand.queue_depth },
+            range: ActiveRange::new(segment_starts, segment_bytes).map_err(|error| range_error(&error))?,
+            stop: self.stop.convert()?,
+        })
+    }
+}
+
+impl PyAccessPattern {
+    fn convert(self) -> PyResult<AccessPattern> {
+        Ok(AccessPattern {
+            sizes: self.sizes,
+            read_share: self.read_share,
+            random_share: self.random_share,
+            alignment: self.alignment_bytes,
+            lba_groups: self.lba_groups,
+            cursor: if self.cursor == "per_thread" { Cursor::PerThread } else { Cursor::Shared },
+            writes_tail: self.writes_tail,
+            data: self.data.convert()?,
+        })
+    }
+}
+
+impl PyStopRule {
+    fn convert(self) -> PyResult<StopRule> {
+        match (self.time_ns, self.amount_bytes, self.io_count) {
+            (Some(time), None, None) => Ok(StopRule::Time(Nanos(time))),
+            (None, Some(amount), None) => Ok(StopRule::Amount(Bytes(amount))),
+            (None, None, Some(count)) => Ok(StopRule::Count(count)),
+            _ => Err(assay_error(
+                "ValueRangeError",
+                "stop rule",
+                "needs exactly one of three",
+                "set time, amount or count",
+            )),
+        }
+    }
+}
+
+impl PyCard {
+    pub(crate) fn convert(self) -> Card {
+        Card {
+            capacity: Bytes(self.capacity_bytes),
+            logical_block: Bytes(self.logical_block_bytes),
+            over_provisioning: self.over_provisioning,
+            channel_count: self.channel_count,
+            dies_per_channel: self.dies_per_channel,
+            program_unit: Bytes(self.program_unit_bytes),
+            erase_unit: Bytes(self.erase_unit_bytes),
+            read: Nanos(self.read_ns),
+            program: Nanos(self.program_ns),
+            erase: Nanos(self.erase_ns),
+            channel_rate: self.channel_bytes_per_s,
+            link_rate: self.link_bytes_per_s,
+            read_command: Nanos(self.read_command_ns),
+            write_command: Nanos(self.write_command_ns),
+            write_buffer: Bytes(self.write_buffer_bytes),
+        }
+    }
+}
+
+/// First byte of each of `count` segments placed at random; see `assay_core::active_range`.
+///
+/// Raises TooSmallError where segments and the 1 MiB gaps between them do not fit into the capacity.
+#[pyfunction]
+pub(crate) fn place_segments(capacity_bytes: u64, count: u64, segment_bytes: u64, seed: u64) -> PyResult<Vec<u64>> {
+    ActiveRange::place(Bytes(capacity_bytes), count, Bytes(segment_bytes), seed)
+        .map(|range| range.starts().to_vec())
+        .map_err(|error| range_error(&error))
+}

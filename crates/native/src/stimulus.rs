@@ -1,0 +1,179 @@
+//! The stimulus of one drive as a Python object; one call runs one program.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use assay_core::contract::{Bytes, DeviceInfo, Nanos};
+use assay_core::step::StepSpec;
+use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
+use assay_ftl::drive::SimulatedDrive;
+use assay_uring::device::{Target, UringDevice, duplicate};
+use pyo3::prelude::*;
+
+use crate::errors::{assay_error, card_error, io_error, program_error};
+use crate::records::NativeStep;
+use crate::specs::{PyCard, PyStepSpec};
+
+/// Progress is shown at most this often.
+const SHOW_EVERY: Duration = Duration::from_millis(500);
+
+enum Engine {
+    Simulated(Stimulus<SimulatedDrive>),
+    Real(Stimulus<UringDevice>),
+}
+
+/// The stimulus of one drive, alive for the whole run.
+#[pyclass]
+pub(crate) struct NativeStimulus {
+    engine: Option<Engine>,
+}
+
+#[pymethods]
+impl NativeStimulus {
+    /// Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card`.
+    #[staticmethod]
+    fn simulated(card: PyCard, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
+        let opener = move || SimulatedDrive::new(card.convert(), Nanos(epoch_wall_ns));
+        let stimulus = Stimulus::open(seed, vec![opener]).map_err(|error| card_error(&error))?;
+        Ok(Self { engine: Some(Engine::Simulated(stimulus)) })
+    }
+
+    /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
+    #[staticmethod]
+    fn real(
+        descriptor: i32,
+        capacity_bytes: u64,
+        logical_block_bytes: u64,
+        thread_count: u32,
+        seed: u64,
+        data_origin: u64,
+        counters_path: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
+        let mut openers = Vec::new();
+        for lane in 0..u64::from(thread_count) {
+            let target = Target {
+                descriptor: duplicate(descriptor).map_err(|error| io_error(&error))?,
+                info,
+                counters: counters_path.clone(),
+                data_origin: data_origin ^ (lane << 48),
+            };
+            openers.push(move || UringDevice::new(target));
+        }
+        let stimulus = Stimulus::open(seed, openers).map_err(|error| io_error(&error))?;
+        Ok(Self { engine: Some(Engine::Real(stimulus)) })
+    }
+
+    /// Run the steps without a gap and return one record per step that was begun.
+    ///
+    /// `watch(step_index, io_count, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
+    /// the last record then says `interrupted`.
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        steps: Vec<PyStepSpec>,
+        error_limit: u64,
+        watch: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<NativeStep>> {
+        let steps: Vec<StepSpec> = steps.into_iter().map(PyStepSpec::convert).collect::<PyResult<_>>()?;
+        let limits = Limits { error_limit, ..Limits::default() };
+        let mut watcher = Watcher::new(watch);
+        let engine = self.engine()?;
+        let records = py.detach(|| match engine {
+            Engine::Simulated(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
+            Engine::Real(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
+        });
+        watcher.outcome()?;
+        Ok(records.map_err(|error| program_error(&error))?.into_iter().map(NativeStep::from).collect())
+    }
+
+    /// Return a simulated drive to fresh; the virtual time it took, in ns. None on a real drive.
+    fn purge_simulated(&mut self) -> PyResult<Option<u64>> {
+        match self.engine()? {
+            Engine::Simulated(stimulus) => {
+                let span = stimulus.with_device(SimulatedDrive::purge).map_err(|error| program_error(&error))?;
+                Ok(Some(span.0))
+            }
+            Engine::Real(_) => Ok(None),
+        }
+    }
+
+    /// Pages written by the host and relocated since the last purge; None on a real drive.
+    fn flash_pages(&mut self) -> PyResult<Option<(u64, u64)>> {
+        match self.engine()? {
+            Engine::Simulated(stimulus) => {
+                let pages = stimulus.with_device(|drive| drive.statistics()).map_err(|error| program_error(&error))?;
+                Ok(Some((pages.host_pages, pages.relocated_pages)))
+            }
+            Engine::Real(_) => Ok(None),
+        }
+    }
+
+    /// (buffers registered, completions deferred) of the last program; None on a simulated drive.
+    fn disclosure(&mut self) -> PyResult<Option<(bool, bool)>> {
+        match self.engine()? {
+            Engine::Simulated(_) => Ok(None),
+            Engine::Real(stimulus) => {
+                let disclosure =
+                    stimulus.with_device(|device| device.disclosure()).map_err(|error| program_error(&error))?;
+                Ok(disclosure.map(|how| (how.registered_buffers, how.deferred_completions)))
+            }
+        }
+    }
+
+    /// End the lanes and let go of the drive.
+    fn close(&mut self, py: Python<'_>) {
+        let engine = self.engine.take();
+        py.detach(|| drop(engine));
+    }
+}
+
+impl NativeStimulus {
+    fn engine(&mut self) -> PyResult<&mut Engine> {
+        self.engine
+            .as_mut()
+            .ok_or_else(|| assay_error("DeviceFailureError", "stimulus", "has been closed", "open the drive again"))
+    }
+}
+
+/// Asks Python for signals and shows it the progress, while the program runs without the GIL.
+struct Watcher {
+    watch: Option<Py<PyAny>>,
+    shown: Instant,
+    error: Option<PyErr>,
+}
+
+impl Watcher {
+    fn new(watch: Option<Py<PyAny>>) -> Self {
+        Self { watch, shown: Instant::now(), error: None }
+    }
+
+    fn look(&mut self, progress: Progress) -> Decision {
+        let looked = Python::attach(|py| {
+            py.check_signals()?;
+            self.show(py, progress)
+        });
+        match looked {
+            Ok(()) => Decision::Continue,
+            Err(error) => {
+                self.error = Some(error);
+                Decision::Stop
+            }
+        }
+    }
+
+    fn show(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
+        if let Some(watch) = self.watch.as_ref().filter(|_| self.shown.elapsed() >= SHOW_EVERY) {
+            self.shown = Instant::now();
+            watch.call1(py, (progress.step_index, progress.io_count, progress.elapsed.0))?;
+        }
+        Ok(())
+    }
+
+    /// Ctrl-C is told by the last record; any other error of the watcher is raised.
+    fn outcome(self) -> PyResult<()> {
+        let Some(error) = self.error else { return Ok(()) };
+        let interrupted = Python::attach(|py| error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py));
+        if interrupted { Ok(()) } else { Err(error) }
+    }
+}

@@ -1,0 +1,10 @@
+//! A real block device or file as a [`assay_core::contract::Device`]: one ring and one thread per lane.
+//!
+//! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
+
+pub mod device;
+
+mod clock;
+mod counters;
+mod memory;
+mod payload;

@@ -1,0 +1,64 @@
+//! Page-aligned memory for transfers.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// Huge pages keep a large transfer physically contiguous, so that the block layer does not split it.
+const ALIGNMENT: usize = 2 << 20;
+
+/// An anonymous mapping, zeroed, aligned for huge pages.
+pub(crate) struct Memory {
+    base: NonNull<u8>,
+    mapped: NonNull<u8>,
+    mapped_bytes: usize,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    pub(crate) fn new(bytes: usize) -> io::Result<Self> {
+        let mapped_bytes = bytes.max(1) + ALIGNMENT;
+        // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no other memory.
+        let mapped = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped_bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if mapped == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let mapped = NonNull::new(mapped.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let offset = mapped.as_ptr().align_offset(ALIGNMENT);
+        // SAFETY: `offset` is below ALIGNMENT, and the mapping is that much longer than asked for.
+        let base = unsafe { mapped.add(offset) };
+        // SAFETY: advice on a range inside the mapping; a kernel without huge pages refuses it harmlessly.
+        unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        Ok(Self { base, mapped, mapped_bytes, bytes })
+    }
+
+    pub(crate) fn slice_mut(&mut self, offset: usize, length: usize) -> &mut [u8] {
+        assert!(offset + length <= self.bytes, "the slice lies inside the mapping");
+        // SAFETY: inside the mapping by the assertion, and borrowed from its only owner.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(offset), length) }
+    }
+
+    pub(crate) fn pointer(&self, offset: usize) -> *mut u8 {
+        assert!(offset < self.bytes, "the pointer lies inside the mapping");
+        // SAFETY: inside the mapping by the assertion.
+        unsafe { self.base.as_ptr().add(offset) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: exactly the range that was mapped; the kernel keeps pages of I/Os in flight pinned by itself.
+        unsafe { libc::munmap(self.mapped.as_ptr().cast(), self.mapped_bytes) };
+    }
+}

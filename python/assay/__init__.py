@@ -1,0 +1,1 @@
+"""Assay tests solid-state drives the way the SNIA Solid State Storage Performance Test Specification says."""

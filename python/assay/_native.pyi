@@ -1,0 +1,146 @@
+"""
+The native half of Assay.
+"""
+
+from _typeshed import Incomplete, SupportsGetItem
+from os import PathLike
+from typing import Any, SupportsIndex, final
+
+__all__ = ["NativeCounters", "NativeDirection", "NativeStep", "NativeStimulus", "place_segments", "toml_positions"]
+
+@final
+class NativeCounters:
+    """
+    The drive's cumulative counters; the fields are those of `assay.records.KernelCounters`.
+    """
+    @property
+    def read_bytes(self, /) -> int: ...
+    @property
+    def read_io_count(self, /) -> int: ...
+    @property
+    def read_merge_count(self, /) -> int: ...
+    @property
+    def write_bytes(self, /) -> int: ...
+    @property
+    def write_io_count(self, /) -> int: ...
+    @property
+    def write_merge_count(self, /) -> int: ...
+
+@final
+class NativeDirection:
+    """
+    One direction of a step; the fields are those of `assay.records.DirectionRecord`.
+    """
+    @property
+    def errors(self, /) -> dict[int, int]: ...
+    @property
+    def histogram(self, /) -> list[tuple[int, int]]: ...
+    @property
+    def latency_ns_max(self, /) -> int | None: ...
+    @property
+    def latency_ns_min(self, /) -> int | None: ...
+    @property
+    def latency_ns_sum(self, /) -> int: ...
+    @property
+    def series_bytes(self, /) -> list[int]: ...
+    @property
+    def series_io_count(self, /) -> list[int]: ...
+    @property
+    def series_latency_ns_max(self, /) -> list[int]: ...
+    @property
+    def series_latency_ns_sum(self, /) -> list[int]: ...
+    @property
+    def tail_bytes(self, /) -> int: ...
+    @property
+    def tail_io_count(self, /) -> int: ...
+    @property
+    def window_bytes(self, /) -> int: ...
+    @property
+    def window_io_count(self, /) -> int: ...
+
+@final
+class NativeStep:
+    """
+    One step; the fields are those of `assay.records.StepRecord` without its label.
+    """
+    @property
+    def counters_after(self, /) -> NativeCounters | None: ...
+    @property
+    def counters_before(self, /) -> NativeCounters | None: ...
+    @property
+    def cpu_ns(self, /) -> int | None: ...
+    @property
+    def ended(self, /) -> str: ...
+    @property
+    def first_submission_ns(self, /) -> int | None: ...
+    @property
+    def last_submission_ns(self, /) -> int | None: ...
+    @property
+    def outstanding_ns(self, /) -> int: ...
+    @property
+    def read(self, /) -> NativeDirection: ...
+    @property
+    def span_ns(self, /) -> int: ...
+    @property
+    def start_ns(self, /) -> int: ...
+    @property
+    def start_wall_ns(self, /) -> int: ...
+    @property
+    def submission_gap_ns_max(self, /) -> int: ...
+    @property
+    def write(self, /) -> NativeDirection: ...
+
+@final
+class NativeStimulus:
+    """
+    The stimulus of one drive, alive for the whole run.
+    """
+    def close(self, /) -> None:
+        """
+        End the lanes and let go of the drive.
+        """
+    def disclosure(self, /) -> tuple[bool, bool] | None:
+        """
+        (buffers registered, completions deferred) of the last program; None on a simulated drive.
+        """
+    def flash_pages(self, /) -> tuple[int, int] | None:
+        """
+        Pages written by the host and relocated since the last purge; None on a real drive.
+        """
+    def purge_simulated(self, /) -> int | None:
+        """
+        Return a simulated drive to fresh; the virtual time it took, in ns. None on a real drive.
+        """
+    @staticmethod
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, counters_path: str | PathLike[str] | None) -> NativeStimulus:
+        """
+        Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
+        """
+    def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, watch: Any | None) -> list[NativeStep]:
+        """
+        Run the steps without a gap and return one record per step that was begun.
+
+        `watch(step_index, io_count, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
+        the last record then says `interrupted`.
+        """
+    @staticmethod
+    def simulated(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:
+        """
+        Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card`.
+        """
+
+def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_bytes: SupportsIndex, seed: SupportsIndex) -> list[int]:
+    """
+    First byte of each of `count` segments placed at random; see `assay_core::active_range`.
+
+    Raises TooSmallError where segments and the 1 MiB gaps between them do not fit into the capacity.
+    """
+
+def toml_positions(text: str, name: str) -> dict[str, tuple[int, int]]:
+    """
+    Line and column, both from 1, of every key of a TOML text, by its dotted path with list indexes.
+
+    Raises PlanError naming line and column where the text is not TOML.
+    Worked: `toml_positions("a = 1\\n[[b]]\\nc = 2", "p")` is `{"a": (1, 1), "b": (2, 3), "b.0.c": (3, 1)}`
+    with `"b.0"` at its table's header.
+    """

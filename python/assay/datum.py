@@ -1,0 +1,22 @@
+"""Facts with their sources: the form of every parameter in profiles and model cards."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+
+
+class Strict(BaseModel):
+    """A frozen model that rejects unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Datum(Strict, Generic[T]):
+    """One parameter and the source that it rests on."""
+
+    value: T
+    source: str = Field(min_length=1)

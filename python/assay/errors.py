@@ -1,0 +1,156 @@
+"""The error tree: every operating error is one class with a stable slug and an exit code.
+
+    AssayError
+    ├── UsageError            2  plans, options, targets of the wrong kind
+    │   ├── PlanError            a plan or profile file, with line and column
+    │   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
+    │   ├── NotADriveError       the target is not a block device (or not the kind asked for)
+    │   └── ValueRangeError      a value outside its legal range
+    ├── GateRefusedError      3  the gate keeps its hands off a drive
+    │   ├── DriveBusyError       mounted, swap, held, or in use by anybody
+    │   ├── ReadOnlyError        cannot be written
+    │   ├── PartitionError       a partition instead of the whole disk
+    │   ├── SignatureError       something is on it and was not acknowledged
+    │   ├── TooSmallError        the procedure needs more capacity
+    │   ├── IdentityError        ambiguous, replaced, or changed identity
+    │   └── ConfirmationError    confirmation missing or wrong
+    ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
+    ├── VerificationError     5  an integrity check failed
+    ├── StoreError            6  output folder, store or disk full
+    └── InterruptedRunError 130  stopped by the user; what was measured is kept
+"""
+
+from __future__ import annotations
+
+EXIT_OK = 0
+EXIT_NOT_STEADY = 7
+
+
+class AssayError(Exception):
+    """An operating error: one line that names the thing, the reason and what to do.
+
+    thing : what the error is about (a path, a key, an option).
+    reason : why it cannot be used.
+    remedy : what to do next.
+    Worked: ``str(AssayError("/dev/x", "does not exist", "run assay drives"))`` is
+    ``"/dev/x: does not exist; run assay drives"``.
+    """
+
+    slug = "error"
+    exit_code = 1
+
+    def __init__(self, thing: str, reason: str, remedy: str) -> None:
+        super().__init__(_one_line(f"{thing}: {reason}; {remedy}"))
+        self.thing, self.reason, self.remedy = thing, reason, remedy
+
+
+class UsageError(AssayError):
+    """The command or plan cannot be carried out as written."""
+
+    slug = "usage"
+    exit_code = 2
+
+
+class PlanError(UsageError):
+    """A plan or profile file is wrong; the thing is ``file:line:column: key``."""
+
+    slug = "plan"
+
+
+class DriveNotFoundError(UsageError):
+    """No drive answers to this name."""
+
+    slug = "drive-not-found"
+
+
+class NotADriveError(UsageError):
+    """The target exists but is not the kind of thing that can be tested."""
+
+    slug = "not-a-drive"
+
+
+class ValueRangeError(UsageError):
+    """A value lies outside its legal range."""
+
+    slug = "value-range"
+
+
+class GateRefusedError(AssayError):
+    """The gate refuses to touch the drive."""
+
+    slug = "gate-refused"
+    exit_code = 3
+
+
+class DriveBusyError(GateRefusedError):
+    """The drive, or something on it, is in use."""
+
+    slug = "drive-busy"
+
+
+class ReadOnlyError(GateRefusedError):
+    """The drive or file cannot be written."""
+
+    slug = "read-only"
+
+
+class PartitionError(GateRefusedError):
+    """A partition was named; only whole disks are tested."""
+
+    slug = "partition"
+
+
+class SignatureError(GateRefusedError):
+    """The drive carries a file system, partition table or other signature."""
+
+    slug = "signature"
+
+
+class TooSmallError(GateRefusedError):
+    """The drive is too small for the procedure."""
+
+    slug = "too-small"
+
+
+class IdentityError(GateRefusedError):
+    """The drive is not, or is no longer, the one that was named."""
+
+    slug = "identity"
+
+
+class ConfirmationError(GateRefusedError):
+    """The destructive act was not confirmed with the drive's identity."""
+
+    slug = "confirmation"
+
+
+class DeviceFailureError(AssayError):
+    """The drive failed I/Os, stopped answering, or could not be purged."""
+
+    slug = "device-failure"
+    exit_code = 4
+
+
+class VerificationError(AssayError):
+    """A recomputation or integrity check disagrees with what was stored."""
+
+    slug = "verification"
+    exit_code = 5
+
+
+class StoreError(AssayError):
+    """The run folder cannot be written or read."""
+
+    slug = "store"
+    exit_code = 6
+
+
+class InterruptedRunError(AssayError):
+    """The user stopped the run; everything measured so far is in the run folder."""
+
+    slug = "interrupted"
+    exit_code = 130
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,101 @@
+"""Profiles: the parameters of one edition of the specification, every datum with its source note."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay.datum import Datum, Strict
+from assay.errors import UsageError
+from assay.records import Cell, Demand
+from assay.units import KIB
+
+ReadPct = Annotated[int, Field(ge=0, le=100)]
+BlockKib = Annotated[float, Field(ge=0.5, le=1024 * 64)]
+
+
+class DemandDatum(Strict):
+    """Thread count TC and queue depth QD per thread."""
+
+    thread_count: int = Field(ge=1, le=1024)
+    queue_depth: int = Field(ge=1, le=4096)
+
+    def to_demand(self) -> Demand:
+        """The same as a Demand record."""
+        return Demand(thread_count=self.thread_count, queue_depth=self.queue_depth)
+
+
+class RangeDatum(Strict):
+    """Test ActiveRange: an amount in equal random segments, or the first ``share`` of the drive."""
+
+    share: float | None = Field(default=None, gt=0, le=1)
+    amount_gib: float | None = Field(default=None, gt=0)
+    segment_count: int | None = Field(default=None, ge=1)
+
+
+class CellDatum(Strict):
+    """A cell of the loop by read share in percent and block size in KiB."""
+
+    read_pct: ReadPct
+    block_kib: BlockKib
+
+    def to_cell(self) -> Cell:
+        """The same as a Cell record."""
+        return Cell(read_pct=self.read_pct, transfer_bytes=int(self.block_kib * KIB))
+
+
+class IopsProfile(Strict):
+    """Parameters of the IOPS test (clause 7 of PTS-E 1.1 and 2.0, clause 8 of PTS-C 1.0)."""
+
+    status: Datum[Literal["REQUIRED", "OPTIONAL"]]
+    preconditioning_multiple: Datum[float]
+    preconditioning_block_kib: Datum[BlockKib]
+    preconditioning_share: Datum[float]
+    test_range: Datum[RangeDatum]
+    demand: Datum[DemandDatum]
+    read_pct: Datum[tuple[ReadPct, ...]]
+    block_kib: Datum[tuple[BlockKib, ...]]
+    step_seconds: Datum[float]
+    tracking: Datum[tuple[CellDatum, ...]]
+    round_limit: Datum[int]
+    range_limit: Datum[float]
+    slope_limit: Datum[float]
+
+
+class Profile(Strict):
+    """One edition: conditions common to its tests and one table per test.
+
+    header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
+    market : printed in titles, ``Client`` or ``Enterprise``.
+    """
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: str
+    title: str
+    market: Literal["Client", "Enterprise"]
+    header: Literal["1.0", "2.0"]
+    write_cache: Datum[Literal["enabled", "disabled"]]
+    data_pattern: Datum[Literal["random"]]
+    iops: IopsProfile
+
+
+def profile_names() -> list[str]:
+    """Names of the shipped profiles, sorted. Worked: ``"pts-c-1.0" in profile_names()``."""
+    folder = resources.files("assay") / "profiles"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def load_profile(name: str) -> Profile:
+    """Read a shipped profile.
+
+    name : one of ``profile_names()``.
+    Raises UsageError naming the known profiles for any other name.
+    Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
+    """
+    if name not in profile_names():
+        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {', '.join(profile_names())}")
+    text = (resources.files("assay") / "profiles" / f"{name}.toml").read_text("utf-8")
+    return Profile.model_validate(tomllib.loads(text))

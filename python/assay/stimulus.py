@@ -1,0 +1,122 @@
+"""One program of steps is exactly one native call."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Self
+
+from assay._native import NativeStimulus
+from assay.records import DirectionRecord, KernelCounters, StepRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay._native import NativeCounters, NativeDirection, NativeStep
+    from assay.records import StepSpec
+
+ERROR_LIMIT = 100
+"""Failed I/Os after which a program ends."""
+
+
+class Stimulus:
+    """The stimulus of one drive; owns its threads and must be closed. Use it as a context manager."""
+
+    def __init__(self, native: NativeStimulus) -> None:
+        self._native = native
+
+    @classmethod
+    def simulated(cls, card: object, *, seed: int, epoch_wall_ns: int) -> Self:
+        """Drive a fresh simulated drive.
+
+        card : a ``device.simulated.Card``. seed : of the address streams, 0 to 2**64 - 1.
+        epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
+        """
+        return cls(NativeStimulus.simulated(card, seed, epoch_wall_ns))
+
+    @classmethod
+    def real(  # one keyword per fact of the drive
+        cls,
+        descriptor: int,
+        *,
+        capacity_bytes: int,
+        logical_block_bytes: int,
+        thread_count: int,
+        seed: int,
+        data_origin: int,
+        counters_path: str | None,
+    ) -> Self:
+        """Drive a device or file through the gate's descriptor.
+
+        thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
+        counters_path : the disk's ``stat`` file in sysfs, None for a file.
+        """
+        return cls(
+            NativeStimulus.real(
+                descriptor, capacity_bytes, logical_block_bytes, thread_count, seed, data_origin, counters_path
+            )
+        )
+
+    def run(
+        self, steps: Sequence[StepSpec], watch: Callable[[int, int, int], None] | None = None
+    ) -> list[StepRecord]:
+        """Run a program without a gap between its steps.
+
+        watch : called at most twice a second with step index, completed I/Os and elapsed ns.
+        Returns one record per step that was begun; the last says why it ended early, if it did.
+        Raises ValueRangeError before any I/O where a step is impossible, DeviceFailureError where the device
+        could not be made ready.
+        """
+        native = self._native.run(list(steps), ERROR_LIMIT, watch)
+        return [_step(spec.label, step) for spec, step in zip(steps, native, strict=False)]
+
+    def purge_simulated(self) -> int | None:
+        """Return a simulated drive to fresh; the virtual time it took in ns, None on a real drive."""
+        return self._native.purge_simulated()
+
+    def disclosure(self) -> dict[str, str]:
+        """How the I/Os were carried out, for the report; empty on a simulated drive."""
+        how = self._native.disclosure()
+        if how is None:
+            return {}
+        registered, deferred = how
+        return {
+            "transfer buffers": "registered" if registered else "not registered (memory lock limit too low)",
+            "completions": "run by the stimulus thread" if deferred else "run by the kernel at any time",
+        }
+
+    def close(self) -> None:
+        """End the threads and let go of the drive."""
+        self._native.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _step(label: str, step: NativeStep) -> StepRecord:
+    values = _fields(StepRecord, step, skip={"label", "read", "write", "counters_before", "counters_after"})
+    return StepRecord(
+        label=label,
+        read=_direction(step.read),
+        write=_direction(step.write),
+        counters_before=_counters(step.counters_before),
+        counters_after=_counters(step.counters_after),
+        **values,
+    )
+
+
+def _direction(direction: NativeDirection) -> DirectionRecord:
+    values = _fields(DirectionRecord, direction, skip=set())
+    return DirectionRecord(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    )
+
+
+def _counters(counters: NativeCounters | None) -> KernelCounters | None:
+    return None if counters is None else KernelCounters(**_fields(KernelCounters, counters, skip=set()))
+
+
+def _fields(record: type, native: object, *, skip: set[str]) -> dict[str, Any]:
+    return {field.name: getattr(native, field.name) for field in fields(record) if field.name not in skip}

@@ -1,0 +1,88 @@
+"""The one place that converts units.
+
+Block sizes and transfer sizes are base 2 (KiB); capacities, rates and amounts are base 10 (GB, MB/s).
+Inside the code time is integer nanoseconds and size is bytes.
+Source: "Understanding SSD Performance Using the SNIA SSS PTS" (2012), PTS Numbering Convention.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from assay.errors import ValueRangeError
+
+KIB = 1024
+MIB = 1024**2
+GIB = 1024**3
+GB = 10**9
+SECOND_NS = 10**9
+MINUTE_NS = 60 * SECOND_NS
+
+_UNIT_BYTES = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": KIB,
+    "MIB": MIB,
+    "GIB": GIB,
+    "TIB": 1024**4,
+}
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
+
+
+def parse_bytes(text: str, *, name: str = "size") -> int:
+    """Read a size with its unit as whole bytes.
+
+    text : a number and a unit: B, kB, MB, GB, TB (base 10) or KiB, MiB, GiB, TiB (base 2).
+    name : the thing an error message names.
+    Returns bytes, at least 1.
+    Raises ValueRangeError for anything else, for zero, and for a fraction of a byte.
+    Worked: ``parse_bytes("32GB")`` is 32000000000 and ``parse_bytes("0.5KiB")`` is 512.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    unit = match and _UNIT_BYTES.get(match[2].upper())
+    if not match or not unit:
+        raise ValueRangeError(f"{name} {text!r}", "is not a size", "write for example 32GB or 512MiB")
+    size = Fraction(match[1]) * unit
+    if size < 1 or size.denominator != 1:
+        raise ValueRangeError(f"{name} {text!r}", "is not a positive whole number of bytes", "choose a larger size")
+    return int(size)
+
+
+def gigabytes(size_bytes: int) -> float:
+    """Bytes as base-10 gigabytes. Worked: ``gigabytes(256_000_000_000)`` is 256.0."""
+    return size_bytes / GB
+
+
+def kibibytes(size_bytes: int) -> float:
+    """Bytes as KiB. Worked: ``kibibytes(512)`` is 0.5."""
+    return size_bytes / KIB
+
+
+def kib_label(size_bytes: int) -> str:
+    """A transfer size as the reports print it. Worked: 512 -> ``"0.5"``, 1048576 -> ``"1024"``."""
+    return f"{size_bytes / KIB:g}"
+
+
+def milliseconds(time_ns: float) -> float:
+    """Nanoseconds as milliseconds. Worked: ``milliseconds(1_500_000)`` is 1.5."""
+    return time_ns / 10**6
+
+
+def seconds(time_ns: float) -> float:
+    """Nanoseconds as seconds. Worked: ``seconds(60_000_000_000)`` is 60.0."""
+    return time_ns / SECOND_NS
+
+
+def duration_label(time_ns: int) -> str:
+    """A duration for people. Worked: 5_400_000_000_000 -> ``"1 h 30 min"``, 50_000_000 -> ``"0.05 s"``."""
+    if time_ns < MINUTE_NS:
+        return f"{time_ns / SECOND_NS:g} s"
+    minutes, rest = divmod(round(time_ns / SECOND_NS), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [(hours, "h"), (minutes, "min"), (rest if not hours else 0, "s")]
+    return " ".join(f"{count} {unit}" for count, unit in parts if count)

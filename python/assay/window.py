@@ -1,0 +1,141 @@
+"""Every value that will be printed, computed from step records.
+
+Rates count completions inside [0, T] only, are exact rationals, and a mixed cell's rate is the sum of
+its reads and writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from assay.errors import VerificationError
+from assay.records import MeasurementWindow
+from assay.steady import WINDOW_ROUNDS, steady_state
+from assay.units import SECOND_NS, kib_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import Cell, DirectionRecord, LoopSettings, Round, StepRecord, StoredTest
+
+
+def cell_label(cell: Cell) -> str:
+    """Name a random-access cell as the specification does. Worked: ``"RND 64KiB 65/35"``."""
+    return f"RND {kib_label(cell.transfer_bytes)}KiB {cell.read_pct}/{100 - cell.read_pct}"
+
+
+def iops(record: StepRecord) -> Fraction:
+    """Completed I/Os per second of a step, reads plus writes.
+
+    Worked: 90 reads and 30 writes completed in a window of 60 s -> 2.
+    """
+    return Fraction((record.read.window_io_count + record.write.window_io_count) * SECOND_NS, record.span_ns)
+
+
+def effective_queue_depth(record: StepRecord) -> float:
+    """Mean number of I/Os outstanding on the drive over [0, T]. Worked: 480 I/O x s in 60 s -> 8.0."""
+    return record.outstanding_ns / record.span_ns
+
+
+def mean_latency_ns(record: StepRecord) -> float | None:
+    """Average response time of a step in ns, weighted by completions; None where none completed.
+
+    Worked: 3 reads summing to 300 ns and 1 write of 500 ns -> 200.0.
+    """
+    counts = [d.window_io_count + d.tail_io_count for d in (record.read, record.write)]
+    total = record.read.latency_ns_sum + record.write.latency_ns_sum
+    return total / sum(counts) if sum(counts) else None
+
+
+def max_latency_ns(record: StepRecord) -> int | None:
+    """Largest response time of a step in ns, over reads and writes; None where none completed."""
+    return max((d.latency_ns_max for d in (record.read, record.write) if d.latency_ns_max is not None), default=None)
+
+
+def error_count(record: StepRecord) -> int:
+    """Failed and short I/Os of a step. Worked: errors {5: 2} on reads and {61: 1} on writes -> 3."""
+    return sum(record.read.errors.values()) + sum(record.write.errors.values())
+
+
+def issued_bytes(direction: DirectionRecord) -> int:
+    """Bytes that a step moved in one direction, window and tail."""
+    return direction.window_bytes + direction.tail_bytes
+
+
+def cell_iops(round_: Round, settings: LoopSettings) -> dict[Cell, Fraction]:
+    """IOPS of every cell of one round, keyed by cell."""
+    return {cell: iops(record) for cell, record in zip(settings.cells, round_.cells, strict=True)}
+
+
+def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> MeasurementWindow | None:
+    """Judge the last five rounds by all tracking cells at once.
+
+    rounds : the complete rounds so far, in order. Returns None before the fifth.
+    Source: PTS-E 1.1 IOPS pseudo code step 3; PTS 2.0.2 section 7.2 (three cells at once).
+    """
+    last = rounds[-WINDOW_ROUNDS:]
+    if len(last) < WINDOW_ROUNDS:
+        return None
+    by_round = [cell_iops(round_, settings) for round_ in last]
+    indexes = tuple(round_.index for round_ in last)
+    verdicts = {
+        cell_label(cell): steady_state(
+            indexes,
+            [values[cell] for values in by_round],
+            range_limit=_limit(settings.range_limit),
+            slope_limit=_limit(settings.slope_limit),
+        )
+        for cell in settings.tracking
+    }
+    return MeasurementWindow(
+        rounds=indexes, verdicts=verdicts, reached=all(verdict.steady for verdict in verdicts.values())
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IopsResult:
+    """All values of the IOPS pages.
+
+    rounds : the real round numbers that ran. by_round : IOPS of every cell in each of them.
+    window : the last five rounds, None where fewer ran. matrix : average IOPS over the window per cell;
+    empty where there is no window or an I/O failed in it. error_count : failed I/Os over all rounds.
+    """
+
+    rounds: tuple[int, ...]
+    by_round: dict[Cell, tuple[float, ...]]
+    window: MeasurementWindow | None
+    matrix: dict[Cell, float]
+    error_count: int
+
+
+def iops_result(test: StoredTest) -> IopsResult:
+    """Compute every value that the IOPS pages print from the stored rounds.
+
+    Raises VerificationError where the verdict in the run folder is not the one its rounds give.
+    Worked: five rounds of 100, 110, 90, 100, 100 IOPS in a cell -> matrix 100.0.
+    """
+    window = measurement_window(test.rounds, test.settings)
+    if test.verdict is not None and test.verdict != window:
+        raise VerificationError("stored verdict", "differs from the one its rounds give", "do not trust this run")
+    tables = [cell_iops(round_, test.settings) for round_ in test.rounds]
+    errors = sum(error_count(record) for round_ in test.rounds for record in round_.cells)
+    return IopsResult(
+        rounds=tuple(round_.index for round_ in test.rounds),
+        by_round={cell: tuple(float(table[cell]) for table in tables) for cell in test.settings.cells},
+        window=window,
+        matrix=_window_average(tables, test.settings) if window and not errors else {},
+        error_count=errors,
+    )
+
+
+def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) -> dict[Cell, float]:
+    last = tables[-WINDOW_ROUNDS:]
+    return {cell: float(sum(table[cell] for table in last) / WINDOW_ROUNDS) for cell in settings.cells}
+
+
+def _limit(share: float) -> Fraction:
+    # 0.20 in a profile means one fifth, not the nearest binary fraction.
+    return Fraction(str(share))
+

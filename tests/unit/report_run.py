@@ -1,0 +1,196 @@
+"""A synthetic stored run for the tests of the report room.
+
+Nothing here was measured: rates follow a made-up formula so that every page has something to lay out. Only
+the tracking variable is the constructed check vector whose determination data were printed in 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.profile import load_profile
+from assay.records import (
+    Cell,
+    DataPattern,
+    DirectionRecord,
+    DriveIdentity,
+    LoopSettings,
+    Platform,
+    PurgeRecord,
+    Round,
+    StepRecord,
+    StoredRun,
+    StoredTest,
+)
+from assay.steady import WINDOW_ROUNDS
+from assay.units import KIB, SECOND_NS
+from assay.window import measurement_window
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SPAN_NS = 100 * SECOND_NS
+GOLDEN = (3445.45, 3011.86, 3147.05, 2903.05, 3227.82)
+FALLING = (9000.0, 7000.0, 5500.0, 4300.0, 3300.0, 2500.0, 1900.0)
+START_NS = 1_781_000_000 * SECOND_NS
+REPORT_NS = START_NS + 86_400 * SECOND_NS
+TRACKED = Cell(read_pct=0, transfer_bytes=4 * KIB)
+HOSTILE = ("<script>alert(1)</script>", "=1+1", "</script>", "../../x\x00\u202e\udcff")
+
+
+def synthetic_rate(cell: Cell, tracked: float, drift: float) -> float:
+    """Make up the IOPS of a cell: a serial mix of a read rate and a write rate that follows the tracked one."""
+    kib = cell.transfer_bytes / KIB
+    if cell == TRACKED:
+        return tracked
+    read = min(29_800.0, 240_000.0 / kib)
+    write = tracked * (0.36 if kib < 4 else 4 / kib) * drift
+    share = cell.read_pct / 100
+    return 1 / (share / read + (1 - share) / write)
+
+
+def synthetic_direction(count: int, transfer_bytes: int, *, errors: int = 0) -> DirectionRecord:
+    """Make a direction record of ``count`` I/Os of 2.5 ms each."""
+    return DirectionRecord(
+        window_io_count=count,
+        window_bytes=count * transfer_bytes,
+        tail_io_count=0,
+        tail_bytes=0,
+        latency_ns_sum=count * 2_500_000,
+        latency_ns_min=90_000 if count else None,
+        latency_ns_max=41_000_000 if count else None,
+        errors={5: errors} if errors else {},
+    )
+
+
+def synthetic_step(cell: Cell, rate: float, *, errors: int = 0) -> StepRecord:
+    """Make a step record of a cell at a rate."""
+    count = round(rate * SPAN_NS / SECOND_NS)
+    reads = count * cell.read_pct // 100
+    return StepRecord(
+        label=f"synthetic {cell}",
+        span_ns=SPAN_NS,
+        start_ns=0,
+        start_wall_ns=START_NS,
+        read=synthetic_direction(reads, cell.transfer_bytes, errors=errors),
+        write=synthetic_direction(count - reads, cell.transfer_bytes),
+        outstanding_ns=SPAN_NS * 8 - 12_345_678,
+        submission_gap_ns_max=3_000_000,
+        first_submission_ns=0,
+        last_submission_ns=SPAN_NS,
+        cpu_ns=None,
+        counters_before=None,
+        counters_after=None,
+        ended="stop-rule",
+    )
+
+
+def synthetic_settings(profile: str = "pts-c-1.0", **changes: Any) -> LoopSettings:
+    """Make loop settings as a profile gives them, on a drive of 256 GB."""
+    data = load_profile(profile).iops
+    settings = LoopSettings(
+        test="iops",
+        profile=profile,
+        demand=data.demand.value.to_demand(),
+        data=DataPattern(),
+        read_pcts=data.read_pct.value,
+        sizes_bytes=tuple(int(kib * KIB) for kib in data.block_kib.value),
+        step_ns=SPAN_NS,
+        round_limit=data.round_limit.value,
+        tracking=tuple(cell.to_cell() for cell in data.tracking.value),
+        range_limit=data.range_limit.value,
+        slope_limit=data.slope_limit.value,
+        preconditioning_bytes=512 * 10**9,
+        preconditioning_transfer_bytes=128 * KIB,
+        preconditioning_share=data.preconditioning_share.value,
+        range_amount_bytes=16 * KIB**3,
+        segment_count=data.test_range.value.segment_count,
+        write_cache_required="enabled",
+    )
+    return replace(settings, **changes)
+
+
+def synthetic_rounds(
+    settings: LoopSettings, tracked: Sequence[float], *, errors: int = 0
+) -> tuple[Round, ...]:
+    """Make rounds 1, 2, ... whose tracking variable RND 4KiB 0/100 has the given rates."""
+    rounds = []
+    for index, rate in enumerate(tracked, start=1):
+        drift = 1 + 0.03 * (-1) ** index
+        cells = tuple(
+            synthetic_step(cell, synthetic_rate(cell, rate, drift), errors=errors if cell == TRACKED else 0)
+            for cell in settings.cells
+        )
+        rounds.append(Round(index=index, cells=cells))
+    return tuple(rounds)
+
+
+def synthetic_test(
+    profile: str = "pts-c-1.0",
+    tracked: Sequence[float] = GOLDEN,
+    *,
+    ended: str | None = "steady",
+    errors: int = 0,
+    **changes: Any,
+) -> StoredTest:
+    """Make a stored IOPS test with synthetic rounds; ``changes`` go into its settings."""
+    settings = synthetic_settings(profile, **changes)
+    rounds = synthetic_rounds(settings, tracked, errors=errors)
+    return StoredTest(
+        settings=settings,
+        started_wall_ns=START_NS,
+        ended_wall_ns=START_NS + 20_000 * SECOND_NS if ended else None,
+        purge=PurgeRecord(
+            method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9
+        ),
+        preconditioning=(synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 900.0),),
+        rounds=rounds,
+        verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS else None,
+        ended=ended,
+    )
+
+
+def synthetic_run(
+    test: StoredTest | None = None,
+    *,
+    deviations: tuple[str, ...] = (),
+    description: dict[str, str] | None = None,
+    **identity: Any,
+) -> StoredRun:
+    """Make a stored run of one test on a drive that never existed; ``identity`` replaces facts of it."""
+    drive = DriveIdentity(
+        id="sim:synthetic",
+        path="sim:synthetic",
+        kind="simulated",
+        capacity_bytes=256 * 10**9,
+        logical_block_bytes=512,
+        model="Synthetic MLC",
+        serial="0000-0000-FFFF",
+        firmware="S1.0",
+        interface="simulated link, 600 MB/s",
+        media="simulated MLC NAND",
+        write_cache="enabled",
+    )
+    platform = Platform(
+        system="Synthetic test bench",
+        motherboard=None,
+        cpu="Synthetic CPU, 8 cores",
+        memory_bytes=32 * 10**9,
+        operating_system="Synthetic Linux 12",
+        kernel="6.1.0",
+        clock_source="tsc",
+        tool="Assay",
+        tool_version="0.1.0",
+    )
+    return StoredRun(
+        run_id="20260609-synthetic",
+        identity=replace(drive, **identity),
+        platform=platform,
+        description={"objective": "Lay out synthetic rounds", "sponsor": "Nobody"} | (description or {}),
+        plan={"suite": "basic"},
+        deviations=deviations,
+        started_wall_ns=START_NS,
+        report_date_ns=REPORT_NS,
+        tests=(test or synthetic_test(),),
+    )
