@@ -32,7 +32,6 @@ test-python: $(NATIVE) tools/debian-packages
 check: $(NATIVE) ## formatting, lints, types, walls, stubs
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	cd crates/ftl && cargo clippy --quiet --all-targets -- -D warnings
 	@for crate in assay-core assay-ftl assay-uring; do \
 		if cargo tree --quiet -e normal,build -p $$crate | grep -q pyo3; then echo "$$crate depends on pyo3"; exit 1; fi; done
 	$(BIN)/ruff format --check .
@@ -45,7 +44,6 @@ stubs: $(NATIVE) ## write the type stubs of the native module anew
 	tools/stubs
 
 bench: $(NATIVE) ## run the benchmarks at real size
-	cargo bench --quiet --workspace
 	@for bench in benches/*.py; do $(BIN)/python $$bench || exit 1; done
 
 clean: ## remove everything that was built
@@ -59,5 +57,5 @@ $(UV):
 $(NATIVE): $(UV) pyproject.toml requirements.txt $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or newer"; exit 1; }
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --require-hashes -r requirements.txt
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --uv --release
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --uv --release >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@

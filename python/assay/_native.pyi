@@ -133,14 +133,14 @@ def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_
     """
     First byte of each of `count` segments placed at random; see `assay_core::active_range`.
 
-    Raises TooSmallError where segments and the 1 MiB gaps between them do not fit into the capacity.
+    Raises `TooSmallError` where segments and the 1 MiB gaps between them do not fit into the capacity.
     """
 
 def toml_positions(text: str, name: str) -> dict[str, tuple[int, int]]:
     """
     Line and column, both from 1, of every key of a TOML text, by its dotted path with list indexes.
 
-    Raises PlanError naming line and column where the text is not TOML.
+    Raises `PlanError` naming line and column where the text is not TOML.
     Worked: `toml_positions("a = 1\\n[[b]]\\nc = 2", "p")` is `{"a": (1, 1), "b": (2, 3), "b.0.c": (3, 1)}`
     with `"b.0"` at its table's header.
     """

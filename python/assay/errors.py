@@ -1,23 +1,23 @@
 """The error tree: every operating error is one class with a stable slug and an exit code.
 
-    AssayError
-    ├── UsageError            2  plans, options, targets of the wrong kind
-    │   ├── PlanError            a plan or profile file, with line and column
-    │   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
-    │   ├── NotADriveError       the target is not a block device (or not the kind asked for)
-    │   └── ValueRangeError      a value outside its legal range
-    ├── GateRefusedError      3  the gate keeps its hands off a drive
-    │   ├── DriveBusyError       mounted, swap, held, or in use by anybody
-    │   ├── ReadOnlyError        cannot be written
-    │   ├── PartitionError       a partition instead of the whole disk
-    │   ├── SignatureError       something is on it and was not acknowledged
-    │   ├── TooSmallError        the procedure needs more capacity
-    │   ├── IdentityError        ambiguous, replaced, or changed identity
-    │   └── ConfirmationError    confirmation missing or wrong
-    ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
-    ├── VerificationError     5  an integrity check failed
-    ├── StoreError            6  output folder, store or disk full
-    └── InterruptedRunError 130  stopped by the user; what was measured is kept
+AssayError
+├── UsageError            2  plans, options, targets of the wrong kind
+│   ├── PlanError            a plan or profile file, with line and column
+│   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
+│   ├── NotADriveError       the target is not a block device (or not the kind asked for)
+│   └── ValueRangeError      a value outside its legal range
+├── GateRefusedError      3  the gate keeps its hands off a drive
+│   ├── DriveBusyError       mounted, swap, held, or in use by anybody
+│   ├── ReadOnlyError        cannot be written
+│   ├── PartitionError       a partition instead of the whole disk
+│   ├── SignatureError       something is on it and was not acknowledged
+│   ├── TooSmallError        the procedure needs more capacity
+│   ├── IdentityError        ambiguous, replaced, or changed identity
+│   └── ConfirmationError    confirmation missing or wrong
+├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
+├── VerificationError     5  an integrity check failed
+├── StoreError            6  output folder, store or disk full
+└── InterruptedRunError 130  stopped by the user; what was measured is kept
 """
 
 from __future__ import annotations

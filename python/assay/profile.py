@@ -83,13 +83,13 @@ class Profile(Strict):
 
 
 def profile_names() -> list[str]:
-    """Names of the shipped profiles, sorted. Worked: ``"pts-c-1.0" in profile_names()``."""
+    """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
     folder = resources.files("assay") / "profiles"
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
 def load_profile(name: str) -> Profile:
-    """Read a shipped profile.
+    """Read an edition from the package.
 
     name : one of ``profile_names()``.
     Raises UsageError naming the known profiles for any other name.

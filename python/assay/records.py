@@ -95,7 +95,7 @@ class DirectionRecord:
     window_* : completions within [0, T]. tail_* : completions of this step's I/Os after T.
     latency_ns_* : over window and tail; sum is exact, min and max are None where no I/O completed.
     errors : failed or short I/Os by errno; they enter nothing else.
-    histogram : (bucket, count) pairs in ascending order; see ``assay.histogram``.
+    histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
     series_* : one value per second of the window.
     """
 
@@ -299,8 +299,10 @@ class LoopSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTest:
-    """One test of a run as the run folder holds it. ``ended`` is None while the test runs or after a crash,
-    else ``steady``, ``round-limit``, ``interrupted`` or ``device-failure``.
+    """One test of a run as the run folder holds it.
+
+    ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``interrupted`` or
+        ``device-failure``.
     """
 
     settings: LoopSettings
@@ -319,6 +321,7 @@ class StoredRun:
 
     description : objective, baseline, samples, sponsor, auditor and notes of the plan (text by key).
     deviations : every way in which the run departs from the specification, as printed.
+    engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     """
 
@@ -331,3 +334,4 @@ class StoredRun:
     started_wall_ns: int
     report_date_ns: int
     tests: tuple[StoredTest, ...]
+    engine: dict[str, str] = field(default_factory=dict)

@@ -52,13 +52,17 @@ class Stimulus:
         """
         return cls(
             NativeStimulus.real(
-                descriptor, capacity_bytes, logical_block_bytes, thread_count, seed, data_origin, counters_path
+                descriptor,
+                capacity_bytes,
+                logical_block_bytes,
+                thread_count,
+                seed,
+                data_origin,
+                counters_path,
             )
         )
 
-    def run(
-        self, steps: Sequence[StepSpec], watch: Callable[[int, int, int], None] | None = None
-    ) -> list[StepRecord]:
+    def run(self, steps: Sequence[StepSpec], watch: Callable[[int, int, int], None] | None = None) -> list[StepRecord]:
         """Run a program without a gap between its steps.
 
         watch : called at most twice a second with step index, completed I/Os and elapsed ns.
@@ -109,9 +113,10 @@ def _step(label: str, step: NativeStep) -> StepRecord:
 
 def _direction(direction: NativeDirection) -> DirectionRecord:
     values = _fields(DirectionRecord, direction, skip=set())
-    return DirectionRecord(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    )
+    frozen: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return DirectionRecord(**frozen)
 
 
 def _counters(counters: NativeCounters | None) -> KernelCounters | None:

@@ -130,6 +130,48 @@ def iops_result(test: StoredTest) -> IopsResult:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramAudit:
+    """What a program issued against what the drive's own counters say, over the whole program with its tail.
+
+    name : ``preconditioning`` or ``round n``. read_bytes, write_bytes : issued and counted; counted is None where
+    the drive has no counters. gap_ns : time without any I/O before the program, None for the first.
+    """
+
+    name: str
+    read_bytes: tuple[int, int | None]
+    write_bytes: tuple[int, int | None]
+    gap_ns: int | None
+
+
+def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
+    """Hold every program of a test against the drive's counters, in the order they ran.
+
+    Worked: a round of 10 MB written whose counters moved by 10 MB -> ``write_bytes`` is (10000000, 10000000).
+    """
+    programs = [("preconditioning", test.preconditioning)] if test.preconditioning else []
+    programs += [(f"round {round_.index}", round_.cells) for round_ in test.rounds]
+    befores = [None, *(steps[-1] for _, steps in programs)]
+    return tuple(_program_audit(name, steps, before) for (name, steps), before in zip(programs, befores, strict=False))
+
+
+def _program_audit(name: str, steps: Sequence[StepRecord], before: StepRecord | None) -> ProgramAudit:
+    first, last = steps[0].counters_before, steps[-1].counters_after
+    begun, ended = steps[0].first_submission_ns, before.last_submission_ns if before else None
+    return ProgramAudit(
+        name=name,
+        read_bytes=(
+            sum(issued_bytes(step.read) for step in steps),
+            last.read_bytes - first.read_bytes if first and last else None,
+        ),
+        write_bytes=(
+            sum(issued_bytes(step.write) for step in steps),
+            last.write_bytes - first.write_bytes if first and last else None,
+        ),
+        gap_ns=None if begun is None or ended is None else begun - ended,
+    )
+
+
 def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) -> dict[Cell, float]:
     last = tables[-WINDOW_ROUNDS:]
     return {cell: float(sum(table[cell] for table in last) / WINDOW_ROUNDS) for cell in settings.cells}
@@ -138,4 +180,3 @@ def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) 
 def _limit(share: float) -> Fraction:
     # 0.20 in a profile means one fifth, not the nearest binary fraction.
     return Fraction(str(share))
-

@@ -40,9 +40,9 @@ HOSTILE = ("<script>alert(1)</script>", "=1+1", "</script>", "../../x\x00\u202e\
 
 
 def synthetic_rate(cell: Cell, tracked: float, drift: float) -> float:
-    """Make up the IOPS of a cell: a serial mix of a read rate and a write rate that follows the tracked one."""
+    """Make up the IOPS of a cell: a mix of a read rate and of a write rate that follows ``tracked``."""
     kib = cell.transfer_bytes / KIB
-    if cell == TRACKED:
+    if cell == TRACKED or not tracked:
         return tracked
     read = min(29_800.0, 240_000.0 / kib)
     write = tracked * (0.36 if kib < 4 else 4 / kib) * drift
@@ -111,9 +111,7 @@ def synthetic_settings(profile: str = "pts-c-1.0", **changes: Any) -> LoopSettin
     return replace(settings, **changes)
 
 
-def synthetic_rounds(
-    settings: LoopSettings, tracked: Sequence[float], *, errors: int = 0
-) -> tuple[Round, ...]:
+def synthetic_rounds(settings: LoopSettings, tracked: Sequence[float], *, errors: int = 0) -> tuple[Round, ...]:
     """Make rounds 1, 2, ... whose tracking variable RND 4KiB 0/100 has the given rates."""
     rounds = []
     for index, rate in enumerate(tracked, start=1):
@@ -141,9 +139,7 @@ def synthetic_test(
         settings=settings,
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + 20_000 * SECOND_NS if ended else None,
-        purge=PurgeRecord(
-            method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9
-        ),
+        purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
         preconditioning=(synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 900.0),),
         rounds=rounds,
         verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS else None,

@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::active_range::ActiveRange;
-use crate::contract::{Bytes, DataPattern, Device, DeviceInfo, Nanos};
+use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::lane::{Lane, SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
 use crate::step::{ProgramError, StepSpec};
@@ -127,6 +127,8 @@ impl<D: Device + 'static> Stimulus<D> {
         mut watch: impl FnMut(Progress) -> Decision,
     ) -> Result<Vec<StepRecord>, ProgramError> {
         let program = Arc::new(self.share(steps, limits)?);
+        // Both ends of a program are read while no lane has an I/O outstanding, so that it is accounted for to the byte.
+        let counters_before = self.counters()?;
         let (sender, receiver) = channel();
         for lane in &self.lanes {
             let (program, sender) = (Arc::clone(&program), sender.clone());
@@ -138,11 +140,17 @@ impl<D: Device + 'static> Stimulus<D> {
                 program.halt(Ended::Interrupted);
             }
         })?;
+        if let Some(first) = records.first_mut() {
+            first.counters_before = counters_before;
+        }
         if let Some(last) = records.last_mut() {
-            // Read once the tail of every lane is in, so that a whole program is accounted for to the byte.
-            last.counters_after = self.with_device(|device| device.probe(true))?.counters;
+            last.counters_after = self.counters()?;
         }
         Ok(records)
+    }
+
+    fn counters(&self) -> Result<Option<Counters>, ProgramError> {
+        Ok(self.with_device(|device| device.probe(true))?.counters)
     }
 
     fn share(&mut self, specs: &[StepSpec], limits: Limits) -> Result<SharedProgram, ProgramError> {

@@ -9,7 +9,7 @@ use crate::errors::assay_error;
 
 /// Line and column, both from 1, of every key of a TOML text, by its dotted path with list indexes.
 ///
-/// Raises PlanError naming line and column where the text is not TOML.
+/// Raises `PlanError` naming line and column where the text is not TOML.
 /// Worked: `toml_positions("a = 1\n[[b]]\nc = 2", "p")` is `{"a": (1, 1), "b": (2, 3), "b.0.c": (3, 1)}`
 /// with `"b.0"` at its table's header.
 #[pyfunction]

@@ -161,7 +161,7 @@ impl PyCard {
 
 /// First byte of each of `count` segments placed at random; see `assay_core::active_range`.
 ///
-/// Raises TooSmallError where segments and the 1 MiB gaps between them do not fit into the capacity.
+/// Raises `TooSmallError` where segments and the 1 MiB gaps between them do not fit into the capacity.
 #[pyfunction]
 pub(crate) fn place_segments(capacity_bytes: u64, count: u64, segment_bytes: u64, seed: u64) -> PyResult<Vec<u64>> {
     ActiveRange::place(Bytes(capacity_bytes), count, Bytes(segment_bytes), seed)

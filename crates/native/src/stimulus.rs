@@ -40,6 +40,7 @@ impl NativeStimulus {
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
     #[staticmethod]
+    #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     fn real(
         descriptor: i32,
         capacity_bytes: u64,

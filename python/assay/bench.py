@@ -1,0 +1,140 @@
+"""The bench: a drive made ready for a run, with its stimulus and its way to be purged.
+
+The one place that knows whether a drive is real or simulated; what runs on the bench does not.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.device.gate import open_drive
+from assay.device.identity import identify
+from assay.device.purge import purge_drive
+from assay.device.queue import merging_off, stat_path
+from assay.device.simulated import is_simulated, parse_simulated
+from assay.pattern import fill_pattern, leading_range
+from assay.records import DataPattern, Demand, PurgeRecord, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.plan import Plan
+    from assay.records import DriveIdentity
+    from assay.session import PlannedTest
+
+_OVERWRITE_BYTES = 128 * KIB
+_OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the user has confirmed for a real drive.
+
+    confirmation : the drive's full identity, typed or given. signatures : types whose destruction is acknowledged.
+    """
+
+    confirmation: str | None = None
+    signatures: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A drive that is held for a run.
+
+    purge : purges it and says how. verify : raises where it is no longer the drive that was named.
+    queue : settings of the block layer in force, empty where there are none.
+    """
+
+    identity: DriveIdentity
+    stimulus: Stimulus
+    purge: Callable[[], PurgeRecord]
+    verify: Callable[[], None]
+    queue: dict[str, str] = field(default_factory=dict)
+
+
+def find_drive(plan: Plan) -> DriveIdentity:
+    """The identity of the plan's drive, without opening it for writing.
+
+    Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError.
+    """
+    if is_simulated(plan.drive):
+        return parse_simulated(plan.drive).identity
+    return identify(plan.drive, file_target=plan.file_target)
+
+
+@contextmanager
+def open_bench(
+    plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest], *, answers: Answers, seed: int
+) -> Iterator[Bench]:
+    """Hold the drive for a run; let go of it, and restore its queue, at the end.
+
+    Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
+    """
+    if drive.kind == "simulated":
+        with _simulated(plan, drive, seed) as bench:
+            yield bench
+    else:
+        with _real(drive, tests, answers, seed) as bench:
+            yield bench
+
+
+@contextmanager
+def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
+    card = parse_simulated(plan.drive).card
+    with Stimulus.simulated(card, seed=seed, epoch_wall_ns=time.time_ns()) as stimulus:
+
+        def purge() -> PurgeRecord:
+            span_ns = stimulus.purge_simulated() or 0
+            proof = "every page of the simulated flash is unmapped and every block erased"
+            return PurgeRecord(method="simulated purge", proof=proof, deviation=None, span_ns=span_ns)
+
+        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None)
+
+
+@contextmanager
+def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
+    needed = max(test.settings.range_amount_bytes for test in tests)
+    threads = max(test.settings.demand.thread_count for test in tests)
+    with (
+        open_drive(
+            drive,
+            confirmation=answers.confirmation,
+            acknowledged_signatures=answers.signatures,
+            needed_bytes=needed,
+        ) as held,
+        merging_off(drive) as queue,
+        Stimulus.real(
+            held.fd,
+            capacity_bytes=drive.capacity_bytes,
+            logical_block_bytes=drive.logical_block_bytes,
+            thread_count=threads,
+            seed=seed,
+            data_origin=secrets.randbits(64),
+            counters_path=stat_path(drive),
+        ) as stimulus,
+    ):
+        yield Bench(
+            identity=drive,
+            stimulus=stimulus,
+            purge=lambda: purge_drive(held, lambda: _overwrite(stimulus, drive)),
+            verify=held.verify,
+            queue=queue,
+        )
+
+
+def _overwrite(stimulus: Stimulus, drive: DriveIdentity) -> int:
+    """Write the whole drive once; the time it took in ns."""
+    step = StepSpec(
+        label="overwrite",
+        pattern=fill_pattern(_OVERWRITE_BYTES, DataPattern()),
+        demand=_OVERWRITE_DEMAND,
+        active_range=leading_range(drive.capacity_bytes),
+        stop=StopRule(amount_bytes=drive.capacity_bytes),
+    )
+    return stimulus.run([step])[0].span_ns

@@ -1,0 +1,60 @@
+"""The command line: parse, call, show. Heavy imports happen inside commands, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import NoReturn
+
+import click
+
+from assay.cli.drives import drives
+from assay.cli.plan import plan
+from assay.cli.report import report
+from assay.cli.run import run
+from assay.cli.runs import runs
+from assay.errors import AssayError, InterruptedRunError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="assay")
+def assay() -> None:
+    r"""Test solid-state drives as the SNIA Performance Test Specification says.
+
+    \b
+    assay drives                                   what could be tested
+    assay plan  DRIVE --suite client               what a run would write, and how long it takes
+    assay run   DRIVE --suite client               run it and write the report
+    assay report RUN                               render the report of a run folder again
+    """
+
+
+for command in (drives, plan, run, report, runs):
+    assay.add_command(command)
+
+
+def main() -> NoReturn:
+    """Run the command line; errors are one line on standard error and a telling exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        code = assay(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted")
+        sys.exit(InterruptedRunError.exit_code)
+    except AssayError as error:
+        _say(str(error))
+        sys.exit(error.exit_code)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(text: str) -> None:
+    click.echo(f"assay: {text}", err=True)
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    del number, frame
+    raise KeyboardInterrupt

@@ -1,0 +1,78 @@
+"""``assay drives``: what could be tested, and what stands against it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from assay.records import DriveIdentity
+
+_KEYS = ("id", "path", "model", "serial", "capacity_bytes", "kind", "refusals")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--describe", metavar="DRIVE", help="Everything known of one drive.")
+@click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
+def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
+    """List the drives of this host and the simulated ones, or describe one."""
+    if describe is not None:
+        facts = _describe(describe, file_target)
+        click.echo(json.dumps(facts, indent=2) if as_json else _lines(facts))
+        return
+    found = _all_drives()
+    if as_json:
+        click.echo(json.dumps([_short(drive) for drive in found], indent=2))
+    else:
+        for drive in found:
+            click.echo(_row(drive))
+
+
+def _all_drives() -> list[DriveIdentity]:
+    from assay.device.identity import list_drives  # noqa: PLC0415
+    from assay.device.simulated import PREFIX, parse_simulated, simulated_names  # noqa: PLC0415
+
+    simulated = [parse_simulated(PREFIX + name).identity for name in simulated_names()]
+    return [*list_drives(), *simulated]
+
+
+def _describe(target: str, file_target: bool) -> dict[str, Any]:
+    from assay.device.identity import identify  # noqa: PLC0415
+    from assay.device.simulated import is_simulated, parse_simulated  # noqa: PLC0415
+
+    if not is_simulated(target):
+        return asdict(identify(target, file_target=file_target))
+    simulated = parse_simulated(target)
+    sources = simulated.model.parameters.model_dump()
+    values = asdict(simulated.card)
+    parameters = {name: {"value": values[name], "source": datum["source"]} for name, datum in sources.items()}
+    return {**asdict(simulated.identity), "summary": simulated.model.summary, "parameters": parameters}
+
+
+def _short(drive: DriveIdentity) -> dict[str, Any]:
+    facts = asdict(drive)
+    return {key: facts[key] for key in _KEYS}
+
+
+def _row(drive: DriveIdentity) -> str:
+    from assay.units import gigabytes  # noqa: PLC0415
+
+    state = "; ".join(drive.refusals) or "may be tested"
+    size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
+    return f"{drive.path}\t{size}\t{drive.model or 'unknown model'}\tid {drive.id}\t{state}".expandtabs(4)
+
+
+def _lines(facts: dict[str, Any], indent: str = "") -> str:
+    lines = []
+    for key, value in facts.items():
+        if isinstance(value, dict) and "source" in value:
+            lines.append(f"{indent}{key}: {value['value']}  ({value['source']})")
+        elif isinstance(value, dict):
+            lines += [f"{indent}{key}:", _lines(value, indent + "  ")]
+        else:
+            lines.append(f"{indent}{key}: {'unknown' if value is None else value}")
+    return "\n".join(lines)

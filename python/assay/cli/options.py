@@ -1,0 +1,58 @@
+"""Options that several commands share, and the plan that they make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.plan import Plan
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+_PLAN_SUFFIX = ".toml"
+
+
+def plan_options(command: Command) -> Command:
+    """Add the target and the options that make a plan."""
+    options = [
+        click.argument("targets", nargs=-1, required=True, metavar="DRIVE|PLAN.toml ..."),
+        click.option("--suite", type=click.Choice(["client", "enterprise"]), help="Tests and profile by name."),
+        click.option("--test", "tests", multiple=True, help="Tests to run, e.g. iops; repeat or separate by commas."),
+        click.option("--profile", metavar="P", help="Edition: pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0."),
+        click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
+        click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),
+        click.option("--thread-count", type=int, metavar="TC", help="Threads; tester's choice."),
+        click.option("--queue-depth", type=int, metavar="QD", help="Outstanding I/Os per thread; tester's choice."),
+        click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def make_plan(targets: tuple[str, ...], thread_count: int | None, queue_depth: int | None, **options: Any) -> Plan:
+    """The plan of a drive, of a plan file, or of a file applied to another drive.
+
+    Raises UsageError and PlanError.
+    """
+    from assay.plan import load_plan  # noqa: PLC0415
+
+    files = [Path(target) for target in targets if target.endswith(_PLAN_SUFFIX)]
+    drives = [target for target in targets if not target.endswith(_PLAN_SUFFIX)]
+    if len(files) > 1 or len(drives) > 1:
+        raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at the most")
+    overrides = {name: value for name, value in options.items() if value not in (None, (), False)}
+    if "tests" in overrides:
+        overrides["tests"] = tuple(name for text in overrides["tests"] for name in text.split(",") if name)
+    if drives:
+        overrides["drive"] = drives[0]
+    demand = {"thread_count": thread_count, "queue_depth": queue_depth}
+    chosen = {name: value for name, value in demand.items() if value is not None}
+    return load_plan(files[0] if files else None, overrides, iops=chosen)

@@ -1,0 +1,29 @@
+"""``assay report``: render the report of a run folder, any time, from the folder alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--pdf", is_flag=True, help="PDF.")
+@click.option("--html", is_flag=True, help="One self-contained HTML file.")
+@click.option("--csv", is_flag=True, help="Tables as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Every number as JSON, also to standard output.")
+def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
+    """Render the report of RUN again; without options in every format."""
+    from assay.report import FORMATS  # noqa: PLC0415
+    from assay.reporting import render_run  # noqa: PLC0415
+
+    asked = {**formats, "json": as_json}
+    chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
+    paths = render_run(run_folder, chosen)
+    if as_json:
+        results = next(path for path in paths if path.suffix == ".json")
+        click.echo(results.read_text("utf-8"))
+    else:
+        for path in paths:
+            click.echo(str(path))

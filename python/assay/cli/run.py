@@ -1,0 +1,80 @@
+"""``assay run``: run a plan on a drive and write its report."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.options import make_plan, plan_options
+from assay.cli.plan import describe
+from assay.cli.progress import display
+from assay.errors import InterruptedRunError
+
+if TYPE_CHECKING:
+    from assay.bench import Answers
+    from assay.plan import Plan
+    from assay.session import Outcome
+
+
+@click.command()
+@plan_options
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
+@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def run(out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
+
+    A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
+    4 device error, 5 integrity, 6 store, 7 steady state not reached, 130 interrupted.
+    """
+    plan = make_plan(**options)
+    answers = _answers(plan, yes_destroy, signatures)
+    outcome = _run(plan, out, answers, quiet=as_json)
+    return _tell(outcome, as_json=as_json)
+
+
+def _answers(plan: Plan, yes_destroy: str | None, signatures: tuple[str, ...]) -> Answers:
+    from assay.bench import Answers, find_drive  # noqa: PLC0415
+    from assay.session import plan_tests  # noqa: PLC0415
+
+    drive = find_drive(plan)
+    if drive.kind != "simulated" and yes_destroy is None and sys.stdin.isatty() and not drive.refusals:
+        click.echo(describe(drive, plan_tests(plan, drive), plan.profile))
+        yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
+    return Answers(confirmation=yes_destroy, signatures=frozenset(signatures))
+
+
+def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outcome:
+    from assay.session import run_plan  # noqa: PLC0415
+
+    try:
+        if quiet:
+            return run_plan(plan, out=out, answers=answers, show=lambda _: None)
+        with display() as shown:
+            return run_plan(plan, out=out, answers=answers, show=shown.show)
+    except InterruptedRunError as error:
+        again = shlex.join(["assay", *sys.argv[1:]])
+        raise InterruptedRunError(error.thing, error.reason, f"run it again with a new --out: {again}") from None
+
+
+def _tell(outcome: Outcome, *, as_json: bool) -> int:
+    from assay.report import FORMATS  # noqa: PLC0415
+    from assay.reporting import render_run  # noqa: PLC0415
+
+    paths = render_run(outcome.folder, FORMATS)
+    if as_json:
+        facts = {"run": str(outcome.folder), "exit_code": outcome.exit_code, "report": [str(path) for path in paths]}
+        click.echo(json.dumps(facts, indent=2))
+        return outcome.exit_code
+    if outcome.exit_code:
+        click.echo("STEADY STATE NOT REACHED; the report says so on every page.")
+    click.echo(f"Run folder: {outcome.folder}")
+    for path in paths:
+        click.echo(str(path))
+    return outcome.exit_code

@@ -1,0 +1,51 @@
+"""``assay runs``: the run folders below a folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from assay.records import StoredTest
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def runs(folder: Path, as_json: bool) -> None:
+    """List the runs in FOLDER (default: runs)."""
+    from assay.store.read import list_runs  # noqa: PLC0415
+
+    facts = [_facts(path) for path in list_runs(folder)]
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    for run in facts:
+        click.echo(f"{run['run']}\t{run['started']}\t{run['drive']}\t{run['tests']}".expandtabs(4))
+    if not facts:
+        click.echo(f"no runs in {folder}")
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    from assay.store.read import read_run  # noqa: PLC0415
+
+    try:
+        run = read_run(path)
+    except StoreError as error:
+        return {"run": str(path), "started": "unknown", "drive": "unknown", "tests": str(error)}
+    return {
+        "run": str(path),
+        "started": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started_wall_ns // 10**9)),
+        "drive": run.identity.path,
+        "tests": ", ".join(_test(test) for test in run.tests) or "none",
+    }
+
+
+def _test(test: StoredTest) -> str:
+    return f"{test.settings.test} {test.settings.profile}: {len(test.rounds)} rounds, {test.ended or 'unfinished'}"

@@ -1,0 +1,66 @@
+"""Reading the kernel's view of block devices. Strings from drives are hostile and reduced to printable ASCII."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+SYSFS = Path("/sys")
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A block device's folder in sysfs. ``name`` is the kernel's name of it."""
+
+    name: str
+    folder: Path
+
+    def text(self, attribute: str) -> str | None:
+        """An attribute as printable text, None where it cannot be read or is empty."""
+        return read_text(self.folder / attribute)
+
+    def number(self, attribute: str) -> int | None:
+        """An attribute as a whole number, None where it is none."""
+        text = self.text(attribute)
+        return int(text) if text and text.lstrip("-").isdigit() else None
+
+    def partitions(self) -> list[Disk]:
+        """The partitions of the disk."""
+        return [Disk(path.name, path) for path in sorted(self.folder.glob("*/")) if (path / "partition").exists()]
+
+    def holders(self) -> list[str]:
+        """Names of the devices built upon this one (device mapper, MD and the like)."""
+        folder = self.folder / "holders"
+        return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+
+    @property
+    def number_text(self) -> str | None:
+        """``major:minor``."""
+        return self.text("dev")
+
+
+def disk_of(device_number: int, sysfs: Path = SYSFS) -> Disk | None:
+    """The block device with this ``st_rdev``, or None. It may be a partition."""
+    link = sysfs / "dev/block" / f"{os.major(device_number)}:{os.minor(device_number)}"
+    return Disk(link.resolve().name, link.resolve()) if link.exists() else None
+
+
+def whole_disks(sysfs: Path = SYSFS) -> list[Disk]:
+    """Every whole disk of the host, by name."""
+    return [Disk(path.name, path.resolve()) for path in sorted((sysfs / "block").iterdir())]
+
+
+def read_text(path: Path) -> str | None:
+    """A small file as one line of printable text, None where it cannot be read or is empty."""
+    try:
+        raw = path.read_bytes()[:4096]
+    except OSError:
+        return None
+    return printable(raw) or None
+
+
+def printable(raw: bytes) -> str:
+    r"""Bytes as printable ASCII; others become ``\xNN``. Worked: ``printable(b" a\x00 ")`` is ``"a\\x00"``."""
+    text = raw.strip(b" \t\r\n").decode("latin-1")
+    return "".join(letter if " " <= letter <= "~" else f"\\x{ord(letter):02x}" for letter in text)

@@ -1,0 +1,157 @@
+"""Plans: what to run on which drive, from a TOML file, the command line, or both."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from assay.datum import Strict
+from assay.errors import PlanError, ValueRangeError
+from assay.profile import load_profile
+from assay.records import DataPattern, Demand
+from assay.units import KIB
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE_PROFILES = {"client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
+"""What a suite implies for the profile, unless the plan says else."""
+
+_SUITE_TESTS = {"client": ("iops",), "enterprise": ("iops",)}
+
+Text = Annotated[str, Field(max_length=2000)]
+
+
+class ReportTexts(Strict):
+    """What only people know, printed in the report."""
+
+    objective: Text = ""
+    baseline: Text = ""
+    samples: Text = ""
+    sponsor: Text = ""
+    auditor: Text = ""
+    notes: Text = ""
+
+
+class IopsOptions(Strict):
+    """Choices that the specification leaves to the tester, for the IOPS test."""
+
+    thread_count: int | None = Field(default=None, ge=1, le=1024)
+    queue_depth: int | None = Field(default=None, ge=1, le=4096)
+    round_limit: int | None = Field(default=None, ge=5, le=1000)
+
+
+class DataOptions(Strict):
+    """Content of the data written; anything but random is a listed deviation."""
+
+    kind: Literal["random", "compressible", "repeating", "file"] = "random"
+    stored_share: float = Field(default=1.0, gt=0, le=1)
+    pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
+    path: str = ""
+
+    def to_pattern(self) -> DataPattern:
+        """The same as a DataPattern record."""
+        return DataPattern(
+            kind=self.kind,
+            stored_share=self.stored_share,
+            pool_bytes=int(self.pool_kib * KIB),
+            path=self.path,
+        )
+
+
+class Plan(Strict):
+    """A complete plan.
+
+    drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
+    seed : of the address streams and segment places; None draws one, which the report states.
+    """
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    drive: Annotated[str, Field(min_length=1, max_length=4096)]
+    suite: Literal["client", "enterprise"] = "client"
+    profile: str = ""
+    tests: tuple[Literal["iops"], ...] = ()
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    scale: float = Field(default=1.0, gt=0, le=1)
+    file_target: bool = False
+    report: ReportTexts = ReportTexts()
+    iops: IopsOptions = IopsOptions()
+    data: DataOptions = DataOptions()
+
+    def resolved(self) -> Plan:
+        """The plan with what the suite implies filled in.
+
+        Raises UsageError for an unknown profile.
+        Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
+        """
+        profile = self.profile or SUITE_PROFILES[self.suite]
+        load_profile(profile)
+        return self.model_copy(update={"profile": profile, "tests": self.tests or _SUITE_TESTS[self.suite]})
+
+    def iops_demand(self, default: Demand) -> Demand:
+        """The tester's demand for the IOPS test, or the profile's."""
+        return Demand(
+            thread_count=self.iops.thread_count or default.thread_count,
+            queue_depth=self.iops.queue_depth or default.queue_depth,
+        )
+
+
+def load_plan(path: Path | None, overrides: dict[str, Any], iops: dict[str, Any] | None = None) -> Plan:
+    """Read a plan file, apply what the command line says, and check everything.
+
+    path : the TOML file, or None for a plan made of ``overrides`` alone.
+    overrides : top-level keys that win over the file. iops : keys of its ``iops`` table that do.
+    Raises PlanError naming file, line and column of the first fault and listing the others.
+    """
+    table, positions = _read(path) if path else ({}, {})
+    merged = {**table, **overrides}
+    if iops:
+        merged["iops"] = {**_table(merged.get("iops")), **iops}
+    try:
+        return Plan.model_validate(merged).resolved()
+    except ValidationError as error:
+        raise _plan_error(path, positions, error) from None
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
+    # The native module is needed for the positions alone.
+    from assay._native import toml_positions  # noqa: PLC0415
+
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        raise PlanError(str(path), reason or "cannot be read", "name a readable plan file") from None
+    if len(text) > 1 << 20:
+        raise PlanError(str(path), "is larger than 1 MiB", "name a plan file")
+    positions = toml_positions(text, str(path))
+    return tomllib.loads(text), positions
+
+
+def _table(value: object) -> dict[str, Any]:
+    # Anything but a table is left to the model to refuse.
+    return value if isinstance(value, dict) else {}
+
+
+def _plan_error(
+    path: Path | None, positions: dict[str, tuple[int, int]], error: ValidationError
+) -> PlanError | ValueRangeError:
+    faults = [(".".join(str(part) for part in fault["loc"]), fault) for fault in error.errors()]
+    lines = [f"{_place(path, positions, key)}: {fault['msg']} (got {fault['input']!r:.60})" for key, fault in faults]
+    if path is None:
+        key, fault = faults[0]
+        reason = f"{fault['msg']} (got {fault['input']!r:.60})"
+        return ValueRangeError(f"option {key}", reason, "give a value inside the range")
+    return PlanError(
+        lines[0].split(": ", 1)[0], "; ".join([lines[0].split(": ", 1)[1], *lines[1:]]), "correct the plan"
+    )
+
+
+def _place(path: Path | None, positions: dict[str, tuple[int, int]], key: str) -> str:
+    known = key
+    while known and known not in positions:
+        known = known.rpartition(".")[0]
+    line, column = positions.get(known, (1, 1))
+    return f"{path}:{line}:{column} {key}"

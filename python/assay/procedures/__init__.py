@@ -1,0 +1,1 @@
+"""One file per test of the specification, each with the same header."""

@@ -1,0 +1,208 @@
+"""The plots of the IOPS pages as data: what is drawn, not how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.records import Cell
+from assay.report.label import headline_window
+from assay.report.page import Figure, Series, Tick
+from assay.report.printed import mix_label, size_label
+from assay.units import kib_label, kibibytes
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.records import LoopSettings, SteadyVerdict
+    from assay.report.page import Dash
+    from assay.window import IopsResult
+
+ROUND_TITLE = "Round"
+IOPS_TITLE = "IOPS"
+BLOCK_TITLE = "Block Size (KiB)"
+MIX_TITLE = "R/W Mix"
+# Width over height of a figure that has a box beside it.
+NARROW_ASPECT = 1.3
+# Average, the band around it and the fitted line.
+WINDOW_COLOURS = (8, 1, 2)
+
+
+def convergence_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
+    """Plot 100 % writes by round, one series per block size, largest first; None before the first round."""
+    written = [cell for cell in settings.cells if cell.read_pct == 0]
+    series = tuple(
+        Series(
+            label=size_label(cell.transfer_bytes),
+            x=_floats(result.rounds),
+            y=result.by_round[cell],
+            colour=index,
+        )
+        for index, cell in enumerate(written)
+    )
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="IOPS of 100 % random writes by round, one line per block size",
+            x_title=ROUND_TITLE,
+            y_title=IOPS_TITLE,
+            legend_title="RND 0/100",
+            series=series,
+        )
+    )
+
+
+def tracking_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
+    """Plot the tracking variables in all rounds, with average, band and fit over the measurement window."""
+    window = headline_window(result)
+    several = len(settings.tracking) > 1
+    series: list[Series] = []
+    lines: list[Series] = []
+    for index, cell in enumerate(settings.tracking):
+        label = cell_label(cell)
+        series.append(
+            Series(
+                label=label,
+                x=_floats(result.rounds),
+                y=result.by_round[cell],
+                colour=index,
+                mode="lines+markers",
+            )
+        )
+        if window:
+            lines += _window_lines(window.verdicts[label], colours=(index,) * 3 if several else WINDOW_COLOURS)
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="Tracking variables by round with average, 110 % and 90 % lines and the least squares fit",
+            x_title=ROUND_TITLE,
+            y_title=IOPS_TITLE,
+            y_scale="log" if several and _positive(series) else "linear",
+            series=_legend_once([*series, *lines]),
+        )
+    )
+
+
+def window_figure(name: str, result: IopsResult, cell: Cell) -> Figure | None:
+    """Plot one tracking variable in the measurement window, or in all rounds where there is none."""
+    label = cell_label(cell)
+    window = headline_window(result)
+    rounds = window.rounds if window else result.rounds
+    values = result.by_round[cell][-len(rounds) :] if rounds else ()
+    series = [Series(label=label, x=_floats(rounds), y=values, colour=0, mode="markers" if window else "lines+markers")]
+    if window:
+        series += _window_lines(window.verdicts[label], colours=WINDOW_COLOURS)
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt=f"{label}: IOPS in the rounds of the measurement window, with average, band and fit",
+            x_title=ROUND_TITLE,
+            y_title=IOPS_TITLE,
+            series=tuple(series),
+            aspect=NARROW_ASPECT,
+            narrow=True,
+        )
+    )
+
+
+def plane_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
+    """Plot the window average by block size on log axes, one series per R/W mix; None without a matrix."""
+    sizes = sorted(settings.sizes_bytes)
+    series = []
+    for index, read_pct in enumerate(sorted(settings.read_pcts)):
+        found = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
+        # A log axis has no place for zero.
+        points = [(kibibytes(size), value) for size, value in found.items() if value > 0]
+        series.append(
+            Series(
+                label=mix_label(read_pct),
+                x=tuple(x for x, _ in points),
+                y=tuple(y for _, y in points),
+                colour=index,
+            )
+        )
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="IOPS by block size on logarithmic axes, one line per read/write mix",
+            x_title=BLOCK_TITLE,
+            y_title=IOPS_TITLE,
+            legend_title=MIX_TITLE,
+            x_scale="log",
+            y_scale="log",
+            ticks=tuple(Tick(at=kibibytes(size), label=kib_label(size)) for size in sizes),
+            series=tuple(series),
+        )
+    )
+
+
+def columns_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
+    """Plot the window average as columns over block size (x) and R/W mix (z); None without a matrix."""
+    if not result.matrix:
+        return None
+    sizes = sorted(settings.sizes_bytes)
+    return Figure(
+        name=name,
+        kind="columns",
+        alt="IOPS as columns over block size and read/write mix",
+        x_title=BLOCK_TITLE,
+        y_title=IOPS_TITLE,
+        z_title=MIX_TITLE,
+        ticks=tuple(Tick(at=float(place), label=kib_label(size)) for place, size in enumerate(sizes)),
+        series=tuple(
+            Series(
+                label=mix_label(read_pct),
+                x=tuple(float(place) for place in range(len(sizes))),
+                y=tuple(result.matrix[_cell(read_pct, size)] for size in sizes),
+                colour=index,
+            )
+            for index, read_pct in enumerate(sorted(settings.read_pcts))
+        ),
+    )
+
+
+def _window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int]) -> list[Series]:
+    ends = (float(verdict.rounds[0]), float(verdict.rounds[-1]))
+    average, band, fit = colours
+    fitted = tuple(verdict.slope * end + verdict.intercept for end in ends)
+    return [
+        _line("110 % * Average", ends, (verdict.average * 1.1,) * 2, band, "dot"),
+        _line("Average", ends, (verdict.average,) * 2, average, "solid"),
+        _line("90 % * Average", ends, (verdict.average * 0.9,) * 2, band, "dot"),
+        _line("Least Squares Fit", ends, fitted, fit, "dash"),
+    ]
+
+
+def _line(label: str, x: tuple[float, ...], y: tuple[float, ...], colour: int, dash: Dash) -> Series:
+    return Series(label=label, x=x, y=y, colour=colour, mode="lines", dash=dash)
+
+
+def _legend_once(series: Iterable[Series]) -> tuple[Series, ...]:
+    seen: set[str] = set()
+    shown = []
+    for one in series:
+        shown.append(replace(one, label="") if one.label in seen else one)
+        seen.add(one.label)
+    return tuple(shown)
+
+
+def _positive(series: Iterable[Series]) -> bool:
+    # A log axis has no place for zero.
+    return all(y > 0 for one in series for y in one.y)
+
+
+def _drawn(figure: Figure) -> Figure | None:
+    return figure if any(series.x for series in figure.series) else None
+
+
+def _floats(rounds: Iterable[int]) -> tuple[float, ...]:
+    return tuple(float(index) for index in rounds)
+
+
+def _cell(read_pct: int, transfer_bytes: int) -> Cell:
+    return Cell(read_pct=read_pct, transfer_bytes=transfer_bytes)

@@ -1,0 +1,71 @@
+"""What a reader must know before any number: how far a run conforms, and how a test ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.report.printed import paragraph
+
+if TYPE_CHECKING:
+    from assay.records import MeasurementWindow, StoredRun, StoredTest
+    from assay.window import IopsResult
+
+_ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
+
+
+def conformity_label(run: StoredRun) -> str:
+    """Name the class of a run as each page prints it.
+
+    Returns ``conforming`` (real drive and no deviation), ``not conforming: <list>`` or ``simulated drive``,
+    the last with its deviations where there are any.
+    Worked: a simulated drive without deviations -> ``"simulated drive"``.
+    """
+    found = "; ".join(deviations(run))
+    if run.identity.kind == "simulated":
+        return f"simulated drive; not conforming: {found}" if found else "simulated drive"
+    return f"not conforming: {found}" if found else "conforming"
+
+
+def deviations(run: StoredRun) -> tuple[str, ...]:
+    """List every deviation once: the run's own list, then a purge's or a regular file's that it lacks."""
+    listed = [paragraph(text) for text in run.deviations]
+    for text in (paragraph(test.purge.deviation) for test in run.tests if test.purge and test.purge.deviation):
+        if not any(text in known for known in listed):
+            listed.append(text)
+    if run.identity.kind == "file" and not any("file" in known for known in listed):
+        listed.append("the target is a regular file, not a drive")
+    return tuple(listed)
+
+
+def is_reached(window: MeasurementWindow | None) -> bool:
+    """Tell whether steady state held in the window; a window that does not exist did not reach it."""
+    return window is not None and window.reached
+
+
+def banner(test: StoredTest, result: IopsResult) -> str | None:
+    """Word the warning over every page of a test, or None for a test that ended steady without an I/O error.
+
+    Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
+    """
+    warnings = [_ENDINGS[test.ended]] if test.ended in _ENDINGS else []
+    if not is_reached(result.window):
+        warnings.append(f"STEADY STATE NOT REACHED in {_count(len(result.rounds), 'round')}")
+    if result.error_count:
+        warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    return " - ".join(warnings) or None
+
+
+def headline_window(result: IopsResult) -> MeasurementWindow | None:
+    """Return the window whose numbers may be printed: None after an I/O error or before five rounds."""
+    return None if result.error_count else result.window
+
+
+def no_window_reason(result: IopsResult) -> str:
+    """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
+    if result.error_count:
+        return f"n/a: {_count(result.error_count, 'I/O error')} in the test"
+    return f"n/a: {_count(len(result.rounds), 'complete round')}, a measurement window needs five"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

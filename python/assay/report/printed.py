@@ -1,0 +1,117 @@
+"""How facts become printed text: dates, sizes, verdict numbers, and names that came from a drive."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from assay.units import GIB, gigabytes, kib_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import CacheState, DataPattern, Demand, SteadyVerdict
+
+UNKNOWN = "unknown"
+NOT_AVAILABLE = "n/a"
+NOT_APPLICABLE = "N/A"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def printable(text: Any) -> str:
+    r"""Make text that is safe to print, whatever a drive or a plan put into it.
+
+    text : anything; None and blanks become ``unknown``.
+    Control, direction and undecodable characters become visible escapes.
+    Worked: ``printable("A\x00B")`` is ``"A\\x00B"``.
+    """
+    shown = "".join(_visible(character) for character in str("" if text is None else text)).strip()
+    return shown or UNKNOWN
+
+
+def paragraph(text: Any) -> str:
+    """Put prose on one line, safe to print. Worked: ``paragraph(" two  words")`` is ``"two words"``."""
+    return printable(" ".join(str("" if text is None else text).split()))
+
+
+def utc(wall_ns: int | None) -> str:
+    """Print a wall clock time in UTC, said as such. Worked: 0 -> ``"1970-01-01 00:00 UTC"``."""
+    return UNKNOWN if wall_ns is None else f"{utc_datetime(wall_ns):%Y-%m-%d %H:%M} UTC"
+
+
+def utc_datetime(wall_ns: int) -> datetime:
+    """Turn nanoseconds since the Unix epoch into a UTC date, whole seconds."""
+    return _EPOCH + timedelta(seconds=wall_ns // 10**9)
+
+
+def one_decimal(value: float) -> str:
+    """Print a rate as the tables print it. Worked: 3147.046 -> ``"3147.0"``."""
+    return f"{value:z.1f}"
+
+
+def fit_formula(verdict: SteadyVerdict) -> str:
+    """Print the least squares line in real round numbers. Worked: ``"-54.407 * R + 3310.267"``."""
+    sign = "-" if verdict.intercept < 0 else "+"
+    return f"{verdict.slope:z.3f} * R {sign} {abs(verdict.intercept):.3f}"
+
+
+def rounds_label(rounds: Sequence[int]) -> str:
+    """Print a span of round numbers. Worked: (1, 2, 3, 4, 5) -> ``"1-5"``; () -> ``"n/a"``."""
+    return f"{rounds[0]}-{rounds[-1]}" if rounds else NOT_AVAILABLE
+
+
+def mix_label(read_pct: int) -> str:
+    """Print a read/write mix as the specification writes it. Worked: 65 -> ``"65/35"``."""
+    return f"{read_pct}/{100 - read_pct}"
+
+
+def size_label(transfer_bytes: int) -> str:
+    """Print a transfer size with its unit. Worked: 512 -> ``"0.5KiB"``."""
+    return f"{kib_label(transfer_bytes)}KiB"
+
+
+def capacity_label(size_bytes: int) -> str:
+    """Print a capacity in base 10. Worked: 256_060_514_304 -> ``"256.06 GB"``."""
+    return f"{gigabytes(size_bytes):,.2f} GB"
+
+
+def amount_label(size_bytes: int, segment_count: int | None) -> str:
+    """Print an ActiveRange amount: base 2 where it is made of segments, else a capacity.
+
+    Worked: 17_179_869_184 in 2,048 segments -> ``"16 GiB"``.
+    """
+    return f"{size_bytes / GIB:g} GiB" if segment_count else capacity_label(size_bytes)
+
+
+def percent(share: float) -> str:
+    """Print a fraction as percent. Worked: 0.75 -> ``"75 %"``."""
+    return f"{share * 100:g} %"
+
+
+def demand_label(demand: Demand) -> str:
+    """Print total OIO, TC and QD. Worked: TC 1, QD 8 -> ``"8 - TC 1/QD 8"``."""
+    total = demand.thread_count * demand.queue_depth
+    return f"{total} - TC {demand.thread_count}/QD {demand.queue_depth}"
+
+
+def data_label(data: DataPattern) -> str:
+    """Print the data pattern as headers print it. Worked: kind ``random`` -> ``"RND"``."""
+    return {
+        "random": "RND",
+        "compressible": f"compressible to {percent(data.stored_share)}",
+        "repeating": f"repeating pool of {data.pool_bytes} bytes",
+        "file": f"file {printable(data.path)}",
+    }[data.kind]
+
+
+def cache_label(state: CacheState) -> str:
+    """Print the write cache state. Worked: ``enabled`` -> ``"WCE (enabled)"``."""
+    return {"enabled": "WCE (enabled)", "disabled": "WCD (disabled)"}.get(state, UNKNOWN)
+
+
+def _visible(character: str) -> str:
+    if not unicodedata.category(character).startswith("C"):
+        return character
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")

@@ -1,0 +1,101 @@
+"""``results.json``: every number of a report, unrounded, with what it rests on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.report.label import conformity_label, deviations
+from assay.units import kibibytes
+from assay.window import (
+    effective_queue_depth,
+    error_count,
+    iops,
+    iops_result,
+    issued_bytes,
+    max_latency_ns,
+    mean_latency_ns,
+)
+
+if TYPE_CHECKING:
+    from assay.records import Cell, Round, StepRecord, StoredRun, StoredTest
+    from assay.window import IopsResult
+
+SCHEMA = 1
+
+
+def results_json(run: StoredRun) -> bytes:
+    """Write a run's results as JSON text, ASCII only, keys in a fixed order.
+
+    Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
+    numerator and denominator.
+    """
+    content = {
+        "schema": SCHEMA,
+        "run_id": run.run_id,
+        "label": conformity_label(run),
+        "deviations": list(deviations(run)),
+        "identity": asdict(run.identity),
+        "platform": asdict(run.platform),
+        "description": run.description,
+        "plan": run.plan,
+        "started_wall_ns": run.started_wall_ns,
+        "report_date_ns": run.report_date_ns,
+        "tests": [_test(test) for test in run.tests],
+    }
+    return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
+
+
+def _test(test: StoredTest) -> dict[str, Any]:
+    result = iops_result(test)
+    return {
+        "settings": asdict(test.settings),
+        "started_wall_ns": test.started_wall_ns,
+        "ended_wall_ns": test.ended_wall_ns,
+        "ended": test.ended,
+        "purge": asdict(test.purge) if test.purge else None,
+        "error_count": result.error_count,
+        "window": asdict(result.window) if result.window else None,
+        "matrix": [_matrix_cell(cell, result) for cell in test.settings.cells],
+        "rounds": [_round(round_, test) for round_ in test.rounds],
+    }
+
+
+def _matrix_cell(cell: Cell, result: IopsResult) -> dict[str, Any]:
+    return {**_cell_key(cell), "iops": result.matrix.get(cell)}
+
+
+def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
+    cells = zip(test.settings.cells, round_.cells, strict=True)
+    return {"round": round_.index, "cells": [{**_cell_key(cell), **_step(record)} for cell, record in cells]}
+
+
+def _cell_key(cell: Cell) -> dict[str, Any]:
+    return {
+        "block_kib": kibibytes(cell.transfer_bytes),
+        "read_pct": cell.read_pct,
+        "write_pct": 100 - cell.read_pct,
+    }
+
+
+def _step(record: StepRecord) -> dict[str, Any]:
+    rate = iops(record)
+    return {
+        "iops": float(rate),
+        "iops_numerator": rate.numerator,
+        "iops_denominator": rate.denominator,
+        "span_ns": record.span_ns,
+        "start_wall_ns": record.start_wall_ns,
+        "read_io_count": record.read.window_io_count,
+        "write_io_count": record.write.window_io_count,
+        "read_bytes_issued": issued_bytes(record.read),
+        "write_bytes_issued": issued_bytes(record.write),
+        "effective_queue_depth": effective_queue_depth(record),
+        "latency_ns_mean": mean_latency_ns(record),
+        "latency_ns_max": max_latency_ns(record),
+        "submission_gap_ns_max": record.submission_gap_ns_max,
+        "error_count": error_count(record),
+        "cpu_ns": record.cpu_ns,
+        "ended": record.ended,
+    }

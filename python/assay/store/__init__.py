@@ -1,0 +1,4 @@
+"""The run folder: ``run.json``, an append-only journal with a hash chain, and Parquet for series and histograms.
+
+Everything else is derived and can be rebuilt from it.
+"""

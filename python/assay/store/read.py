@@ -1,0 +1,153 @@
+"""Reading a run folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import StoreError
+from assay.records import (
+    DriveIdentity,
+    LoopSettings,
+    MeasurementWindow,
+    Platform,
+    PurgeRecord,
+    Round,
+    StepRecord,
+    StoredRun,
+    StoredTest,
+)
+from assay.store.codec import canonical, decode
+from assay.store.journal import Entry, read_journal, write_durably
+from assay.store.write import RUN_DOCUMENT, RUN_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REPORT_FOLDER = "report"
+_REPORT_DATE = "report_date.json"
+
+
+def read_run(folder: Path) -> StoredRun:
+    """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
+
+    Raises StoreError where it is no run folder, damaged, or of a newer form.
+    """
+    head, document = _document(folder)
+    entries = list(read_journal(folder, head))
+    tests = _tests(entries)
+    engine = {name: text for entry in entries if entry.kind == "engine" for name, text in entry.data.items()}
+    name = str(folder / RUN_DOCUMENT)
+    purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
+    return StoredRun(
+        run_id=document["run_id"],
+        identity=decode(DriveIdentity, document["identity"], name=name),
+        platform=decode(Platform, document["platform"], name=name),
+        description=document["description"],
+        plan=document["plan"],
+        deviations=tuple(dict.fromkeys([*document["deviations"], *purges])),
+        started_wall_ns=document["started_wall_ns"],
+        report_date_ns=_report_date(folder),
+        engine=engine,
+        tests=tuple(tests),
+    )
+
+
+def list_runs(folder: Path) -> Iterator[Path]:
+    """The run folders directly below a folder, oldest first."""
+    if folder.is_dir():
+        yield from sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}"))
+
+
+@dataclass
+class _Test:
+    settings: LoopSettings
+    started_wall_ns: int
+    purge: PurgeRecord | None = None
+    preconditioning: list[StepRecord] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    verdict: MeasurementWindow | None = None
+    ended: str | None = None
+    ended_wall_ns: int | None = None
+
+    def take(self, entry: Entry) -> None:
+        match entry.kind:
+            case "purged":
+                self.purge = decode(PurgeRecord, entry.data, name="journal")
+            case "steps":
+                self._take_steps(entry.data)
+            case "verdict":
+                self.verdict = decode(MeasurementWindow, entry.data, name="journal")
+            case "test_ended":
+                self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
+
+    def _take_steps(self, data: dict[str, Any]) -> None:
+        steps = tuple(decode(StepRecord, step, name="journal") for step in data["steps"])
+        if data["round"] is None:
+            self.preconditioning.extend(steps)
+        elif len(steps) == len(self.settings.cells):
+            # A round that was cut short is in the journal but enters nothing.
+            self.rounds.append(Round(index=data["round"], cells=steps))
+
+    def stored(self) -> StoredTest:
+        return StoredTest(
+            settings=self.settings,
+            started_wall_ns=self.started_wall_ns,
+            ended_wall_ns=self.ended_wall_ns,
+            purge=self.purge,
+            preconditioning=tuple(self.preconditioning),
+            rounds=tuple(self.rounds),
+            verdict=self.verdict,
+            ended=self.ended,
+        )
+
+
+def _tests(entries: list[Entry]) -> list[StoredTest]:
+    tests: list[_Test] = []
+    for entry in entries:
+        if entry.kind == "test_started":
+            settings = decode(LoopSettings, entry.data["settings"], name="journal")
+            tests.append(_Test(settings, entry.wall_ns))
+        elif tests:
+            tests[-1].take(entry)
+    return [test.stored() for test in tests]
+
+
+def _document(folder: Path) -> tuple[bytes, dict[str, Any]]:
+    path = folder / RUN_DOCUMENT
+    try:
+        head = path.read_bytes()
+        document = json.loads(head)
+    except OSError as error:
+        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+    except ValueError:
+        raise StoreError(str(path), "is not JSON", "the run was changed or damaged") from None
+    if not isinstance(document, dict) or document.get("schema") != RUN_SCHEMA:
+        raise StoreError(str(path), "has a form this version does not know", "use the version that wrote it")
+    return head, document
+
+
+def _report_date(folder: Path) -> int:
+    """The instant of the first rendering, fixed from then on."""
+    path = folder / REPORT_FOLDER / _REPORT_DATE
+    try:
+        return int(json.loads(path.read_bytes())["wall_ns"])
+    except FileNotFoundError:
+        return time.time_ns()
+    except (OSError, ValueError, KeyError, TypeError):
+        raise StoreError(str(path), "cannot be read", "remove it; a new report date is then fixed") from None
+
+
+def fix_report_date(folder: Path, run: StoredRun) -> None:
+    """Store the report date of a first rendering. Raises StoreError where it cannot be written."""
+    path = folder / REPORT_FOLDER / _REPORT_DATE
+    if path.exists():
+        return
+    try:
+        path.parent.mkdir(exist_ok=True)
+        write_durably(path, canonical({"wall_ns": run.report_date_ns}))
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or "cannot be written", "make the run folder writable") from None

@@ -1,0 +1,63 @@
+"""Per-second series and response-time histograms of one program, as Parquet."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import DirectionRecord, StepRecord
+
+
+def series_table(steps: Sequence[StepRecord]) -> bytes:
+    """Rows (step, direction, second, io_count, bytes, latency_ns_sum, latency_ns_max) as a Parquet file.
+
+    step : index in the program. second : 0 is the first second of the step's window.
+    """
+    names = ("step", "direction", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")
+    rows = [
+        (index, name, second, *values)
+        for index, name, direction in _directions(steps)
+        for second, values in enumerate(
+            zip(
+                direction.series_io_count,
+                direction.series_bytes,
+                direction.series_latency_ns_sum,
+                direction.series_latency_ns_max,
+                strict=True,
+            )
+        )
+    ]
+    return _parquet(names, rows)
+
+
+def histogram_table(steps: Sequence[StepRecord]) -> bytes:
+    """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``."""
+    rows = [
+        (index, name, bucket, count)
+        for index, name, direction in _directions(steps)
+        for bucket, count in direction.histogram
+    ]
+    return _parquet(("step", "direction", "bucket", "count"), rows)
+
+
+def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:
+    return [
+        (index, name, direction)
+        for index, step in enumerate(steps)
+        for name, direction in (("read", step.read), ("write", step.write))
+    ]
+
+
+def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> bytes:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, needed on the writer thread only
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    types = [pa.string() if name == "direction" else pa.uint64() for name in names]
+    arrays = [pa.array(column, type=kind) for column, kind in zip(columns, types, strict=True)]
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(arrays, names=list(names)), buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,158 @@
+"""Writing a run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from assay.errors import StoreError
+from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
+from assay.store.journal import Journal, write_durably
+from assay.store.tables import histogram_table, series_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import (
+        DriveIdentity,
+        LoopSettings,
+        MeasurementWindow,
+        Platform,
+        PurgeRecord,
+        StepRecord,
+    )
+
+RUN_DOCUMENT = "run.json"
+RUN_SCHEMA = 1
+FREE_BYTES_MIN = 64 << 20
+"""A run is not begun with less free space; the journal and tables of a day's test need about this much."""
+
+
+def new_folder(out: Path | None, name: str) -> Path:
+    """Make the run folder.
+
+    out : the folder itself, which must be new or empty; None makes ``runs/<time>-<name>``.
+    Raises StoreError where it is not empty, cannot be written, or the disk is nearly full.
+    """
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    folder = out or Path("runs") / f"{stamp}-{name}-{secrets.token_hex(2)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StoreError(str(folder), "is not empty", "name a new folder with --out")
+        _probe(folder)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out") from None
+    if free < FREE_BYTES_MIN:
+        remedy = "free some space or choose another folder with --out"
+        raise StoreError(str(folder), f"only {free / 1e6:.0f} MB are free, 67 MB are needed", remedy)
+    return folder
+
+
+def _probe(folder: Path) -> None:
+    probe = folder / ".writable"
+    probe.touch()
+    probe.unlink()
+
+
+class RunWriter:
+    """Appends what happens to a run folder; must be closed. Use it as a context manager."""
+
+    def __init__(self, folder: Path, document: dict[str, Any]) -> None:
+        head = canonical(document)
+        self.folder = folder
+        self._program_count = 0
+        try:
+            for name in ("series", "histograms"):
+                (folder / name).mkdir()
+            write_durably(folder / RUN_DOCUMENT, head)
+            self._journal = Journal(folder, head, time.time_ns)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
+
+    def test_started(self, settings: LoopSettings) -> None:
+        """A test begins with these settings."""
+        self._journal.append("test_started", lambda: {"settings": encode(settings)})
+
+    def purged(self, record: PurgeRecord) -> None:
+        """The drive was purged."""
+        self._journal.append("purged", lambda: encode(record))
+
+    def stepped(self, steps: Sequence[StepRecord], *, round_index: int | None) -> None:
+        """A program ran; returns once its record is durable.
+
+        round_index : the round that it was, None for preconditioning.
+        Raises StoreError where it cannot be stored.
+        """
+        self._program_count += 1
+        number = self._program_count
+        self._journal.append("steps", lambda: self._store_steps(number, steps, round_index))
+        self._journal.wait()
+
+    def judged(self, window: MeasurementWindow) -> None:
+        """A verdict, with its inputs."""
+        self._journal.append("verdict", lambda: encode(window))
+
+    def note(self, kind: str, **data: Any) -> None:
+        """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
+        self._journal.append(kind, lambda: data)
+
+    def wait(self) -> None:
+        """Return once everything is durable. Raises StoreError."""
+        self._journal.wait()
+
+    def close(self) -> None:
+        """Finish writing."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _store_steps(self, number: int, steps: Sequence[StepRecord], round_index: int | None) -> dict[str, Any]:
+        tables = {
+            f"series/{number:06}.parquet": series_table(steps),
+            f"histograms/{number:06}.parquet": histogram_table(steps),
+        }
+        for name, content in tables.items():
+            write_durably(self.folder / name, content)
+        return {
+            "round": round_index,
+            "steps": [encode(step, exclude=STEP_WITHOUT_TABLES) for step in steps],
+            "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
+        }
+
+
+def run_document(
+    *,
+    plan: dict[str, Any],
+    description: dict[str, str],
+    identity: DriveIdentity,
+    platform: Platform,
+    deviations: Sequence[str],
+    started_wall_ns: int,
+    seed: int,
+) -> dict[str, Any]:
+    """The content of ``run.json``: everything that is known before the first I/O."""
+    return {
+        "schema": RUN_SCHEMA,
+        "run_id": f"{started_wall_ns:x}-{os.urandom(4).hex()}",
+        "plan": plan,
+        "description": description,
+        "identity": encode(identity),
+        "platform": asdict(platform),
+        "deviations": list(deviations),
+        "started_wall_ns": started_wall_ns,
+        "seed": seed,
+    }

@@ -1,0 +1,71 @@
+"""The walls between the rooms: who may import whom."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "python/assay"
+
+BASE = {"errors", "units", "records", "datum"}
+ALLOWED = {
+    "errors": set(),
+    "units": {"errors"},
+    "records": set(),
+    "datum": set(),
+    "steady": {"records", "errors"},
+    "profile": BASE,
+    "plan": BASE | {"profile", "_native"},
+    "pattern": BASE | {"_native"},
+    "stimulus": BASE | {"_native"},
+    "window": BASE | {"steady"},
+    "rounds": BASE | {"window"},
+    "procedures": BASE | {"pattern", "window", "plan", "profile"},
+    "device": BASE,
+    "bench": BASE | {"device", "pattern", "stimulus", "plan", "session"},
+    "store": BASE,
+    "report": BASE | {"window", "profile", "steady"},
+    "reporting": {"report", "store"},
+    "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "store", "plan"},
+    "cli": BASE | {"bench", "device", "plan", "report", "reporting", "rounds", "session", "store"},
+}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        found |= {name.split(".")[1] for name in names if name.startswith("assay.")}
+    return found - {room(path)}
+
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_what_the_plan_of_the_house_allows(path: Path) -> None:
+    assert imports(path) <= ALLOWED[room(path)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_below_the_doors_prints(path: Path) -> None:
+    if room(path) != "cli":
+        calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+        assert not [call for call in calls if isinstance(call, ast.Name) and call.id == "print"]
+
+
+def test_only_the_drive_room_knows_device_nodes_and_commands() -> None:
+    outside = [path for path in MODULES if room(path) != "device"]
+    assert not [path for path in outside if "subprocess" in path.read_text("utf-8")]
+    assert not [path for path in outside if re.search(r"O_DIRECT\b", path.read_text("utf-8"))]
+
+
+def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
+    procedures = [path for path in MODULES if room(path) in {"procedures", "rounds", "window", "stimulus"}]
+    assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]

@@ -1,0 +1,73 @@
+"""Loop devices for tests that need a real block device; without root or a free loop device they skip, with reason."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COMMAND_SECONDS = 30
+
+
+class LoopDrive(Protocol):
+    """Set up a loop device of a size and name its node."""
+
+    def __call__(self, size_bytes: int, *, read_only: bool = False) -> str:
+        """Give its node; ``read_only`` sets it up without the right to write."""
+        ...
+
+
+def command(*arguments: str) -> str:
+    """Run a system tool; its output. Raises CalledProcessError, FileNotFoundError."""
+    done = subprocess.run(
+        arguments,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+    )
+    return done.stdout.strip()
+
+
+def allocate(path: Path, size_bytes: int) -> Path:
+    """Create a file whose blocks are all allocated."""
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, size_bytes)
+    return path
+
+
+@pytest.fixture
+def needs_root() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("SKIPPED: needs root to set up loop devices")
+
+
+@pytest.fixture
+def loop_drive(needs_root: None, tmp_path: Path) -> Iterator[LoopDrive]:  # noqa: ARG001
+    """A factory of loop devices with direct I/O on allocated images ``tmp_path/loopN.img``."""
+    attached: list[str] = []
+
+    def attach(size_bytes: int, *, read_only: bool = False) -> str:
+        image = allocate(tmp_path / f"loop{len(attached)}.img", size_bytes)
+        options = ["--read-only"] if read_only else []
+        try:
+            node = command("losetup", "--find", "--show", "--direct-io=on", *options, str(image))
+        except (subprocess.CalledProcessError, FileNotFoundError) as error:
+            reason = getattr(error, "stderr", None) or str(error)
+            pytest.skip(f"SKIPPED: no loop device to be had: {reason}")
+        attached.append(node)
+        return node
+
+    yield attach
+    for node in attached:
+        # A test may have detached it itself.
+        with contextlib.suppress(subprocess.CalledProcessError):
+            command("losetup", "--detach", node)

@@ -1,0 +1,74 @@
+"""Against an independent tool on a device of known speed: a loop device throttled by the block I/O controller."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import LoopDrive
+
+CONTROLLER = Path("/sys/fs/cgroup/blkio")
+SIZE = 256 << 20
+OURS = """
+import os, sys
+from assay.pattern import leading_range, random_pattern
+from assay.records import DataPattern, Demand, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.window import iops
+path, size = sys.argv[1], int(sys.argv[2])
+descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
+with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thread_count=1, seed=1, data_origin=1,
+                   counters_path=None) as stimulus:
+    step = StepSpec(label="read", pattern=random_pattern(4096, 1.0, DataPattern()),
+                    demand=Demand(thread_count=1, queue_depth=32), active_range=leading_range(size),
+                    stop=StopRule(time_ns=4 * 10**9))
+    # The first second fills the throttle's tokens.
+    print(float(iops(stimulus.run([step, step])[1])))
+"""
+
+
+@pytest.fixture
+def throttle() -> Iterator[Path]:
+    """A control group of our own; skips where the controller of version 1 is missing."""
+    if os.geteuid() != 0 or not (CONTROLLER / "blkio.throttle.read_iops_device").exists():
+        pytest.skip("SKIPPED: needs root and the block I/O controller (cgroup version 1) to make a known speed")
+    group = CONTROLLER / f"assay-test-{uuid.uuid4().hex[:8]}"
+    group.mkdir()
+    yield group
+    group.rmdir()
+
+
+def run_in(group: Path, command: list[str]) -> str:
+    """Run a command inside the control group; its output."""
+    shell = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+    done = subprocess.run(["/bin/sh", "-c", shell, "sh", *command], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("cap", [2_000, 10_000])
+def test_our_figure_and_that_of_fio_are_each_within_one_per_cent_of_the_cap(
+    loop_drive: LoopDrive, throttle: Path, cap: int
+) -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("SKIPPED: needs fio to compare with")
+    path = loop_drive(SIZE)
+    subprocess.run(
+        ["/bin/dd", "if=/dev/urandom", f"of={path}", "bs=1M", "oflag=direct", "count=256"],
+        check=True,
+        capture_output=True,
+    )
+    number = Path(path).stat().st_rdev
+    rule = f"{os.major(number)}:{os.minor(number)} {cap}"
+    (throttle / "blkio.throttle.read_iops_device").write_text(rule)
+    ours = float(run_in(throttle, [sys.executable, "-c", OURS, path, str(SIZE)]))
+    fio = ["fio", "--name=j", "--thread", f"--filename={path}", "--rw=randread", "--bs=4k", "--ioengine=io_uring"]
+    fio += ["--direct=1", "--iodepth=32", "--norandommap", "--randrepeat=0", "--runtime=4", "--ramp_time=4"]
+    fio += ["--time_based", "--output-format=json"]
+    theirs = json.loads(run_in(throttle, fio))["jobs"][0]["read"]["iops"]
+    assert ours == pytest.approx(cap, rel=0.01), f"ours {ours}, fio {theirs}, cap {cap}"
+    assert theirs == pytest.approx(cap, rel=0.01), f"ours {ours}, fio {theirs}, cap {cap}"

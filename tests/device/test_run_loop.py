@@ -1,0 +1,161 @@
+"""Whole runs on a loop device and on a plain file: report, labels, and the kernel's own counters."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from assay.device.gate import open_drive
+from assay.device.identity import identify
+from assay.device.queue import merging_off, split_factor, stat_path
+from assay.pattern import fill_pattern, leading_range, random_pattern
+from assay.profile import load_profile
+from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.store.read import read_run
+from assay.window import effective_queue_depth, issued_bytes, program_audits
+from conftest import LoopDrive, allocate
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 1 << 30
+
+
+def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=280, check=False)
+
+
+def known_id(path: str) -> str:
+    listed = json.loads(assay("drives", "--json").stdout)
+    return next(str(drive["id"]) for drive in listed if drive["path"] == path)
+
+
+def queue(path: str, name: str) -> str:
+    return Path(f"/sys/block/{Path(path).name}/queue/{name}").read_text().strip()
+
+
+def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    merging = queue(path, "nomerges")
+    out = tmp_path / "run"
+    done = assay("run", path, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    assert done.returncode in {0, 7}, done.stderr
+    assert queue(path, "nomerges") == merging
+    run = read_run(out)
+    (test,) = run.tests
+    assert test.purge is not None
+    assert test.purge.method == "discard"
+    assert [line.split(" ")[0] for line in run.deviations] == ["cells", "test", "purge"]
+    assert run.engine["nomerges"] == "2"
+    for audit in program_audits(test):
+        assert audit.read_bytes[0] == audit.read_bytes[1], audit
+        assert audit.write_bytes[0] == audit.write_bytes[1], audit
+        assert audit.gap_ns is None or audit.gap_ns < 10**9
+    html = (out / "report/report.html").read_text()
+    assert "not conforming" in html
+    assert (out / "report/report.pdf").stat().st_size > 10_000
+
+
+def test_every_cell_is_counted_by_the_kernel_to_the_byte(loop_drive: LoopDrive) -> None:
+    path = loop_drive(SIZE)
+    drive = identify(path, file_target=False)
+    loop = load_profile("pts-c-1.0").iops
+    demand = Demand(thread_count=2, queue_depth=8)
+    with (
+        open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset(), needed_bytes=0) as held,
+        merging_off(drive) as settings,
+        Stimulus.real(
+            held.fd,
+            capacity_bytes=SIZE,
+            logical_block_bytes=512,
+            thread_count=2,
+            seed=1,
+            data_origin=1,
+            counters_path=stat_path(drive),
+        ) as stimulus,
+    ):
+        whole = leading_range(SIZE)
+        fill = StepSpec(
+            label="fill",
+            pattern=fill_pattern(131072, DataPattern()),
+            demand=demand,
+            active_range=whole,
+            stop=StopRule(amount_bytes=SIZE),
+        )
+        check_counters(stimulus.run([fill])[0], 1)
+        for read_pct in loop.read_pct.value:
+            for kib in loop.block_kib.value:
+                size = int(kib * 1024)
+                cell = StepSpec(
+                    label=f"{kib} {read_pct}",
+                    pattern=random_pattern(size, read_pct / 100, DataPattern()),
+                    demand=demand,
+                    active_range=whole,
+                    stop=StopRule(time_ns=50_000_000),
+                )
+                record = stimulus.run([cell])[0]
+                check_counters(record, split_factor(settings, size) or 1)
+                assert effective_queue_depth(record) == pytest.approx(16, rel=0.25)
+
+
+def check_counters(record: StepRecord, split: int) -> None:
+    before, after = record.counters_before, record.counters_after
+    assert before is not None
+    assert after is not None
+    pairs = [
+        (record.read, after.read_bytes - before.read_bytes, after.read_io_count - before.read_io_count),
+        (record.write, after.write_bytes - before.write_bytes, after.write_io_count - before.write_io_count),
+    ]
+    for direction, counted_bytes, counted_ios in pairs:
+        assert issued_bytes(direction) == counted_bytes, record.label
+        issued = direction.window_io_count + direction.tail_io_count
+        if issued and issued_bytes(direction) // issued > 512 * 1024:
+            # Memory that is not contiguous may split once more than the size limit says.
+            assert issued * split <= counted_ios <= issued * split * 2, record.label
+        else:
+            assert counted_ios == issued, record.label
+
+
+def test_a_plain_file_gives_the_same_report_without_root(tmp_path: Path) -> None:
+    file = allocate(tmp_path / "target.img", 256 << 20)
+    out = tmp_path / "run"
+    arguments = ["run", str(file), "--file-target", "--scale", "0.001", "--yes-destroy", str(file), "--out", str(out)]
+    done = subprocess.run([*unprivileged(), ASSAY, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 7}, done.stderr
+    run = read_run(out)
+    assert run.engine["transfer buffers"].startswith("not registered")
+    assert "a file on a file system instead of a block device" in run.deviations
+    assert run.tests[0].purge is not None
+    assert run.tests[0].purge.method == "overwrite"
+    assert program_audits(run.tests[0])[0].write_bytes == (2 * (256 << 20), None)
+
+
+def unprivileged() -> list[str]:
+    """A prefix that drops every privilege and all but 64 KiB of locked memory."""
+    setpriv, prlimit = (shutil.which(tool, path="/usr/bin:/bin") for tool in ("setpriv", "prlimit"))
+    if setpriv is None or prlimit is None:
+        pytest.skip("SKIPPED: needs setpriv and prlimit of util-linux to drop privileges")
+    dropped = [setpriv, "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
+    return [prlimit, "--memlock=65536:65536", *dropped] if os.geteuid() == 0 else [prlimit, "--memlock=65536:65536"]
+
+
+@pytest.mark.parametrize("answer", ["y", "YES", "sda"])
+def test_a_wrong_confirmation_writes_nothing_and_exits_3(loop_drive: LoopDrive, answer: str, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    before = identify(path, file_target=False)
+    done = assay("run", path, "--scale", "0.001", "--yes-destroy", answer, "--out", str(tmp_path / "run"))
+    assert done.returncode == 3
+    assert before.id in done.stderr
+    assert not (tmp_path / "run").exists()
+    with Path(path).open("rb") as device:
+        assert not any(device.read(1 << 20))
+
+
+def test_a_drive_that_is_held_by_another_run_is_refused(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    drive = identify(path, file_target=False)
+    with open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset(), needed_bytes=0):
+        done = assay("run", path, "--scale", "0.001", "--yes-destroy", drive.id, "--out", str(tmp_path / "run"))
+    assert (done.returncode, "busy" in done.stderr.lower()) == (3, True), done.stderr

@@ -1,0 +1,152 @@
+"""The gate and file targets: needs neither root nor a device; a refused file is byte for byte as before."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from assay.device import gate
+from assay.device.gate import OpenDrive, open_drive, refusals
+from assay.device.identity import identify
+from assay.errors import (
+    AssayError,
+    ConfirmationError,
+    DriveBusyError,
+    IdentityError,
+    NotADriveError,
+    ReadOnlyError,
+    SignatureError,
+    TooSmallError,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.records import DriveIdentity
+
+SIZE_BYTES = 1 << 20
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> DriveIdentity:
+    path = tmp_path / "target.img"
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, SIZE_BYTES)
+    return identify(str(path), file_target=True)
+
+
+def try_open(drive: DriveIdentity, *, confirmation: str | None = "", needed_bytes: int = 0) -> OpenDrive:
+    given = drive.id if confirmation == "" else confirmation
+    return open_drive(drive, confirmation=given, acknowledged_signatures=frozenset(), needed_bytes=needed_bytes)
+
+
+def refused(drive: DriveIdentity, error: type[AssayError], text: str, **options: object) -> None:
+    before = checksum(drive.path)
+    with pytest.raises(error, match=text):
+        try_open(drive, **options)  # type: ignore[arg-type]
+    assert checksum(drive.path) == before
+
+
+def checksum(path: str) -> str:
+    with open(path, "rb") as file:  # noqa: PTH123 - a path as text
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def test_opens_an_allocated_file_confirmed_by_its_real_path(target: DriveIdentity) -> None:
+    assert refusals(target) == ()
+    with try_open(target, needed_bytes=SIZE_BYTES) as held:
+        held.verify()
+        assert os.pread(held.fd, 0, 0) == b""
+    assert held.fd == -1
+
+
+@pytest.mark.parametrize("answer", [None, "y", "YES", "target.img"])
+def test_refuses_a_file_that_was_not_confirmed(target: DriveIdentity, answer: str | None) -> None:
+    refused(target, ConfirmationError, f"--yes-destroy {target.path}", confirmation=answer)
+
+
+def test_refuses_a_sparse_file_and_says_how_to_allocate_it(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.img"
+    path.write_bytes(bytes(4096))
+    os.truncate(path, SIZE_BYTES)
+    refused(identify(str(path), file_target=True), NotADriveError, "sparse.*fallocate")
+
+
+def test_refuses_a_file_that_is_too_small(target: DriveIdentity) -> None:
+    refused(target, TooSmallError, r"0\.001048576 GB, 0\.001048577 GB", needed_bytes=SIZE_BYTES + 1)
+
+
+def test_refuses_a_file_with_a_signature(target: DriveIdentity) -> None:
+    with open(target.path, "r+b") as file:  # noqa: PTH123 - a path as text
+        file.seek(4086)
+        file.write(b"SWAPSPACE2")
+        file.seek(1024)
+        file.write((1).to_bytes(4, "little") + (255).to_bytes(4, "little"))
+    refused(target, SignatureError, "--destroy-signature swap")
+
+
+def test_refuses_a_file_that_another_run_holds(target: DriveIdentity) -> None:
+    with try_open(target):
+        refused(target, DriveBusyError, "locked by another process")
+
+
+def test_refuses_a_file_that_is_swapped_to(target: DriveIdentity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "_swap_paths", lambda: [target.path])
+    refused(target, DriveBusyError, "swap on")
+
+
+def test_refuses_a_file_that_cannot_be_written(target: DriveIdentity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    refused(target, ReadOnlyError, "read-only")
+
+
+def test_refuses_a_file_that_was_replaced(target: DriveIdentity, tmp_path: Path) -> None:
+    held = try_open(target)
+    os.rename(target.path, tmp_path / "moved.img")  # noqa: PTH104 - a path as text
+    with held, pytest.raises(IdentityError, match="replaced"):
+        held.verify()
+
+
+def test_refuses_a_file_whose_size_changed(target: DriveIdentity) -> None:
+    refused(replace(target, capacity_bytes=SIZE_BYTES * 2), IdentityError, "size changed")
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "text"),
+    [
+        (errno.EINVAL, NotADriveError, "refuses uncached"),
+        (errno.EROFS, ReadOnlyError, "cannot be written"),
+        (errno.EPERM, ReadOnlyError, "cannot be written"),
+        (errno.ENXIO, IdentityError, "is gone"),
+        (errno.EBUSY, DriveBusyError, "cannot be claimed"),
+    ],
+)
+def test_every_way_to_fail_at_opening_has_its_error(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch, number: int, error: type[AssayError], text: str
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(gate, "_claim", fail)
+    refused(target, error, text)
+
+
+@pytest.mark.parametrize("output", [b"no json", b"[]", b'{"signatures": 3}', b'{"signatures": [{}]}'])
+def test_refuses_where_the_search_for_signatures_speaks_nonsense(
+    target: DriveIdentity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: bytes
+) -> None:
+    tool = tmp_path / "wipefs"
+    tool.write_bytes(b"#!/bin/sh\ncat <<'END'\n" + output + b"\nEND\n")
+    tool.chmod(0o700)
+    monkeypatch.setattr(gate, "_WIPEFS", str(tool))
+    refused(target, IdentityError, "cannot be told")
+
+
+def test_a_confirmation_is_quoted_for_the_shell(target: DriveIdentity) -> None:
+    with pytest.raises(ConfirmationError) as caught:
+        gate._refuse_unconfirmed(replace(target, id="it's; $(rm)"), None)
+    assert caught.value.remedy.endswith("""--yes-destroy 'it'"'"'s; $(rm)'""")

@@ -1,0 +1,91 @@
+"""The request queue on a sysfs tree made up for the test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from assay.device.queue import merging_off, split_factor, stat_path
+from assay.records import DriveIdentity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCK = DriveIdentity(id="X", path="/dev/sdz", kind="block", capacity_bytes=1, logical_block_bytes=512)
+FILE = DriveIdentity(id="/x", path="/x", kind="file", capacity_bytes=1, logical_block_bytes=512)
+
+
+def make_queue(sysfs: Path, **attributes: str) -> Path:
+    queue = sysfs / "block/sdz/queue"
+    queue.mkdir(parents=True)
+    for name, text in attributes.items():
+        (queue / name).write_text(text + "\n")
+    return queue
+
+
+def state(queue: Path) -> tuple[str, str]:
+    return (queue / "nomerges").read_text().strip(), (queue / "iostats").read_text().strip()
+
+
+def test_switches_merging_off_and_counters_on_and_back(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="0", iostats="0", max_sectors_kb="1280", scheduler="none [mq-deadline]")
+    with merging_off(BLOCK, sysfs=tmp_path) as settings:
+        assert state(queue) == ("2", "1")
+        assert settings == {"scheduler": "mq-deadline", "nomerges": "2", "iostats": "1", "max_sectors_kb": "1280"}
+    assert state(queue) == ("0", "0")
+
+
+def test_restores_the_queue_after_an_error(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="1", iostats="0")
+    with pytest.raises(KeyboardInterrupt), merging_off(BLOCK, sysfs=tmp_path):
+        raise KeyboardInterrupt
+    assert state(queue) == ("1", "0")
+
+
+def test_leaves_a_queue_alone_that_is_as_wanted(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="2", iostats="1")
+    (queue / "nomerges").chmod(0o400)
+    with merging_off(BLOCK, sysfs=tmp_path) as settings:
+        assert settings == {"nomerges": "2", "iostats": "1"}
+
+
+def test_says_so_where_a_setting_cannot_be_changed(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, iostats="1")
+    (queue / "nomerges").mkdir()
+    with merging_off(BLOCK, sysfs=tmp_path) as settings:
+        assert settings["nomerges_note"] == "left at unknown: Is a directory"
+        assert "iostats_note" not in settings
+
+
+def test_a_drive_that_vanished_does_not_hide_its_own_error(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="0", iostats="0")
+    with merging_off(BLOCK, sysfs=tmp_path):
+        for path in queue.iterdir():
+            path.unlink()
+        queue.rmdir()
+
+
+def test_a_file_has_no_queue(tmp_path: Path) -> None:
+    with merging_off(FILE, sysfs=tmp_path) as settings:
+        assert settings == {}
+    assert stat_path(FILE, sysfs=tmp_path) is None
+
+
+def test_names_the_counters_of_a_disk(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path)
+    assert stat_path(BLOCK, sysfs=tmp_path) is None
+    (queue.parent / "stat").touch()
+    assert stat_path(BLOCK, sysfs=tmp_path) == str(queue.parent / "stat")
+
+
+@pytest.mark.parametrize(
+    ("limit", "transfer_bytes", "expected"),
+    [("256", 1 << 20, 4), ("1280", 1 << 20, 1), ("256", 512, 1), ("256", 256 * 1024 + 512, 2), ("127", 131072, 2)],
+)
+def test_counts_the_requests_of_a_transfer(limit: str, transfer_bytes: int, expected: int) -> None:
+    assert split_factor({"max_sectors_kb": limit}, transfer_bytes) == expected
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_sectors_kb": "0"}, {"max_sectors_kb": "?"}])
+def test_an_unknown_limit_gives_no_count(settings: dict[str, str]) -> None:
+    assert split_factor(settings, 4096) is None

@@ -1,0 +1,145 @@
+"""Plans and profiles: what is implied, and how faults are named."""
+
+from pathlib import Path
+
+import pytest
+from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
+from assay.plan import Plan, load_plan
+from assay.procedures.iops import iops_range, iops_settings, preconditioning_program, round_program
+from assay.profile import load_profile, profile_names
+from assay.records import Demand, DriveIdentity
+from assay.units import GIB, MIB, MINUTE_NS
+
+PLAN = """schema = 1
+drive = "sim:client-2011"
+sede = 4
+
+[iops]
+thread_count = 0
+"""
+
+
+def identity(capacity_bytes: int = 32 * 10**9, block: int = 512) -> DriveIdentity:
+    return DriveIdentity(
+        id="x",
+        path="sim:x",
+        kind="simulated",
+        capacity_bytes=capacity_bytes,
+        logical_block_bytes=block,
+        write_cache="enabled",
+    )
+
+
+def plan(**keys: object) -> Plan:
+    return load_plan(None, {"drive": "sim:x", **keys})
+
+
+def test_every_fault_of_a_plan_file_is_named_with_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    with pytest.raises(PlanError) as caught:
+        load_plan(path, {})
+    assert f"{path}:6:1 iops.thread_count" in str(caught.value)
+    assert f"{path}:3:1 sede" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["a = [", "schema = 1\nschema = 1\n", "drive = 'x' y"])
+def test_a_syntax_error_is_named_with_its_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    with pytest.raises(PlanError, match=r"plan\.toml:\d+:\d+"):
+        load_plan(path, {})
+
+
+def test_a_missing_plan_file_and_one_that_is_no_text_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="No such file"):
+        load_plan(tmp_path / "none.toml", {})
+    (tmp_path / "raw.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(PlanError, match="UTF-8"):
+        load_plan(tmp_path / "raw.toml", {})
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text('drive = "sim:x"\nseed = 1\n[iops]\nthread_count = 4\nqueue_depth = 2\n')
+    made = load_plan(path, {"seed": 2}, {"queue_depth": 16})
+    assert made.seed == 2
+    assert made.iops_demand(Demand(thread_count=1, queue_depth=8)) == Demand(thread_count=4, queue_depth=16)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"scale": 0}, {"scale": 1.5}, {"scale": float("nan")}, {"seed": -1}, {"tests": ["tp"]}]
+)
+def test_absurd_numbers_are_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(ValueRangeError):
+        plan(**bad)
+
+
+def test_an_unknown_profile_names_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"pts-c-1\.0"):
+        plan(profile="pts-9")
+
+
+@pytest.mark.parametrize(("suite", "profile"), [("client", "pts-c-1.0"), ("enterprise", "pts-e-1.1")])
+def test_a_suite_implies_its_profile(suite: str, profile: str) -> None:
+    assert plan(suite=suite).profile == profile
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_every_datum_of_a_profile_has_a_source(name: str) -> None:
+    profile = load_profile(name)
+    data = [profile.write_cache, profile.data_pattern, *(value for _, value in profile.iops)]
+    assert all(datum.source for datum in data)
+
+
+def test_the_client_test_is_that_of_edition_1_0() -> None:
+    drive, made = identity(), plan()
+    settings, deviations = iops_settings(load_profile("pts-c-1.0"), made, drive)
+    assert deviations == ()
+    assert settings.preconditioning_bytes == 64 * 10**9
+    assert (settings.range_amount_bytes, settings.segment_count) == (16 * GIB, 2048)
+    assert settings.demand == Demand(thread_count=1, queue_depth=8)
+    active_range = iops_range(settings, drive, seed=1)
+    program = round_program(settings, active_range)
+    assert [step.label for step in program][:9] == [
+        *(f"RND {size}KiB 100/0" for size in ("1024", "128", "64", "32", "16", "8", "4", "0.5")),
+        "RND 1024KiB 95/5",
+    ]
+    assert program[-1].label == "RND 0.5KiB 0/100"
+    assert {step.stop.time_ns for step in program} == {MINUTE_NS}
+    (fill,) = preconditioning_program(settings, drive)
+    assert fill.pattern.writes_tail
+    assert fill.stop.amount_bytes == 64 * 10**9
+
+
+def test_edition_2_0_client_uses_three_quarters_of_the_drive() -> None:
+    drive = identity(100 * 10**9)
+    settings, _ = iops_settings(load_profile("pts-c-2.0"), plan(profile="pts-c-2.0"), drive)
+    assert settings.range_amount_bytes == 75 * 10**9
+    assert settings.segment_count is None
+    assert len(settings.tracking) == 3
+    (fill,) = preconditioning_program(settings, drive)
+    assert fill.active_range.segment_bytes == 75 * 10**9
+
+
+def test_a_4kn_drive_leaves_out_the_half_kibibyte_row_and_says_why() -> None:
+    settings, _ = iops_settings(load_profile("pts-c-1.0"), plan(), identity(block=4096))
+    assert len(settings.cells) == 49
+    assert settings.not_applicable == {512: "smaller than the drive's 4096-byte logical block"}
+
+
+def test_a_scaled_run_lists_what_it_reduced() -> None:
+    settings, deviations = iops_settings(load_profile("pts-c-1.0"), plan(scale=0.0001), identity(10**9))
+    assert settings.step_ns == 50_000_000
+    assert settings.segment_count == 10**9 // 2 // (8 * MIB)
+    assert [line.split(" of")[0] for line in deviations] == ["cells", "test range"]
+
+
+def test_a_drive_below_the_test_range_is_too_small() -> None:
+    with pytest.raises(TooSmallError, match=r"19\.33 GB"):
+        iops_settings(load_profile("pts-c-1.0"), plan(), identity(8 * 10**9))
+
+
+def test_a_cache_that_the_edition_does_not_want_is_a_deviation() -> None:
+    _, deviations = iops_settings(load_profile("pts-e-1.1"), plan(profile="pts-e-1.1"), identity())
+    assert deviations == ("write cache enabled, the edition asks for disabled",)

@@ -1,0 +1,168 @@
+"""The files of a report: names, byte identity, inert texts, one sheet per page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from assay.errors import StoreError, VerificationError
+from assay.report import FORMATS, render
+from assay.report.pdf import verify_sheet_count
+from assay.report.table_csv import table_csv
+from assay.units import KIB
+from report_run import FALLING, HOSTILE, synthetic_run, synthetic_test
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.records import StoredRun
+
+NAMES = ["report.pdf", "report.html", "iops_matrix.csv", "iops_rounds.csv", "results.json"]
+
+
+def rendered(run: StoredRun, folder: Path) -> dict[str, bytes]:
+    """Render every format and return the files' contents by name."""
+    return {path.name: path.read_bytes() for path in render(run, folder, formats=FORMATS)}
+
+
+def rows_of(content: bytes) -> list[dict[str, str]]:
+    """Read CSV text back."""
+    return list(csv.DictReader(content.decode().splitlines()))
+
+
+@pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-e-2.0"])
+def test_two_renders_of_a_run_are_byte_identical(profile: str, tmp_path: Path) -> None:
+    run = synthetic_run(synthetic_test(profile))
+    first, second = rendered(run, tmp_path / "a"), rendered(run, tmp_path / "b")
+    assert list(first) == NAMES
+    assert first == second
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(NAMES)
+
+
+def test_only_the_formats_asked_for_are_written(tmp_path: Path) -> None:
+    paths = render(synthetic_run(), tmp_path, formats=["csv"])
+    assert [path.name for path in paths] == ["iops_matrix.csv", "iops_rounds.csv"]
+
+
+@pytest.mark.parametrize(("tracked", "ended"), [(FALLING, "round-limit"), (FALLING[:2], None), ((), "interrupted")])
+def test_runs_that_ended_badly_render_in_every_format(
+    tracked: tuple[float, ...], ended: str | None, tmp_path: Path
+) -> None:
+    files = rendered(synthetic_run(synthetic_test(tracked=tracked, ended=ended)), tmp_path)
+    assert files["report.pdf"].startswith(b"%PDF-")
+    assert files["report.html"].count(b'class="banner"') == 6
+
+
+@pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-c-2.0"])
+def test_a_drive_that_completed_nothing_still_renders(profile: str, tmp_path: Path) -> None:
+    test = synthetic_test(profile, (0.0,) * 5, ended="round-limit")
+    files = rendered(synthetic_run(test), tmp_path)
+    assert b"no cell completed an I/O" in files["report.html"]
+    assert rows_of(files["iops_rounds.csv"])[0]["latency_ms_mean"] == "n/a"
+
+
+def test_texts_from_drive_and_plan_are_inert_in_html(tmp_path: Path) -> None:
+    hostile = " ".join(HOSTILE)
+    run = synthetic_run(serial=hostile, model=hostile, description={"sponsor": hostile, "notes": hostile})
+    page = rendered(run, tmp_path)["report.html"].decode()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert page.count("</script>") == 3
+
+
+def test_hostile_texts_inside_figures_cannot_end_their_script(tmp_path: Path) -> None:
+    run = synthetic_run(description={"objective": HOSTILE[2]}, deviations=HOSTILE[:3])
+    page = rendered(run, tmp_path)["report.html"].decode()
+    (figures,) = re.findall(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)
+    assert set(json.loads(figures)) >= {"iops-1-convergence", "iops-1-columns"}
+    assert "<" not in figures
+
+
+def test_the_html_allows_its_own_two_scripts_and_no_network(tmp_path: Path) -> None:
+    page = rendered(synthetic_run(), tmp_path)["report.html"].decode()
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert "unsafe-eval" not in policy
+    assert "http" not in policy
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.search(r'(?:src|href)="(?!#|data:)', markup)
+
+
+def test_a_long_list_of_deviations_still_fits_each_page(tmp_path: Path) -> None:
+    many = tuple(f"deviation {index}: something departs from the specification" for index in range(80))
+    run = synthetic_run(synthetic_test("pts-e-2.0", errors=1), deviations=many, serial="x" * 400)
+    page = rendered(run, tmp_path)["report.html"].decode()
+    assert page.count(many[-1]) >= 8
+
+
+def test_a_page_that_spills_onto_another_sheet_is_refused() -> None:
+    verify_sheet_count(6, 6)
+    with pytest.raises(VerificationError, match="6 pages came out on 7 sheets"):
+        verify_sheet_count(7, 6)
+
+
+def test_the_matrix_table_begins_with_block_read_share_and_iops(tmp_path: Path) -> None:
+    content = rendered(synthetic_run(), tmp_path)["iops_matrix.csv"]
+    assert content.decode().startswith("block_kib,read_pct,iops,write_pct,rounds,")
+    rows = rows_of(content)
+    assert len(rows) == 56
+    keys = [(float(row["block_kib"]), int(row["read_pct"])) for row in rows]
+    assert keys == sorted(keys)
+    assert float(rows[7]["iops"]) == 3147.046
+    assert (rows[7]["block_kib"], rows[7]["read_pct"], rows[7]["rounds"]) == ("4", "0", "1-5")
+    assert rows[7]["steady_state"] == "reached"
+
+
+def test_the_matrix_table_says_why_a_size_or_a_value_is_missing(tmp_path: Path) -> None:
+    test = synthetic_test(sizes_bytes=(4 * KIB,), not_applicable={512: "4096-byte blocks"}, errors=1)
+    rows = rows_of(rendered(synthetic_run(test), tmp_path)["iops_matrix.csv"])
+    assert {(row["block_kib"], row["iops"], row["note"]) for row in rows} == {
+        ("0.5", "N/A", "4096-byte blocks"),
+        ("4", "n/a", "n/a: 5 I/O errors in the test"),
+    }
+
+
+def test_the_rounds_table_has_a_row_per_cell_and_round(tmp_path: Path) -> None:
+    content = rendered(synthetic_run(), tmp_path)["iops_rounds.csv"]
+    rows = rows_of(content)
+    assert len(rows) == 5 * 56
+    assert rows[0]["round"] == "1"
+    assert (rows[0]["latency_ms_mean"], rows[0]["latency_ms_max"], rows[0]["error_count"]) == (
+        "2.5",
+        "41.0",
+        "0",
+    )
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
+def test_a_text_that_a_spreadsheet_would_run_is_prefixed(text: str) -> None:
+    assert table_csv(("a",), [(text,)]).decode().split("\r\n", 1)[1].strip('"\r\n') == f"'{text}"
+
+
+def test_negative_numbers_stay_numbers() -> None:
+    assert table_csv(("a",), [(-1.5,)]) == b"a\r\n-1.5\r\n"
+
+
+def test_the_serial_of_the_drive_is_inert_in_the_matrix_table(tmp_path: Path) -> None:
+    rows = rows_of(rendered(synthetic_run(serial="=1+1"), tmp_path)["iops_matrix.csv"])
+    assert rows[0]["drive_serial"] == "'=1+1"
+
+
+def test_results_json_is_unrounded_and_carries_label_and_verdict(tmp_path: Path) -> None:
+    results = json.loads(rendered(synthetic_run(), tmp_path)["results.json"])
+    (test,) = results["tests"]
+    (verdict,) = test["window"]["verdicts"].values()
+    assert verdict["average"] == 3147.046
+    assert verdict["steady"] is True
+    assert results["label"] == "simulated drive"
+    assert len(test["matrix"]) == 56
+    assert test["rounds"][0]["cells"][0]["iops_numerator"] > 0
+
+
+def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(StoreError):
+        render(synthetic_run(), tmp_path / "taken", formats=["json"])

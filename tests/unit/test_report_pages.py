@@ -1,0 +1,277 @@
+"""The pages of a report: count, titles, determination data, banners, labels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from assay.errors import StoreError, VerificationError
+from assay.records import PurgeRecord
+from assay.report import build_report
+from assay.report.label import conformity_label
+from assay.report.page import Box, Figure, Table, Text
+from assay.report.printed import fit_formula, printable, utc
+from assay.steady import steady_state
+from assay.units import KIB
+from report_run import (
+    FALLING,
+    GOLDEN,
+    HOSTILE,
+    START_NS,
+    synthetic_run,
+    synthetic_test,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.report.page import Block, Page, Report
+
+TITLES_1_0 = (
+    "Steady State Convergence Plot - All Block Sizes",
+    "Steady State Measurement Window",
+    "Steady State Measurement Window - RND/4KiB",
+    "Client IOPS - ALL RW Mix & BS - Tabular Data",
+    "Client IOPS - ALL RW Mix & BS - 2D Plot",
+    "Client IOPS - ALL RW Mix & BS - 3D Columns",
+)
+WINDOW_TITLES_2_0 = (
+    "Steady State Measurement Window - RND/4KiB 0/100",
+    "Steady State Measurement Window - RND/64KiB 65/35",
+    "Steady State Measurement Window - RND/1024KiB 100/0",
+)
+
+
+def only(blocks: Iterable[Block], kind: type[Block]) -> Block:
+    """Return the one block of a kind."""
+    (found,) = [block for block in blocks if isinstance(block, kind)]
+    return found
+
+
+def matrix_page(report: Report) -> Table:
+    """Return the table of the tabular page."""
+    table = only(next(page for page in report.pages if "Tabular" in page.subtitle).blocks, Table)
+    assert isinstance(table, Table)
+    return table
+
+
+def header_entries(page: Page) -> dict[str, str]:
+    """Return every entry of the header by name."""
+    return {name: value for group in page.header.groups for name, value in group.entries}
+
+
+def test_a_form_1_0_report_has_the_six_titles_in_order() -> None:
+    report = build_report(synthetic_run())
+    assert tuple(page.subtitle for page in report.pages) == TITLES_1_0
+    assert {page.title for page in report.pages} == {"Client IOPS (REQUIRED) - Report Page"}
+    assert [(page.number, page.count) for page in report.pages] == [(n, 6) for n in range(1, 7)]
+
+
+@pytest.mark.parametrize("profile", ["pts-e-1.0", "pts-e-1.1"])
+def test_enterprise_titles_name_the_market(profile: str) -> None:
+    report = build_report(synthetic_run(synthetic_test(profile)))
+    assert report.pages[0].title == "Enterprise IOPS (REQUIRED) - Report Page"
+    assert report.pages[3].subtitle == "Enterprise IOPS - ALL RW Mix & BS - Tabular Data"
+
+
+@pytest.mark.parametrize("profile", ["pts-c-2.0", "pts-e-2.0"])
+def test_a_form_2_0_report_has_eight_pages_and_a_window_page_per_tracking_variable(profile: str) -> None:
+    report = build_report(synthetic_run(synthetic_test(profile)))
+    assert len(report.pages) == 8
+    assert tuple(page.subtitle for page in report.pages[2:5]) == WINDOW_TITLES_2_0
+    groups = [group.title for group in report.pages[0].header.groups]
+    assert groups == ["Test Platform", "Device Under Test", "Set Up Parameters", "Test Parameters"]
+
+
+def test_the_golden_window_prints_its_published_determination_data() -> None:
+    box = only(build_report(synthetic_run()).pages[2].blocks, Box)
+    assert isinstance(box, Box)
+    assert dict(box.entries) == {
+        "Tracking Variable": "IOPS, RND 4KiB 0/100",
+        "Measurement Window": "Rounds 1-5",
+        "Average IOPS": "3147.0",
+        "Allowed Maximum Data Excursion": "629.4",
+        "Measured Maximum Data Excursion": "542.4",
+        "Allowed Maximum Slope Excursion": "314.7",
+        "Measured Maximum Slope Excursion": "217.6",
+        "Least Squares Linear Fit Formula": "-54.407 * R + 3310.267",
+        "Steady": "YES",
+    }
+
+
+def test_the_slope_line_is_the_fit_and_not_the_line_from_first_to_last_point() -> None:
+    figure = only(build_report(synthetic_run()).pages[2].blocks, Figure)
+    assert isinstance(figure, Figure)
+    (fit,) = [series for series in figure.series if series.label == "Least Squares Fit"]
+    assert fit.x == (1.0, 5.0)
+    assert fit.y == pytest.approx((3255.86, 3038.232))
+    assert fit.y[0] != GOLDEN[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "formula"),
+    [
+        ((1.0, 1.0, 1.0, 1.0, 1.0), "0.000 * R + 1.000"),
+        ((0.0, 1.0, 2.0, 3.0, 4.0), "1.000 * R - 21.000"),
+    ],
+)
+def test_the_fit_formula_shows_the_sign_of_the_intercept(values: tuple[float, ...], formula: str) -> None:
+    assert fit_formula(steady_state((21, 22, 23, 24, 25), values)) == formula
+
+
+def test_the_matrix_has_ascending_sizes_and_read_shares_with_one_decimal() -> None:
+    table = matrix_page(build_report(synthetic_run()))
+    assert table.columns[1:] == ("0/100", "5/95", "35/65", "50/50", "65/35", "95/5", "100/0")
+    assert [row[0] for row in table.rows] == ["0.5", "4", "8", "16", "32", "64", "128", "1024"]
+    assert table.rows[1][1] == "3147.0"
+    assert table.notes == ("Average of rounds 1-5.",)
+
+
+def test_a_size_that_the_drive_cannot_run_is_a_row_of_its_own_with_the_reason() -> None:
+    sizes = tuple(kib * KIB for kib in (1024, 128, 64, 32, 16, 8, 4))
+    test = synthetic_test(sizes_bytes=sizes, not_applicable={512: "the logical block is 4096 bytes"})
+    table = matrix_page(build_report(synthetic_run(test)))
+    assert table.rows[0] == ("0.5", *("N/A",) * 7)
+    assert "N/A: 0.5KiB - the logical block is 4096 bytes" in table.notes
+
+
+def test_the_header_reports_convergence_and_never_guesses_it() -> None:
+    reached = header_entries(build_report(synthetic_run()).pages[0])
+    assert reached["Convergence"] == "YES"
+    assert reached["Rounds"] == "1-5"
+    assert (reached["AR AMOUNT"], reached["AR Segments"], reached["PC AR"]) == ("16 GiB", "2048", "100 %")
+    missed = header_entries(build_report(synthetic_run(synthetic_test(tracked=FALLING, ended=None))).pages[0])
+    assert missed["Convergence"] == "NO"
+    assert missed["Rounds"] == "3-7"
+
+
+def test_unknown_facts_are_printed_as_unknown() -> None:
+    page = build_report(synthetic_run(serial=None, firmware="  ", media=None)).pages[0]
+    entries = header_entries(page)
+    assert {entries[name] for name in ("Serial No.", "Firmware Rev", "NAND Type")} == {"unknown"}
+    assert ("DUT Vendor", "unknown") in page.header.parties
+
+
+def test_dates_are_printed_in_utc() -> None:
+    assert utc(START_NS) == "2026-06-09 10:13 UTC"
+    assert utc(None) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("tracked", "ended", "errors", "banner"),
+    [
+        (GOLDEN, "steady", 0, None),
+        (FALLING, "round-limit", 0, "STEADY STATE NOT REACHED in 7 rounds"),
+        (GOLDEN, "steady", 2, "NO HEADLINE: 10 I/O errors"),
+        (GOLDEN[:3], "interrupted", 0, "INTERRUPTED - STEADY STATE NOT REACHED in 3 rounds"),
+        (GOLDEN[:1], None, 0, "UNFINISHED - STEADY STATE NOT REACHED in 1 round"),
+        (
+            (),
+            "device-failure",
+            0,
+            "DEVICE FAILURE - STEADY STATE NOT REACHED in 0 rounds",
+        ),
+    ],
+)
+def test_every_page_carries_the_banner_of_how_the_test_ended(
+    tracked: tuple[float, ...], ended: str | None, errors: int, banner: str | None
+) -> None:
+    report = build_report(synthetic_run(synthetic_test(tracked=tracked, ended=ended, errors=errors)))
+    assert len(report.pages) == 6
+    assert {page.banner for page in report.pages} == {banner}
+
+
+def test_a_run_with_errors_prints_no_matrix_and_no_determination_data() -> None:
+    report = build_report(synthetic_run(synthetic_test(errors=1)))
+    table = matrix_page(report)
+    assert {cell for row in table.rows for cell in row[1:]} == {"n/a"}
+    box = only(report.pages[2].blocks, Box)
+    assert isinstance(box, Box)
+    assert dict(box.entries)["Average IOPS"] == "n/a"
+    assert report.pages[4].blocks == (Text(paragraphs=("n/a: 5 I/O errors in the test",)),)
+
+
+def test_fewer_than_five_rounds_say_so() -> None:
+    report = build_report(synthetic_run(synthetic_test(tracked=GOLDEN[:4], ended="interrupted")))
+    table = matrix_page(report)
+    assert table.notes == ("n/a: 4 complete rounds, a measurement window needs five",)
+
+
+def test_a_verdict_that_its_rounds_do_not_give_is_refused() -> None:
+    test = synthetic_test()
+    assert test.verdict is not None
+    forged = replace(test, verdict=replace(test.verdict, reached=False))
+    with pytest.raises(VerificationError):
+        build_report(synthetic_run(forged))
+
+
+def test_a_run_without_tests_is_refused() -> None:
+    with pytest.raises(StoreError):
+        build_report(replace(synthetic_run(), tests=()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "label"),
+    [
+        ("block", (), "conforming"),
+        ("block", ("scaled by 0.1", "no purge"), "not conforming: scaled by 0.1; no purge"),
+        ("file", (), "not conforming: the target is a regular file, not a drive"),
+        ("file", ("file target",), "not conforming: file target"),
+        ("simulated", (), "simulated drive"),
+        ("simulated", ("scaled by 0.1",), "simulated drive; not conforming: scaled by 0.1"),
+    ],
+)
+def test_the_label_tells_how_far_a_run_conforms(kind: str, found: tuple[str, ...], label: str) -> None:
+    assert conformity_label(synthetic_run(kind=kind, deviations=found)) == label
+
+
+def test_a_purge_that_was_less_than_a_purge_is_never_conforming() -> None:
+    purge = PurgeRecord(method="discard", proof="reads zero", deviation="discard is not a purge", span_ns=1)
+    run = synthetic_run(replace(synthetic_test(), purge=purge), kind="block")
+    assert conformity_label(run) == "not conforming: discard is not a purge"
+
+
+def test_the_first_page_states_objective_baseline_samples_and_notes() -> None:
+    run = synthetic_run(description={"samples": "1 of 3", "notes": "two\nlines"})
+    strip = only(build_report(run).pages[0].blocks, Box)
+    assert isinstance(strip, Box)
+    assert strip.entries == (
+        ("Objective", "Lay out synthetic rounds"),
+        ("Baseline", "not stated"),
+        ("Samples", "1 of 3"),
+        ("Notes", "two lines"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("", "unknown"),
+        (None, "unknown"),
+        ("  blank  ", "blank"),
+        ("a\x00b\nc", "a\\x00b\\nc"),
+        ("\u202egnp", "\\u202egnp"),
+        ("\udcff", "\\udcff"),
+    ],
+)
+def test_characters_that_do_not_print_become_visible(text: str | None, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_a_report_is_plain_json_whatever_the_drive_calls_itself() -> None:
+    for name in HOSTILE:
+        report = build_report(synthetic_run(serial=name, model=name, description={"sponsor": name}))
+        assert json.loads(json.dumps(asdict(report)))["pages"][0]["number"] == 1
+
+
+def test_the_appendix_gives_every_profile_datum_its_source_and_every_cell_its_queue_depth() -> None:
+    tables = {block.caption: block for block in build_report(synthetic_run()).appendix if isinstance(block, Table)}
+    sources = tables["IOPS: PTS-C 1.0 profile data and their sources"]
+    assert all(row[2] for row in sources.rows)
+    depths = tables["IOPS: effective queue depth (I/Os outstanding on the drive, mean)"]
+    assert len(depths.rows) == 56
+    assert depths.columns[1:] == ("Round 1", "Round 2", "Round 3", "Round 4", "Round 5")
+    assert depths.rows[0][1] == "8.00"

@@ -1,0 +1,101 @@
+"""The command line as a user meets it: exit codes, one-line errors, Ctrl-C."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+DRIVE = "sim:client-2011?capacity=1GB"
+
+
+def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "arguments"),
+    [
+        (2, "/dev/not-there", ["run", "/dev/not-there"]),
+        (2, "--file-target", ["run", "{file}"]),
+        (2, "is a character device", ["run", "/dev/null"]),
+        (2, "is a directory", ["run", "{folder}", "--file-target"]),
+        (2, "no simulated drive", ["run", "sim:none"]),
+        (2, "capacity", ["run", "sim:client-2011?capacity=lots"]),
+        (3, "0.01 GB", ["run", "sim:client-2011?capacity=1MB", "--scale", "0.01"]),
+        (2, "capacity", ["run", "sim:client-2011?capacity=65MB", "--scale", "0.01"]),
+        (2, "thread_count", ["run", DRIVE, "--thread-count", "0"]),
+        (2, "queue_depth", ["run", DRIVE, "--queue-depth", "1000000"]),
+        (2, "scale", ["run", DRIVE, "--scale", "-1"]),
+        (2, "profile", ["run", DRIVE, "--profile", "pts-x"]),
+        (2, "tests.0", ["run", DRIVE, "--test", "nonsense"]),
+        (2, "more than one drive", ["run", DRIVE, DRIVE]),
+        (3, "19.33 GB", ["run", DRIVE]),
+        (6, "cannot be written", ["run", DRIVE, "--scale", "0.01", "--out", "/proc/not-there"]),
+        (6, "is not empty", ["run", DRIVE, "--scale", "0.01", "--out", "{folder}"]),
+        (6, "no run folder", ["report", "{folder}"]),
+    ],
+)
+def test_bad_input_is_one_line_with_its_exit_code(code: int, words: str, arguments: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "file.img"
+    file.write_bytes(bytes(4096))
+    filled = [text.format(file=file, folder=tmp_path) for text in arguments]
+    done = assay(*filled, cwd=tmp_path)
+    assert (done.returncode, words in done.stderr, done.stderr.count("\n")) == (code, True, 1), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "one"
+    done = assay("run", DRIVE, "--scale", "0.01", "--seed", "1", "--json", "--out", str(out), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    assert all(Path(path).stat().st_size for path in outcome["report"])
+    assert (out / "report/iops_matrix.csv").read_text().startswith("block_kib,read_pct,iops,")
+    results = json.loads(assay("report", str(out), "--json").stdout)
+    assert results
+    listed = json.loads(assay("runs", "--json", cwd=tmp_path).stdout)
+    assert [(run["run"], run["drive"]) for run in listed] == [("runs/one", DRIVE)]
+
+
+def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
+    done = assay("run", DRIVE, "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
+    assert "\x1b" not in done.stdout
+    assert re.search(r"iops round 5: (steady|not steady yet) \(RND 4KiB 0/100 average", done.stdout)
+    assert done.stdout.rstrip().endswith(".json")
+
+
+def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) -> None:
+    done = assay("plan", "sim:client-2011?capacity=32GB", cwd=tmp_path)
+    assert "64.00 GB of preconditioning, then 4 h 40 min to 23 h 20 min of rounds" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_drives_lists_the_simulated_ones_with_sources() -> None:
+    listed = json.loads(assay("drives", "--json").stdout)
+    simulated = [drive for drive in listed if drive["kind"] == "simulated"]
+    assert set(simulated[0]) == {"id", "path", "model", "serial", "capacity_bytes", "kind", "refusals"}
+    described = json.loads(assay("drives", "--json", "--describe", "sim:client-2011").stdout)
+    assert all(datum["source"] for datum in described["parameters"].values())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_within_five_seconds_and_says_how_to_run_again(number: signal.Signals, tmp_path: Path) -> None:
+    command = [ASSAY, "run", "sim:client-2011?capacity=32GB", "--out", str(tmp_path / "run")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        while "round" not in process.stdout.readline():
+            assert process.poll() is None
+        begun = time.monotonic()
+        process.send_signal(number)
+        _, error = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 5
+    assert process.returncode == 130
+    assert "assay run" in error
+    assert error.count("\n") == 1
+    assert (tmp_path / "run/journal.jsonl").read_text().count('"reason":"interrupted"') == 1

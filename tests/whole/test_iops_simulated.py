@@ -1,0 +1,194 @@
+"""The whole IOPS test on a simulated drive, scaled: run folder, report, verdict and exit code."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from assay import session
+from assay.bench import Answers
+from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, VerificationError
+from assay.plan import Plan, load_plan
+from assay.report import FORMATS
+from assay.reporting import render_run
+from assay.session import Outcome, Progress, run_plan
+from assay.store import write
+from assay.store.journal import read_journal
+from assay.store.read import read_run
+from assay.window import effective_queue_depth, iops, iops_result
+
+DRIVE = "sim:client-2011?capacity=1GB"
+
+
+def plan(**keys: Any) -> Plan:
+    return load_plan(None, {"drive": DRIVE, "seed": 1, "scale": 0.01, **keys})
+
+
+def run(folder: Path, made: Plan | None = None, show: Any = lambda _: None) -> Outcome:
+    return run_plan(made or plan(), out=folder, answers=Answers(), show=show)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "finished"
+    assert run(folder).exit_code == 0
+    return folder
+
+
+def test_the_run_folder_alone_gives_every_number(finished: Path) -> None:
+    stored = read_run(finished)
+    (test,) = stored.tests
+    assert test.ended == "steady"
+    assert [len(round_.cells) for round_ in test.rounds] == [56] * len(test.rounds)
+    result = iops_result(test)
+    assert result.window == test.verdict
+    assert set(result.matrix) == set(test.settings.cells)
+    written = [step.write.window_bytes + step.write.tail_bytes for step in test.preconditioning]
+    assert written == [2 * 10**9]
+
+
+def test_every_cell_holds_its_queue_depth_and_its_counters_add_up(finished: Path) -> None:
+    (test,) = read_run(finished).tests
+    for round_ in test.rounds:
+        for before, cell in zip((None, *round_.cells), round_.cells, strict=False):
+            assert effective_queue_depth(cell) == pytest.approx(8.0)
+            assert cell.span_ns == 600_000_000
+            assert before is None or cell.start_ns == before.start_ns + before.span_ns
+    for round_ in test.rounds:
+        first, last = round_.cells[0].counters_before, round_.cells[-1].counters_after
+        assert first is not None
+        assert last is not None
+        issued = sum(cell.write.window_bytes + cell.write.tail_bytes for cell in round_.cells)
+        assert last.write_bytes - first.write_bytes == issued
+
+
+def test_series_and_histograms_hold_the_same_ios_as_the_records(finished: Path) -> None:
+    (test,) = read_run(finished).tests
+    tables = sorted((finished / "series").iterdir()), sorted((finished / "histograms").iterdir())
+    assert [len(found) for found in tables] == [1 + len(test.rounds)] * 2
+    series = pq.read_table(tables[0][1]).to_pydict()
+    histogram = pq.read_table(tables[1][1]).to_pydict()
+    cells = test.rounds[0].cells
+    window = sum(cell.read.window_io_count + cell.write.window_io_count for cell in cells)
+    tail = sum(cell.read.tail_io_count + cell.write.tail_io_count for cell in cells)
+    assert sum(series["io_count"]) == window
+    assert sum(histogram["count"]) == window + tail
+
+
+def test_the_same_seed_gives_the_same_rounds(finished: Path, tmp_path: Path) -> None:
+    run(tmp_path / "again")
+    first, second = (read_run(folder).tests[0] for folder in (finished, tmp_path / "again"))
+    assert [[iops(cell) for cell in round_.cells] for round_ in first.rounds] == [
+        [iops(cell) for cell in round_.cells] for round_ in second.rounds
+    ]
+
+
+def test_a_report_is_byte_identical_however_often_it_is_rendered(finished: Path) -> None:
+    def digests() -> dict[str, str]:
+        paths = render_run(finished, FORMATS)
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+    assert digests() == digests()
+
+
+def test_iops_fall_from_fresh_to_steady_as_the_random_writes_go_on(finished: Path) -> None:
+    (test,) = read_run(finished).tests
+    label = "RND 4KiB 0/100"
+    tracked = [float(iops(cell)) for round_ in test.rounds for cell in round_.cells if cell.label == label]
+    fresh = 8 * 4 / 1.3e-3  # eight dies program four pages in 1.3 ms
+    assert tracked[-1] < 0.25 * fresh
+
+
+def test_a_drive_that_is_not_steady_at_the_limit_says_so_and_exits_7(tmp_path: Path) -> None:
+    # Right after sequential preconditioning a range of half the drive is still falling.
+    outcome = run(tmp_path / "run", plan(scale=0.001, iops={"round_limit": 5}, profile="pts-e-2.0"))
+    stored = read_run(tmp_path / "run")
+    assert (outcome.exit_code, stored.tests[0].ended) == (7, "round-limit")
+    (pdf,) = render_run(tmp_path / "run", ["pdf"])
+    assert pdf.stat().st_size > 10_000
+
+
+def test_any_changed_byte_of_the_journal_is_noticed(finished: Path, tmp_path: Path) -> None:
+    lines = (finished / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    head = (finished / "run.json").read_bytes()
+    forged = lines[3].replace(b'"window_io_count":', b'"window_io_count":1', 1)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:3], forged, *lines[4:]]))
+    with pytest.raises(StoreError, match=r"journal\.jsonl:5: the hash chain is broken"):
+        list(read_journal(tmp_path, head))
+    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
+    assert len(list(read_journal(tmp_path, head))) == len(lines) - 1
+
+
+def test_a_stop_in_a_round_keeps_the_rounds_before_it(tmp_path: Path) -> None:
+    def stop_in_round_2(progress: Progress) -> None:
+        if progress.judged and progress.judged.round.index == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(InterruptedRunError, match="what was measured is in"):
+        run(tmp_path / "run", show=stop_in_round_2)
+    (test,) = read_run(tmp_path / "run").tests
+    assert (len(test.rounds), test.ended, test.verdict) == (2, "interrupted", None)
+    assert render_run(tmp_path / "run", FORMATS)
+
+
+def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = session.open_bench
+
+    @contextmanager
+    def failing(*args: Any, **keys: Any) -> Iterator[Any]:
+        with original(*args, **keys) as bench:
+            monkeypatch.setattr(bench.stimulus, "run", fail_after_preconditioning(bench.stimulus.run))
+            yield bench
+
+    monkeypatch.setattr(session, "open_bench", failing)
+    with pytest.raises(DeviceFailureError, match=r"1 x errno 61"):
+        run(tmp_path / "run")
+    result = iops_result(read_run(tmp_path / "run").tests[0])
+    assert (result.error_count, result.matrix) == (1, {})
+
+
+def fail_after_preconditioning(run_program: Any) -> Any:
+    """One read of the last cell of every round comes back with ENODATA."""
+
+    def run_and_fail(steps: Any, watch: Any = None) -> Any:
+        records = run_program(steps, watch)
+        if len(records) > 1:
+            records[-1] = replace(records[-1], read=replace(records[-1].read, errors={61: 1}))
+        return records
+
+    return run_and_fail
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        if path.name == "000003.parquet":
+            raise OSError(28, "No space left on device")
+        path.write_bytes(content)
+
+    monkeypatch.setattr(write, "write_durably", full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        run(tmp_path / "run")
+    assert len(read_run(tmp_path / "run").tests[0].rounds) == 1
+
+
+def test_a_forged_verdict_is_found_from_its_rounds(finished: Path, tmp_path: Path) -> None:
+    # Even with the hash chain made good, a verdict must be the one that its rounds give.
+    head = (finished / "run.json").read_bytes()
+    previous, lines = hashlib.sha256(head).hexdigest(), []
+    for line in (finished / "journal.jsonl").read_bytes().splitlines():
+        entry = json.loads(line)
+        if entry["kind"] == "verdict":
+            for verdict in entry["data"]["verdicts"].values():
+                verdict["average"] *= 2
+        entry["previous"] = previous
+        lines.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() + b"\n")
+        previous = hashlib.sha256(lines[-1]).hexdigest()
+    (tmp_path / "run.json").write_bytes(head)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines))
+    with pytest.raises(VerificationError):
+        render_run(tmp_path, FORMATS)
