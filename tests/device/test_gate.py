@@ -16,6 +16,7 @@ import pytest
 from assay.device import gate
 from assay.device.gate import OpenDrive, open_drive, refusals
 from assay.device.identity import identify, list_drives
+from assay.device.sysfs import Disk
 from assay.errors import (
     AssayError,
     ConfirmationError,
@@ -187,6 +188,21 @@ def test_refuses_a_drive_that_somebody_holds_exclusively(loop_drive: LoopDrive, 
         refused(drive, DriveBusyError, image, "busy")
     finally:
         os.close(holder)
+
+
+def test_a_held_drive_is_listed_as_busy(loop_drive: LoopDrive) -> None:
+    drive = block(loop_drive(SIZE_BYTES))
+    with try_open(drive):
+        assert refusals(drive) == ("busy: device or resource busy",)
+    assert refusals(drive) == ()
+
+
+def test_refuses_a_drive_that_a_mapped_device_holds(
+    loop_drive: LoopDrive, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive = block(loop_drive(SIZE_BYTES))
+    monkeypatch.setattr(Disk, "holders", lambda _: ["dm-0"])
+    refused(drive, DriveBusyError, image, "held by dm-0")
 
 
 def test_refuses_a_drive_that_another_run_holds(loop_drive: LoopDrive, image: Path) -> None:
