@@ -8,7 +8,6 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
-DEMO_OUT ?= runs/demo
 
 .PHONY: help setup demo test test-rust test-python check bench stubs clean
 
@@ -18,7 +17,7 @@ help: ## list the targets
 setup: $(NATIVE) ## install everything into .venv and build the native module
 
 demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with the path of the report
-	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops --out $(DEMO_OUT)
+	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops
 
 test: test-rust test-python ## pass all tests
 

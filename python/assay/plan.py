@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from assay.datum import Strict
-from assay.errors import PlanError, ValueRangeError
+from assay.errors import PlanError, UsageError, ValueRangeError
 from assay.profile import load_profile
 from assay.records import DataPattern, Demand
 from assay.units import KIB
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUITE_PROFILES = {"client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
 """What a suite implies for the profile, unless the plan says else."""
 
 _SUITE_TESTS = {"client": ("iops",), "enterprise": ("iops",)}
+
+_POOL_KIB_MIN = 0.5
 
 Text = Annotated[str, Field(max_length=2000)]
 
@@ -51,6 +51,26 @@ class DataOptions(Strict):
     pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
     path: str = ""
 
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.kind == "repeating" and self.pool_kib < _POOL_KIB_MIN:
+            raise ValueError(f"a repeating pattern needs pool_kib of at least {_POOL_KIB_MIN}")
+        if self.kind == "file" and not self.path:
+            raise ValueError("a file pattern needs path")
+        return self
+
+    def check_file(self) -> None:
+        """Raise UsageError where the file to write from cannot be read or is empty."""
+        if self.kind != "file":
+            return
+        try:
+            with Path(self.path).open("rb") as file:
+                empty = not file.read(1)
+        except OSError as error:
+            raise UsageError(self.path, error.strerror or "cannot be read", "name a readable data file") from None
+        if empty:
+            raise UsageError(self.path, "is empty", "name a file with data")
+
     def to_pattern(self) -> DataPattern:
         """The same as a DataPattern record."""
         return DataPattern(
@@ -81,13 +101,14 @@ class Plan(Strict):
     data: DataOptions = DataOptions()
 
     def resolved(self) -> Plan:
-        """The plan with what the suite implies filled in.
+        """The plan with what the suite implies filled in, checked against the world.
 
-        Raises UsageError for an unknown profile.
+        Raises UsageError for an unknown profile or a data file that cannot be read.
         Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
         """
         profile = self.profile or SUITE_PROFILES[self.suite]
         load_profile(profile)
+        self.data.check_file()
         return self.model_copy(update={"profile": profile, "tests": self.tests or _SUITE_TESTS[self.suite]})
 
     def iops_demand(self, default: Demand) -> Demand:

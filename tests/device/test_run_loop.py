@@ -16,7 +16,7 @@ from assay.profile import load_profile
 from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
-from assay.window import effective_queue_depth, issued_bytes, program_audits
+from assay.window import issued_bytes, program_audits
 from conftest import LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -97,7 +97,6 @@ def test_every_cell_is_counted_by_the_kernel_to_the_byte(loop_drive: LoopDrive) 
                 )
                 record = stimulus.run([cell])[0]
                 check_counters(record, split_factor(settings, size) or 1)
-                assert effective_queue_depth(record) == pytest.approx(16, rel=0.25)
 
 
 def check_counters(record: StepRecord, split: int) -> None:

@@ -67,7 +67,7 @@ def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
     done = assay("run", DRIVE, "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
     assert "\x1b" not in done.stdout
     assert re.search(r"iops round 5: (steady|not steady yet) \(RND 4KiB 0/100 average", done.stdout)
-    assert done.stdout.rstrip().endswith(".json")
+    assert done.stdout.rstrip().endswith("report.pdf")
 
 
 def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) -> None:

@@ -116,9 +116,9 @@ def test_a_drive_that_is_not_steady_at_the_limit_says_so_and_exits_7(tmp_path: P
 def test_any_changed_byte_of_the_journal_is_noticed(finished: Path, tmp_path: Path) -> None:
     lines = (finished / "journal.jsonl").read_bytes().splitlines(keepends=True)
     head = (finished / "run.json").read_bytes()
-    forged = lines[3].replace(b'"window_io_count":', b'"window_io_count":1', 1)
-    (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:3], forged, *lines[4:]]))
-    with pytest.raises(StoreError, match=r"journal\.jsonl:5: the hash chain is broken"):
+    forged = lines[2].replace(b'"window_io_count":', b'"window_io_count":1', 1)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:2], forged, *lines[3:]]))
+    with pytest.raises(StoreError, match=r"journal\.jsonl:4: the hash chain is broken"):
         list(read_journal(tmp_path, head))
     (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
     assert len(list(read_journal(tmp_path, head))) == len(lines) - 1

@@ -59,6 +59,8 @@ pub enum PatternError {
     DoesNotFit(u64),
     /// LBA groups need a range of one segment.
     GroupsNeedOneSegment,
+    /// A data pattern without data: give a pool of at least 512 bytes, a file that is not empty, a share above zero.
+    Data,
 }
 
 impl std::fmt::Display for PatternError {
@@ -71,6 +73,7 @@ impl std::fmt::Display for PatternError {
             Self::Alignment(bytes) => write!(formatter, "an alignment of {bytes} bytes is not a multiple of the block"),
             Self::DoesNotFit(size) => write!(formatter, "a transfer of {size} bytes does not fit into the range"),
             Self::GroupsNeedOneSegment => formatter.write_str("LBA groups need a range of one segment"),
+            Self::Data => formatter.write_str("the data pattern has no data"),
         }
     }
 }
@@ -134,6 +137,7 @@ pub(crate) struct Access {
 impl CompiledPattern {
     pub(crate) fn new(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64) -> Result<Self, PatternError> {
         check_sizes(pattern, range, logical_block)?;
+        check_data(&pattern.data)?;
         Ok(Self {
             sizes: cumulative(&pattern.sizes, "size shares")?,
             reads: Share::new(pattern.read_share, "read share")?,
@@ -272,6 +276,16 @@ fn check_sizes(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64)
         return Err(PatternError::Alignment(pattern.alignment));
     }
     Ok(())
+}
+
+fn check_data(data: &DataPattern) -> Result<(), PatternError> {
+    let filled = match data {
+        DataPattern::Random => true,
+        DataPattern::Compressible { stored_share } => *stored_share > 0.0 && *stored_share <= 1.0,
+        DataPattern::Repeating { pool } => pool.0 >= 512,
+        DataPattern::File(content) => !content.is_empty(),
+    };
+    if filled { Ok(()) } else { Err(PatternError::Data) }
 }
 
 fn compile_groups(

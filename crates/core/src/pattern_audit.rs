@@ -169,6 +169,9 @@ fn wrong_shares_and_sizes_are_named() {
     assert_eq!(error(&pattern(vec![(4096, 0.6), (8192, 0.3)], 0.0, 1.0)), PatternError::Share("size shares"));
     assert_eq!(error(&pattern(vec![(4096, 1.0)], 1.5, 1.0)), PatternError::Share("read share"));
     assert_eq!(error(&pattern(vec![(4096, 1.0)], f64::NAN, 1.0)), PatternError::Share("read share"));
+    let mut empty = pattern(vec![(4096, 1.0)], 0.0, 1.0);
+    empty.data = DataPattern::Repeating { pool: Bytes(0) };
+    assert_eq!(error(&empty), PatternError::Data);
     assert_eq!(error(&pattern(vec![(2 << 20, 1.0)], 0.0, 1.0)), PatternError::DoesNotFit(2 << 20));
     assert_eq!(error(&pattern(vec![(513, 1.0)], 0.0, 1.0)), PatternError::Size { size: 513, logical_block: 512 });
 }

@@ -75,6 +75,6 @@ def _tell(outcome: Outcome, *, as_json: bool) -> int:
     if outcome.exit_code:
         click.echo("STEADY STATE NOT REACHED; the report says so on every page.")
     click.echo(f"Run folder: {outcome.folder}")
-    for path in paths:
-        click.echo(str(path))
+    for path in reversed(paths):
+        click.echo(f"Report: {path.resolve()}")
     return outcome.exit_code

@@ -58,6 +58,10 @@ class Journal:
         wall_ns = self._clock()
         self._jobs.put(lambda: self._write(kind, wall_ns, make()))
 
+    def prepare(self, job: Callable[[], None]) -> None:
+        """Queue work for the writer thread that writes no line."""
+        self._jobs.put(job)
+
     def wait(self) -> None:
         """Return once everything queued is on stable storage.
 

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from assay.records import DirectionRecord, StepRecord
 
 
+def warm_up() -> None:
+    """Load what writing a table needs, so that the first one does not wait for it."""
+    _parquet(("step",), [])
+
+
 def series_table(steps: Sequence[StepRecord]) -> bytes:
     """Rows (step, direction, second, io_count, bytes, latency_ns_sum, latency_ns_max) as a Parquet file.
 

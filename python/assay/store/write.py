@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.errors import StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
-from assay.store.tables import histogram_table, series_table
+from assay.store.tables import histogram_table, series_table, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +75,7 @@ class RunWriter:
                 (folder / name).mkdir()
             write_durably(folder / RUN_DOCUMENT, head)
             self._journal = Journal(folder, head, time.time_ns)
+            self._journal.prepare(warm_up)
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None

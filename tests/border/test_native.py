@@ -1,0 +1,117 @@
+"""The border to the native module: what crosses it, and how its errors arrive."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from assay._native import toml_positions
+from assay.device.simulated import parse_simulated
+from assay.errors import PlanError, TooSmallError, ValueRangeError
+from assay.pattern import fill_pattern, leading_range, random_pattern, segmented_range
+from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
+from assay.stimulus import Stimulus
+
+CARD = parse_simulated("sim:client-2011?capacity=1GB").card
+
+
+def step(**changes: object) -> StepSpec:
+    parts = {
+        "label": "step",
+        "pattern": random_pattern(4096, 0.5, DataPattern()),
+        "demand": Demand(thread_count=2, queue_depth=4),
+        "active_range": leading_range(10**9),
+        "stop": StopRule(io_count=1000),
+    }
+    return StepSpec(**{**parts, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        ("not a multiple", {"pattern": random_pattern(1000, 0.5, DataPattern())}),
+        ("share", {"pattern": random_pattern(4096, 1.5, DataPattern())}),
+        ("no data", {"pattern": random_pattern(4096, 0, DataPattern(kind="repeating"))}),
+        ("outstanding", {"demand": Demand(thread_count=0, queue_depth=1)}),
+        ("outstanding", {"demand": Demand(thread_count=1000, queue_depth=1000)}),
+        ("of 1000000000", {"active_range": leading_range(2 * 10**9)}),
+        ("overlap", {"active_range": ActiveRange(segment_starts=(0, 4096), segment_bytes=8192)}),
+        ("stop rule", {"stop": StopRule(io_count=0)}),
+        ("exactly one", {"stop": StopRule()}),
+    ],
+)
+def test_an_impossible_step_is_a_value_error_before_any_io(words: str, changes: dict[str, object]) -> None:
+    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+        with pytest.raises(ValueRangeError, match=words):
+            stimulus.run([step(**changes)])
+        (record,) = stimulus.run([step()])
+    counters = record.counters_before
+    assert counters is not None
+    assert (counters.read_io_count, counters.write_io_count) == (0, 0)
+
+
+def test_a_size_below_the_sector_is_refused() -> None:
+    with (
+        Stimulus.simulated(
+            replace(CARD, logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
+        ) as stimulus,
+        pytest.raises(ValueRangeError, match="4096-byte block"),
+    ):
+        stimulus.run([step(pattern=random_pattern(512, 0.5, DataPattern()), active_range=leading_range(1 << 20))])
+
+
+def test_a_wrong_card_names_its_parameter() -> None:
+    with pytest.raises(ValueRangeError, match="over_provisioning"):
+        Stimulus.simulated(replace(CARD, over_provisioning=-1.0), seed=1, epoch_wall_ns=0)
+
+
+def test_a_record_adds_up_on_this_side_of_the_border() -> None:
+    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=7) as stimulus:
+        (record,) = stimulus.run([step()])
+        purge_ns = stimulus.purge_simulated()
+    reads, writes = record.read, record.write
+    assert sum(count for _, count in reads.histogram) == reads.window_io_count + reads.tail_io_count
+    assert reads.window_io_count + reads.tail_io_count + writes.window_io_count + writes.tail_io_count == 1000
+    assert sum(writes.series_bytes) == writes.window_bytes
+    assert record.start_wall_ns == 7
+    assert purge_ns is not None
+    assert purge_ns > 0
+
+
+def test_segments_that_do_not_fit_are_too_large_for_the_drive() -> None:
+    assert len(segmented_range(32 * 10**9, 2048, 8 << 20, 1).segment_starts) == 2048
+    with pytest.raises(TooSmallError):
+        segmented_range(16 << 30, 2048, 8 << 20, 1)
+
+
+def test_positions_of_keys_and_of_a_syntax_error() -> None:
+    positions = toml_positions("a = 1\n[[b]]\nc = 2\n[d]\ne = { f = 3 }\n", "p")
+    assert {key: positions[key] for key in ("a", "b.0.c", "d.e.f")} == {"a": (1, 1), "b.0.c": (3, 1), "d.e.f": (5, 7)}
+    with pytest.raises(PlanError, match="p:2:5"):
+        toml_positions("a = 1\nb = \n", "p")
+
+
+def test_ctrl_c_in_a_program_gives_the_records_so_far() -> None:
+    script = """
+import os, signal, threading
+from assay.device.simulated import parse_simulated
+from assay.pattern import fill_pattern, leading_range
+from assay.records import DataPattern, Demand, StepSpec, StopRule
+from assay.stimulus import Stimulus
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+with Stimulus.simulated(parse_simulated("sim:client-2011?capacity=1GB").card, seed=1, epoch_wall_ns=0) as stimulus:
+    spec = StepSpec(label="long", pattern=fill_pattern(4096, DataPattern()), active_range=leading_range(10**9),
+                    demand=Demand(thread_count=1, queue_depth=1), stop=StopRule(time_ns=10**18))
+    (record,) = stimulus.run([spec, spec])
+print(record.ended, record.write.window_io_count > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout.split() == ["interrupted", "True"]
+
+
+def test_sequential_writes_cover_the_range_with_its_tail() -> None:
+    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+        (record,) = stimulus.run(
+            [step(pattern=fill_pattern(131072, DataPattern()), stop=StopRule(amount_bytes=2 * 10**9))]
+        )
+    assert record.write.window_bytes + record.write.tail_bytes == 2 * 10**9

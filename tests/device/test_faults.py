@@ -1,0 +1,65 @@
+"""Faults in a run on a real device: what fails is counted, told and kept out of every figure."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from assay.errors import DeviceFailureError
+from assay.report import FORMATS
+from assay.reporting import render_run
+from assay.store.read import read_run
+from assay.window import iops_result
+from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 1 << 30
+
+
+def start(path: str, out: Path, scale: str = "0.001") -> "subprocess.Popen[str]":
+    listed = subprocess.run([ASSAY, "drives", "--json"], capture_output=True, text=True, check=True).stdout
+    identity = next(drive["id"] for drive in json.loads(listed) if drive["path"] == path)
+    command = [ASSAY, "run", path, "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
+    assert process.stdout
+    while word not in process.stdout.readline():
+        assert process.poll() is None, process.stderr and process.stderr.read()
+
+
+def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    out = tmp_path / "run"
+    process = start(path, out)
+    wait_for(process, "round 1")
+    os.truncate(tmp_path / "loop0.img", 1 << 20)
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, "errno 5" in error, error.count("\n")) == (4, True, 1), error
+    (test,) = read_run(out).tests
+    assert test.ended == DeviceFailureError.slug
+    assert iops_result(test).matrix == {}
+    assert render_run(out, FORMATS)
+
+
+@pytest.mark.parametrize("phase", ["purge", "precondition", "round"])
+def test_ctrl_c_in_any_phase_stops_within_five_seconds(loop_drive: LoopDrive, tmp_path: Path, phase: str) -> None:
+    path = loop_drive(SIZE)
+    merging = Path(f"/sys/block/{Path(path).name}/queue/nomerges")
+    before = merging.read_text()
+    process = start(path, tmp_path / "run", scale="0.05")
+    wait_for(process, phase)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 5
+    assert process.returncode == 130, error
+    assert "assay run" in error
+    assert error.count("\n") == 1
+    assert merging.read_text() == before
+    assert '"reason":"interrupted"' in (tmp_path / "run/journal.jsonl").read_text()
