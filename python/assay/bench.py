@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.plan import Plan
+    from assay.procedures.loop import PlannedTest
     from assay.records import DriveIdentity
-    from assay.session import PlannedTest
 
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
@@ -100,7 +100,8 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
 @contextmanager
 def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
     needed = max(test.settings.range_amount_bytes for test in tests)
-    threads = max(test.settings.demand.thread_count for test in tests)
+    demands = [demand for test in tests for demand in (test.settings.demand, test.settings.preconditioning_demand)]
+    threads = max(demand.thread_count for demand in demands)
     with (
         open_drive(
             drive,

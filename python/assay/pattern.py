@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from assay._native import place_segments
 from assay.records import AccessPattern, ActiveRange, DataPattern
+
+if TYPE_CHECKING:
+    from assay.records import Access
 
 RANDOM = 1.0
 SEQUENTIAL = 0.0
 
 
+def cell_pattern(access: Access, transfer_bytes: int, read_share: float, data: DataPattern) -> AccessPattern:
+    """The accesses of one cell: RND, aligned to the size, or SEQ from the cursor that all outstanding I/Os share."""
+    share = RANDOM if access == "random" else SEQUENTIAL
+    return AccessPattern(sizes=((transfer_bytes, 1.0),), read_share=read_share, random_share=share, data=data)
+
+
 def random_pattern(transfer_bytes: int, read_share: float, data: DataPattern) -> AccessPattern:
     """RND accesses of one size, aligned to the size. ``read_share`` lies in [0, 1]."""
-    return AccessPattern(sizes=((transfer_bytes, 1.0),), read_share=read_share, random_share=RANDOM, data=data)
+    return cell_pattern("random", transfer_bytes, read_share, data)
 
 
 def fill_pattern(transfer_bytes: int, data: DataPattern) -> AccessPattern:

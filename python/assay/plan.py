@@ -14,10 +14,10 @@ from assay.profile import load_profile
 from assay.records import DataPattern, Demand
 from assay.units import KIB
 
-SUITE_PROFILES = {"client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
+SUITE_PROFILES = {"basic": "pts-c-1.0", "client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
 """What a suite implies for the profile, unless the plan says else."""
 
-_SUITE_TESTS = {"client": ("iops",), "enterprise": ("iops",)}
+_TESTS = ("iops", "tp", "lat")
 
 _POOL_KIB_MIN = 0.5
 
@@ -35,12 +35,22 @@ class ReportTexts(Strict):
     notes: Text = ""
 
 
-class IopsOptions(Strict):
-    """Choices that the specification leaves to the tester, for the IOPS test."""
+class LoopOptions(Strict):
+    """Choices that the specification leaves to the tester, for one test."""
 
     thread_count: int | None = Field(default=None, ge=1, le=1024)
     queue_depth: int | None = Field(default=None, ge=1, le=4096)
     round_limit: int | None = Field(default=None, ge=5, le=1000)
+
+    def demand(self, default: Demand) -> Demand:
+        """The tester's demand, or the profile's where the tester has not chosen.
+
+        Worked: a queue depth of 16 over a default of 1 x 8 -> 1 x 16.
+        """
+        return Demand(
+            thread_count=self.thread_count or default.thread_count,
+            queue_depth=self.queue_depth or default.queue_depth,
+        )
 
 
 class DataOptions(Strict):
@@ -90,14 +100,16 @@ class Plan(Strict):
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     drive: Annotated[str, Field(min_length=1, max_length=4096)]
-    suite: Literal["client", "enterprise"] = "client"
+    suite: Literal["basic", "client", "enterprise"] = "client"
     profile: str = ""
-    tests: tuple[Literal["iops"], ...] = ()
+    tests: tuple[Literal["iops", "tp", "lat"], ...] = ()
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
     report: ReportTexts = ReportTexts()
-    iops: IopsOptions = IopsOptions()
+    iops: LoopOptions = LoopOptions()
+    tp: LoopOptions = LoopOptions()
+    lat: LoopOptions = LoopOptions()
     data: DataOptions = DataOptions()
 
     def resolved(self) -> Plan:
@@ -109,27 +121,25 @@ class Plan(Strict):
         profile = self.profile or SUITE_PROFILES[self.suite]
         load_profile(profile)
         self.data.check_file()
-        return self.model_copy(update={"profile": profile, "tests": self.tests or _SUITE_TESTS[self.suite]})
+        return self.model_copy(update={"profile": profile, "tests": self.tests or _TESTS})
 
-    def iops_demand(self, default: Demand) -> Demand:
-        """The tester's demand for the IOPS test, or the profile's."""
-        return Demand(
-            thread_count=self.iops.thread_count or default.thread_count,
-            queue_depth=self.iops.queue_depth or default.queue_depth,
-        )
+    def options(self, test: str) -> LoopOptions:
+        """The tester's choices for a test; ``tp-128`` and ``tp-1024`` share those of ``tp``."""
+        chosen: LoopOptions = getattr(self, test.partition("-")[0])
+        return chosen
 
 
-def load_plan(path: Path | None, overrides: dict[str, Any], iops: dict[str, Any] | None = None) -> Plan:
+def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, Any] | None = None) -> Plan:
     """Read a plan file, apply what the command line says, and check everything.
 
     path : the TOML file, or None for a plan made of ``overrides`` alone.
-    overrides : top-level keys that win over the file. iops : keys of its ``iops`` table that do.
+    overrides : top-level keys that win over the file. choices : keys of the table of every test that do.
     Raises PlanError naming file, line and column of the first fault and listing the others.
     """
     table, positions = _read(path) if path else ({}, {})
     merged = {**table, **overrides}
-    if iops:
-        merged["iops"] = {**_table(merged.get("iops")), **iops}
+    for test in _TESTS if choices else ():
+        merged[test] = {**_table(merged.get(test)), **(choices or {})}
     try:
         return Plan.model_validate(merged).resolved()
     except ValidationError as error:

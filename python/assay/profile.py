@@ -47,13 +47,17 @@ class CellDatum(Strict):
         return Cell(read_pct=self.read_pct, transfer_bytes=int(self.block_kib * KIB))
 
 
-class IopsProfile(Strict):
-    """Parameters of the IOPS test (clause 7 of PTS-E 1.1 and 2.0, clause 8 of PTS-C 1.0)."""
+class LoopProfile(Strict):
+    """Parameters of a test that repeats a loop of cells until steady: IOPS, throughput, latency.
+
+    preconditioning_block_kib : ``tested`` means the size of the test. preconditioning_demand : None means the loop's.
+    """
 
     status: Datum[Literal["REQUIRED", "OPTIONAL"]]
     preconditioning_multiple: Datum[float]
-    preconditioning_block_kib: Datum[BlockKib]
+    preconditioning_block_kib: Datum[BlockKib | Literal["tested"]]
     preconditioning_share: Datum[float]
+    preconditioning_demand: Datum[DemandDatum] | None = None
     test_range: Datum[RangeDatum]
     demand: Datum[DemandDatum]
     read_pct: Datum[tuple[ReadPct, ...]]
@@ -79,7 +83,9 @@ class Profile(Strict):
     header: Literal["1.0", "2.0"]
     write_cache: Datum[Literal["enabled", "disabled"]]
     data_pattern: Datum[Literal["random"]]
-    iops: IopsProfile
+    iops: LoopProfile
+    tp: LoopProfile
+    lat: LoopProfile
 
 
 def profile_names() -> list[str]:

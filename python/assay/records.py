@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 DriveKind = Literal["block", "file", "simulated"]
 CacheState = Literal["enabled", "disabled", "unknown"]
+Access = Literal["random", "sequential"]
+Variable = Literal["iops", "throughput", "latency"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,15 +266,19 @@ class Cell:
 class LoopSettings:
     """What a test loop used, after profile, plan, scale and drive were taken into account.
 
+    test : ``iops``, ``tp-128``, ``tp-1024`` or ``lat``. variable : what is tracked and reported per cell: IOPS, MB/s
+        or average response time in ms.
     read_pcts, sizes_bytes : outer and inner loop values in the order they run.
     preconditioning_bytes : host bytes written before the loop, in transfers of ``preconditioning_transfer_bytes``
-        over the first ``preconditioning_share`` of the drive.
+        over the first ``preconditioning_share`` of the drive, at ``preconditioning_demand``.
     range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
-    tracking : the cells whose IOPS decide steady state, all at once.
+    tracking : the cells whose variable decides steady state, all at once.
     not_applicable : sizes of the specification that this drive cannot run, with the reason.
     """
 
     test: str
+    access: Access
+    variable: Variable
     profile: str
     demand: Demand
     data: DataPattern
@@ -286,6 +292,7 @@ class LoopSettings:
     preconditioning_bytes: int
     preconditioning_transfer_bytes: int
     preconditioning_share: float
+    preconditioning_demand: Demand
     range_amount_bytes: int
     segment_count: int | None
     write_cache_required: CacheState

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from assay.bench import Answers, Bench, find_drive, open_bench
 from assay.device.platform import describe_platform
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, DeviceFailureError, InterruptedRunError
-from assay.procedures.iops import iops_range, iops_settings, preconditioning_program, round_program
+from assay.procedures import plan_test
+from assay.procedures.loop import PlannedTest, loop_range, preconditioning_program, round_program
 from assay.profile import load_profile
 from assay.rounds import until_steady
 from assay.store.write import RunWriter, new_folder, run_document
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.plan import Plan
-    from assay.records import DriveIdentity, LoopSettings, StepRecord, StepSpec
+    from assay.records import DriveIdentity, StepRecord, StepSpec
     from assay.rounds import JudgedRound
 
 
@@ -45,19 +46,6 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTest:
-    """What one test of a plan will do, and how that departs from the specification."""
-
-    settings: LoopSettings
-    deviations: tuple[str, ...]
-
-    @property
-    def loop_ns(self) -> int:
-        """Device time of one round."""
-        return self.settings.step_ns * len(self.settings.cells)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """A finished run. exit_code : 0, or 7 where a required steady state was not reached."""
 
@@ -71,8 +59,7 @@ def plan_tests(plan: Plan, drive: DriveIdentity) -> list[PlannedTest]:
     Raises TooSmallError and ValueRangeError where they cannot run.
     """
     profile = load_profile(plan.profile)
-    pairs = [iops_settings(profile, plan, drive) for _ in plan.tests]
-    return [PlannedTest(settings=settings, deviations=deviations) for settings, deviations in pairs]
+    return [planned for name in plan.tests for planned in plan_test(name, profile, plan, drive)]
 
 
 def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
@@ -133,7 +120,7 @@ class _Test:
         self._check(records)
 
     def _run_round(self, index: int) -> list[StepRecord]:
-        active_range = iops_range(self._settings, self._bench.identity, self._seed)
+        active_range = loop_range(self._settings, self._bench.identity, self._seed)
         program = round_program(self._settings, active_range)
         records = self._run_program(program, self._progress("round", round_index=index))
         self._writer.stepped(records, round_index=index)

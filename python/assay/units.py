@@ -15,7 +15,9 @@ from assay.errors import ValueRangeError
 KIB = 1024
 MIB = 1024**2
 GIB = 1024**3
+MB = 10**6
 GB = 10**9
+MILLISECOND_NS = 10**6
 SECOND_NS = 10**9
 MINUTE_NS = 60 * SECOND_NS
 

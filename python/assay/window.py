@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 from assay.errors import VerificationError
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, steady_state
-from assay.units import SECOND_NS, kib_label
+from assay.units import MB, MILLISECOND_NS, SECOND_NS, kib_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Cell, DirectionRecord, LoopSettings, Round, StepRecord, StoredTest
+    from assay.records import Access, Cell, DirectionRecord, LoopSettings, Round, StepRecord, StoredTest
 
 
-def cell_label(cell: Cell) -> str:
-    """Name a random-access cell as the specification does. Worked: ``"RND 64KiB 65/35"``."""
-    return f"RND {kib_label(cell.transfer_bytes)}KiB {cell.read_pct}/{100 - cell.read_pct}"
+def cell_label(cell: Cell, access: Access = "random") -> str:
+    """Name a cell as the specification does. Worked: ``"RND 64KiB 65/35"``, ``"SEQ 1024KiB 0/100"``."""
+    prefix = {"random": "RND", "sequential": "SEQ"}[access]
+    return f"{prefix} {kib_label(cell.transfer_bytes)}KiB {cell.read_pct}/{100 - cell.read_pct}"
 
 
 def iops(record: StepRecord) -> Fraction:
@@ -32,6 +33,26 @@ def iops(record: StepRecord) -> Fraction:
     Worked: 90 reads and 30 writes completed in a window of 60 s -> 2.
     """
     return Fraction((record.read.window_io_count + record.write.window_io_count) * SECOND_NS, record.span_ns)
+
+
+def throughput(record: StepRecord) -> Fraction:
+    """Megabytes (base 10) per second of a step, reads plus writes.
+
+    Worked: 60 GB completed in a window of 60 s -> 1000.
+    """
+    return Fraction((record.read.window_bytes + record.write.window_bytes) * SECOND_NS, record.span_ns * MB)
+
+
+def response_time(record: StepRecord) -> Fraction:
+    """Average response time of a step in ms, weighted by completions; zero where none completed.
+
+    Worked: 3 reads summing to 3 ms and 1 write of 5 ms -> 2.
+    """
+    total_ns = record.read.latency_ns_sum + record.write.latency_ns_sum
+    return Fraction(total_ns, max(_completed(record), 1) * MILLISECOND_NS)
+
+
+_VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
 
 
 def effective_queue_depth(record: StepRecord) -> float:
@@ -44,9 +65,7 @@ def mean_latency_ns(record: StepRecord) -> float | None:
 
     Worked: 3 reads summing to 300 ns and 1 write of 500 ns -> 200.0.
     """
-    counts = [d.window_io_count + d.tail_io_count for d in (record.read, record.write)]
-    total = record.read.latency_ns_sum + record.write.latency_ns_sum
-    return total / sum(counts) if sum(counts) else None
+    return float(response_time(record) * MILLISECOND_NS) if _completed(record) else None
 
 
 def max_latency_ns(record: StepRecord) -> int | None:
@@ -64,9 +83,10 @@ def issued_bytes(direction: DirectionRecord) -> int:
     return direction.window_bytes + direction.tail_bytes
 
 
-def cell_iops(round_: Round, settings: LoopSettings) -> dict[Cell, Fraction]:
-    """IOPS of every cell of one round, keyed by cell."""
-    return {cell: iops(record) for cell, record in zip(settings.cells, round_.cells, strict=True)}
+def cell_values(round_: Round, settings: LoopSettings) -> dict[Cell, Fraction]:
+    """The test's variable (IOPS, MB/s or ms) in every cell of one round."""
+    value = _VARIABLES[settings.variable]
+    return {cell: value(record) for cell, record in zip(settings.cells, round_.cells, strict=True)}
 
 
 def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> MeasurementWindow | None:
@@ -78,10 +98,10 @@ def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> Measu
     last = rounds[-WINDOW_ROUNDS:]
     if len(last) < WINDOW_ROUNDS:
         return None
-    by_round = [cell_iops(round_, settings) for round_ in last]
+    by_round = [cell_values(round_, settings) for round_ in last]
     indexes = tuple(round_.index for round_ in last)
     verdicts = {
-        cell_label(cell): steady_state(
+        cell_label(cell, settings.access): steady_state(
             indexes,
             [values[cell] for values in by_round],
             range_limit=_limit(settings.range_limit),
@@ -95,11 +115,11 @@ def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> Measu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IopsResult:
-    """All values of the IOPS pages.
+class LoopResult:
+    """All values of the pages of a loop test, in its own variable: IOPS, MB/s or ms.
 
-    rounds : the real round numbers that ran. by_round : IOPS of every cell in each of them.
-    window : the last five rounds, None where fewer ran. matrix : average IOPS over the window per cell;
+    rounds : the real round numbers that ran. by_round : the variable of every cell in each of them.
+    window : the last five rounds, None where fewer ran. matrix : average over the window per cell;
     empty where there is no window or an I/O failed in it. error_count : failed I/Os over all rounds.
     """
 
@@ -110,8 +130,8 @@ class IopsResult:
     error_count: int
 
 
-def iops_result(test: StoredTest) -> IopsResult:
-    """Compute every value that the IOPS pages print from the stored rounds.
+def loop_result(test: StoredTest) -> LoopResult:
+    """Compute every value that a loop test's pages print from the stored rounds.
 
     Raises VerificationError where the verdict in the run folder is not the one its rounds give.
     Worked: five rounds of 100, 110, 90, 100, 100 IOPS in a cell -> matrix 100.0.
@@ -119,14 +139,44 @@ def iops_result(test: StoredTest) -> IopsResult:
     window = measurement_window(test.rounds, test.settings)
     if test.verdict is not None and test.verdict != window:
         raise VerificationError("stored verdict", "differs from the one its rounds give", "do not trust this run")
-    tables = [cell_iops(round_, test.settings) for round_ in test.rounds]
+    tables = [cell_values(round_, test.settings) for round_ in test.rounds]
     errors = sum(error_count(record) for round_ in test.rounds for record in round_.cells)
-    return IopsResult(
+    return LoopResult(
         rounds=tuple(round_.index for round_ in test.rounds),
         by_round={cell: tuple(float(table[cell]) for table in tables) for cell in test.settings.cells},
         window=window,
         matrix=_window_average(tables, test.settings) if window and not errors else {},
         error_count=errors,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyMaxima:
+    """Maximum response times in ms. by_round : of every cell in each round. largest : of the window.
+
+    mean_of_maxima : the mean of the window's five maxima, which is no maximum. Empty where there is no result.
+    """
+
+    by_round: dict[Cell, tuple[float, ...]]
+    largest: dict[Cell, float]
+    mean_of_maxima: dict[Cell, float]
+
+
+def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
+    """The maximum response time of every cell, per round and over the window.
+
+    Worked: maxima of 1, 2, 3, 4 and 10 ms in the window -> largest 10, mean of maxima 4.
+    """
+    cells = test.settings.cells
+    by_round = {
+        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in test.rounds)
+        for place, cell in enumerate(cells)
+    }
+    last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if result.matrix}
+    return LatencyMaxima(
+        by_round=by_round,
+        largest={cell: max(values) for cell, values in last.items()},
+        mean_of_maxima={cell: sum(values) / len(values) for cell, values in last.items()},
     )
 
 
@@ -175,6 +225,10 @@ def _program_audit(name: str, steps: Sequence[StepRecord], before: StepRecord | 
 def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) -> dict[Cell, float]:
     last = tables[-WINDOW_ROUNDS:]
     return {cell: float(sum(table[cell] for table in last) / WINDOW_ROUNDS) for cell in settings.cells}
+
+
+def _completed(record: StepRecord) -> int:
+    return sum(direction.window_io_count + direction.tail_io_count for direction in (record.read, record.write))
 
 
 def _limit(share: float) -> Fraction:

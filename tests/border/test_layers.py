@@ -23,12 +23,12 @@ ALLOWED = {
     "rounds": BASE | {"window"},
     "procedures": BASE | {"pattern", "window", "plan", "profile"},
     "device": BASE,
-    "bench": BASE | {"device", "pattern", "stimulus", "plan", "session"},
+    "bench": BASE | {"device", "pattern", "stimulus", "plan", "procedures"},
     "store": BASE,
     "report": BASE | {"window", "profile", "steady"},
     "reporting": {"report", "store"},
     "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "store", "plan"},
-    "cli": BASE | {"bench", "device", "plan", "report", "reporting", "rounds", "session", "store"},
+    "cli": BASE | {"bench", "device", "plan", "procedures", "report", "reporting", "rounds", "session", "store"},
 }
 
 

@@ -13,7 +13,7 @@ from assay.errors import DeviceFailureError
 from assay.report import FORMATS
 from assay.reporting import render_run
 from assay.store.read import read_run
-from assay.window import iops_result
+from assay.window import loop_result
 from conftest import LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -23,7 +23,7 @@ SIZE = 1 << 30
 def start(path: str, out: Path, scale: str = "0.001") -> "subprocess.Popen[str]":
     listed = subprocess.run([ASSAY, "drives", "--json"], capture_output=True, text=True, check=True).stdout
     identity = next(drive["id"] for drive in json.loads(listed) if drive["path"] == path)
-    command = [ASSAY, "run", path, "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
+    command = [ASSAY, "run", path, "--test", "iops", "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -43,7 +43,7 @@ def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: L
     assert (process.returncode, "errno 5" in error, error.count("\n")) == (4, True, 1), error
     (test,) = read_run(out).tests
     assert test.ended == DeviceFailureError.slug
-    assert iops_result(test).matrix == {}
+    assert loop_result(test).matrix == {}
     assert render_run(out, FORMATS)
 
 

@@ -40,7 +40,7 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_dr
     path = loop_drive(SIZE)
     merging = queue(path, "nomerges")
     out = tmp_path / "run"
-    done = assay("run", path, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    done = assay("run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
     assert done.returncode in {0, 7}, done.stderr
     assert queue(path, "nomerges") == merging
     run = read_run(out)
@@ -120,7 +120,19 @@ def check_counters(record: StepRecord, split: int) -> None:
 def test_a_plain_file_gives_the_same_report_without_root(tmp_path: Path) -> None:
     file = allocate(tmp_path / "target.img", 256 << 20)
     out = tmp_path / "run"
-    arguments = ["run", str(file), "--file-target", "--scale", "0.001", "--yes-destroy", str(file), "--out", str(out)]
+    arguments = [
+        "run",
+        str(file),
+        "--file-target",
+        "--test",
+        "iops",
+        "--scale",
+        "0.001",
+        "--yes-destroy",
+        str(file),
+        "--out",
+        str(out),
+    ]
     done = subprocess.run([*unprivileged(), ASSAY, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode in {0, 7}, done.stderr
     run = read_run(out)
@@ -144,7 +156,9 @@ def unprivileged() -> list[str]:
 def test_a_wrong_confirmation_writes_nothing_and_exits_3(loop_drive: LoopDrive, answer: str, tmp_path: Path) -> None:
     path = loop_drive(SIZE)
     before = identify(path, file_target=False)
-    done = assay("run", path, "--scale", "0.001", "--yes-destroy", answer, "--out", str(tmp_path / "run"))
+    done = assay(
+        "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", answer, "--out", str(tmp_path / "run")
+    )
     assert done.returncode == 3
     assert before.id in done.stderr
     assert not (tmp_path / "run").exists()
@@ -156,5 +170,7 @@ def test_a_drive_that_is_held_by_another_run_is_refused(loop_drive: LoopDrive, t
     path = loop_drive(SIZE)
     drive = identify(path, file_target=False)
     with open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset(), needed_bytes=0):
-        done = assay("run", path, "--scale", "0.001", "--yes-destroy", drive.id, "--out", str(tmp_path / "run"))
+        done = assay(
+            "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", drive.id, "--out", str(tmp_path / "run")
+        )
     assert (done.returncode, "busy" in done.stderr.lower()) == (3, True), done.stderr

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan import Plan, load_plan
-from assay.procedures.iops import iops_range, iops_settings, preconditioning_program, round_program
+from assay.procedures import plan_test
+from assay.procedures.loop import PlannedTest, loop_range, preconditioning_program, round_program
 from assay.profile import load_profile, profile_names
 from assay.records import Demand, DriveIdentity
 from assay.units import GIB, MIB, MINUTE_NS
@@ -32,6 +33,10 @@ def identity(capacity_bytes: int = 32 * 10**9, block: int = 512) -> DriveIdentit
 
 def plan(**keys: object) -> Plan:
     return load_plan(None, {"drive": "sim:x", **keys})
+
+
+def planned(name: str, profile: str, drive: DriveIdentity, **keys: object) -> PlannedTest:
+    return plan_test(name, load_profile(profile), plan(profile=profile, **keys), drive)[0]
 
 
 def test_every_fault_of_a_plan_file_is_named_with_line_and_column(tmp_path: Path) -> None:
@@ -64,11 +69,12 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     path.write_text('drive = "sim:x"\nseed = 1\n[iops]\nthread_count = 4\nqueue_depth = 2\n')
     made = load_plan(path, {"seed": 2}, {"queue_depth": 16})
     assert made.seed == 2
-    assert made.iops_demand(Demand(thread_count=1, queue_depth=8)) == Demand(thread_count=4, queue_depth=16)
+    assert made.options("tp-128").queue_depth == 16
+    assert made.options("iops").demand(Demand(thread_count=1, queue_depth=8)) == Demand(thread_count=4, queue_depth=16)
 
 
 @pytest.mark.parametrize(
-    "bad", [{"scale": 0}, {"scale": 1.5}, {"scale": float("nan")}, {"seed": -1}, {"tests": ["tp"]}]
+    "bad", [{"scale": 0}, {"scale": 1.5}, {"scale": float("nan")}, {"seed": -1}, {"tests": ["nonsense"]}]
 )
 def test_absurd_numbers_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ValueRangeError):
@@ -88,18 +94,19 @@ def test_a_suite_implies_its_profile(suite: str, profile: str) -> None:
 @pytest.mark.parametrize("name", profile_names())
 def test_every_datum_of_a_profile_has_a_source(name: str) -> None:
     profile = load_profile(name)
-    data = [profile.write_cache, profile.data_pattern, *(value for _, value in profile.iops)]
-    assert all(datum.source for datum in data)
+    tables = [value for table in (profile.iops, profile.tp, profile.lat) for _, value in table if value is not None]
+    assert all(datum.source for datum in [profile.write_cache, profile.data_pattern, *tables])
 
 
 def test_the_client_test_is_that_of_edition_1_0() -> None:
-    drive, made = identity(), plan()
-    settings, deviations = iops_settings(load_profile("pts-c-1.0"), made, drive)
-    assert deviations == ()
+    drive = identity()
+    test = planned("iops", "pts-c-1.0", drive)
+    settings = test.settings
+    assert test.deviations == ()
     assert settings.preconditioning_bytes == 64 * 10**9
     assert (settings.range_amount_bytes, settings.segment_count) == (16 * GIB, 2048)
     assert settings.demand == Demand(thread_count=1, queue_depth=8)
-    active_range = iops_range(settings, drive, seed=1)
+    active_range = loop_range(settings, drive, seed=1)
     program = round_program(settings, active_range)
     assert [step.label for step in program][:9] == [
         *(f"RND {size}KiB 100/0" for size in ("1024", "128", "64", "32", "16", "8", "4", "0.5")),
@@ -114,7 +121,7 @@ def test_the_client_test_is_that_of_edition_1_0() -> None:
 
 def test_edition_2_0_client_uses_three_quarters_of_the_drive() -> None:
     drive = identity(100 * 10**9)
-    settings, _ = iops_settings(load_profile("pts-c-2.0"), plan(profile="pts-c-2.0"), drive)
+    settings = planned("iops", "pts-c-2.0", drive).settings
     assert settings.range_amount_bytes == 75 * 10**9
     assert settings.segment_count is None
     assert len(settings.tracking) == 3
@@ -123,13 +130,14 @@ def test_edition_2_0_client_uses_three_quarters_of_the_drive() -> None:
 
 
 def test_a_4kn_drive_leaves_out_the_half_kibibyte_row_and_says_why() -> None:
-    settings, _ = iops_settings(load_profile("pts-c-1.0"), plan(), identity(block=4096))
+    settings = planned("iops", "pts-c-1.0", identity(block=4096)).settings
     assert len(settings.cells) == 49
     assert settings.not_applicable == {512: "smaller than the drive's 4096-byte logical block"}
 
 
 def test_a_scaled_run_lists_what_it_reduced() -> None:
-    settings, deviations = iops_settings(load_profile("pts-c-1.0"), plan(scale=0.0001), identity(10**9))
+    test = planned("iops", "pts-c-1.0", identity(10**9), scale=0.0001)
+    settings, deviations = test.settings, test.deviations
     assert settings.step_ns == 50_000_000
     assert settings.segment_count == 10**9 // 2 // (8 * MIB)
     assert [line.split(" of")[0] for line in deviations] == ["cells", "test range"]
@@ -137,9 +145,33 @@ def test_a_scaled_run_lists_what_it_reduced() -> None:
 
 def test_a_drive_below_the_test_range_is_too_small() -> None:
     with pytest.raises(TooSmallError, match=r"19\.33 GB"):
-        iops_settings(load_profile("pts-c-1.0"), plan(), identity(8 * 10**9))
+        planned("iops", "pts-c-1.0", identity(8 * 10**9))
 
 
 def test_a_cache_that_the_edition_does_not_want_is_a_deviation() -> None:
-    _, deviations = iops_settings(load_profile("pts-e-1.1"), plan(profile="pts-e-1.1"), identity())
-    assert deviations == ("write cache enabled, the edition asks for disabled",)
+    assert planned("iops", "pts-e-1.1", identity()).deviations == (
+        "write cache enabled, the edition asks for disabled",
+    )
+
+
+def test_throughput_is_one_run_per_size_with_its_own_preconditioning() -> None:
+    tests = plan_test("tp", load_profile("pts-e-2.0"), plan(profile="pts-e-2.0"), identity(10**11))
+    assert [test.settings.test for test in tests] == ["tp-128", "tp-1024"]
+    assert [test.settings.preconditioning_transfer_bytes for test in tests] == [131072, 1048576]
+    assert [len(test.settings.cells) for test in tests] == [2, 2]
+    (steps, _) = (round_program(test.settings, loop_range(test.settings, identity(10**11), 1)) for test in tests)
+    assert [step.label for step in steps] == ["SEQ 128KiB 100/0", "SEQ 128KiB 0/100"]
+    assert {step.pattern.random_share for step in steps} == {0.0}
+
+
+def test_latency_runs_at_one_outstanding_io_after_preconditioning_at_the_testers_demand() -> None:
+    settings = planned("lat", "pts-c-1.0", identity()).settings
+    assert settings.demand == Demand(thread_count=1, queue_depth=1)
+    assert settings.preconditioning_demand == Demand(thread_count=1, queue_depth=8)
+    program = round_program(settings, loop_range(settings, identity(), 1))
+    assert [step.label for step in program][:4] == [
+        "RND 8KiB 100/0",
+        "RND 4KiB 100/0",
+        "RND 0.5KiB 100/0",
+        "RND 8KiB 65/35",
+    ]

@@ -74,14 +74,14 @@ def test_all_three_cells_of_edition_2_must_be_steady_at_once() -> None:
 
 def test_the_matrix_is_the_average_over_the_last_five_rounds() -> None:
     test = synthetic_test(tracked=(9000.0, 100.0, 110.0, 90.0, 100.0, 100.0))
-    result = window.iops_result(test)
+    result = window.loop_result(test)
     assert result.matrix[Cell(read_pct=0, transfer_bytes=4096)] == pytest.approx(100.0)
     assert result.window is not None
     assert result.window.rounds == (2, 3, 4, 5, 6)
 
 
 def test_a_failed_io_leaves_no_headline() -> None:
-    result = window.iops_result(synthetic_test(errors=1))
+    result = window.loop_result(synthetic_test(errors=1))
     assert result.error_count == 5
     assert result.matrix == {}
 
@@ -92,4 +92,4 @@ def test_a_stored_verdict_that_its_rounds_do_not_give_is_refused() -> None:
         test, verdict=window.measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.settings)
     )
     with pytest.raises(VerificationError):
-        window.iops_result(forged)
+        window.loop_result(forged)

@@ -52,7 +52,9 @@ def test_bad_input_is_one_line_with_its_exit_code(code: int, words: str, argumen
 
 def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) -> None:
     out = tmp_path / "runs" / "one"
-    done = assay("run", DRIVE, "--scale", "0.01", "--seed", "1", "--json", "--out", str(out), cwd=tmp_path)
+    done = assay(
+        "run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--json", "--out", str(out), cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert all(Path(path).stat().st_size for path in outcome["report"])
@@ -64,14 +66,14 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
 
 
 def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
-    done = assay("run", DRIVE, "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
+    done = assay("run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
     assert "\x1b" not in done.stdout
     assert re.search(r"iops round 5: (steady|not steady yet) \(RND 4KiB 0/100 average", done.stdout)
     assert done.stdout.rstrip().endswith("report.pdf")
 
 
 def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) -> None:
-    done = assay("plan", "sim:client-2011?capacity=32GB", cwd=tmp_path)
+    done = assay("plan", "sim:client-2011?capacity=32GB", "--test", "iops", cwd=tmp_path)
     assert "64.00 GB of preconditioning, then 4 h 40 min to 23 h 20 min of rounds" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
@@ -86,7 +88,7 @@ def test_drives_lists_the_simulated_ones_with_sources() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_within_five_seconds_and_says_how_to_run_again(number: signal.Signals, tmp_path: Path) -> None:
-    command = [ASSAY, "run", "sim:client-2011?capacity=32GB", "--out", str(tmp_path / "run")]
+    command = [ASSAY, "run", "sim:client-2011?capacity=32GB", "--test", "iops", "--out", str(tmp_path / "run")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout
         while "round" not in process.stdout.readline():

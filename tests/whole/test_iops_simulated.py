@@ -20,13 +20,13 @@ from assay.session import Outcome, Progress, run_plan
 from assay.store import write
 from assay.store.journal import read_journal
 from assay.store.read import read_run
-from assay.window import effective_queue_depth, iops, iops_result
+from assay.window import effective_queue_depth, iops, loop_result
 
 DRIVE = "sim:client-2011?capacity=1GB"
 
 
 def plan(**keys: Any) -> Plan:
-    return load_plan(None, {"drive": DRIVE, "seed": 1, "scale": 0.01, **keys})
+    return load_plan(None, {"drive": DRIVE, "tests": ["iops"], "seed": 1, "scale": 0.01, **keys})
 
 
 def run(folder: Path, made: Plan | None = None, show: Any = lambda _: None) -> Outcome:
@@ -45,7 +45,7 @@ def test_the_run_folder_alone_gives_every_number(finished: Path) -> None:
     (test,) = stored.tests
     assert test.ended == "steady"
     assert [len(round_.cells) for round_ in test.rounds] == [56] * len(test.rounds)
-    result = iops_result(test)
+    result = loop_result(test)
     assert result.window == test.verdict
     assert set(result.matrix) == set(test.settings.cells)
     written = [step.write.window_bytes + step.write.tail_bytes for step in test.preconditioning]
@@ -148,7 +148,7 @@ def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(session, "open_bench", failing)
     with pytest.raises(DeviceFailureError, match=r"1 x errno 61"):
         run(tmp_path / "run")
-    result = iops_result(read_run(tmp_path / "run").tests[0])
+    result = loop_result(read_run(tmp_path / "run").tests[0])
     assert (result.error_count, result.matrix) == (1, {})
 
 

@@ -23,8 +23,10 @@ def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [
         click.argument("targets", nargs=-1, required=True, metavar="DRIVE|PLAN.toml ..."),
-        click.option("--suite", type=click.Choice(["client", "enterprise"]), help="Tests and profile by name."),
-        click.option("--test", "tests", multiple=True, help="Tests to run, e.g. iops; repeat or separate by commas."),
+        click.option(
+            "--suite", type=click.Choice(["basic", "client", "enterprise"]), help="Tests and profile by name."
+        ),
+        click.option("--test", "tests", multiple=True, help="iops, tp, lat; repeat or separate by commas."),
         click.option("--profile", metavar="P", help="Edition: pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0."),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),
@@ -55,4 +57,4 @@ def make_plan(targets: tuple[str, ...], thread_count: int | None, queue_depth: i
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth}
     chosen = {name: value for name, value in demand.items() if value is not None}
-    return load_plan(files[0] if files else None, overrides, iops=chosen)
+    return load_plan(files[0] if files else None, overrides, chosen)

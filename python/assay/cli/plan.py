@@ -10,8 +10,8 @@ import click
 from assay.cli.options import make_plan, plan_options
 
 if TYPE_CHECKING:
+    from assay.procedures.loop import PlannedTest
     from assay.records import DriveIdentity
-    from assay.session import PlannedTest
 
 ROUNDS_MIN = 5
 

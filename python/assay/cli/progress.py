@@ -86,8 +86,8 @@ def _round_line(judged: JudgedRound) -> str:
     if window is None:
         return f"round {judged.round.index}: {len(cells)} cells in {span}"
     verdicts = "; ".join(
-        f"{name} average {verdict.average:.1f}, excursion {verdict.excursion_measured:.1f} of "
-        f"{verdict.excursion_allowed:.1f}, slope {verdict.slope_measured:.1f} of {verdict.slope_allowed:.1f}"
+        f"{name} average {verdict.average:.6g}, excursion {verdict.excursion_measured:.4g} of "
+        f"{verdict.excursion_allowed:.4g}, slope {verdict.slope_measured:.4g} of {verdict.slope_allowed:.4g}"
         for name, verdict in window.verdicts.items()
     )
     state = "steady" if window.reached else "not steady yet"

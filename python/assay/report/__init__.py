@@ -15,10 +15,14 @@ from assay.profile import load_profile
 from assay.report import disclosure
 from assay.report.iops import iops_pages
 from assay.report.label import conformity_label
+from assay.report.lat import lat_pages
+from assay.report.loop import Sheets
 from assay.report.page import Report
 from assay.report.printed import printable, utc_datetime
 from assay.report.results_json import results_json
-from assay.report.table_csv import iops_matrix_csv, iops_rounds_csv
+from assay.report.table_csv import matrix_csv, rounds_csv
+from assay.report.tp import tp_pages
+from assay.window import loop_result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 Format = Literal["pdf", "html", "csv", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "json")
+_PAGES = {"iops": iops_pages, "tp": tp_pages, "lat": lat_pages}
 
 __all__ = ["FORMATS", "Format", "build_report", "render"]
 
@@ -63,7 +68,14 @@ def build_report(run: StoredRun) -> Report:
 
 
 def _pages(run: StoredRun, test: StoredTest, number: int) -> tuple[Page, ...]:
-    return iops_pages(run, test, load_profile(test.settings.profile), prefix=f"{test.settings.test}-{number}")
+    name = test.settings.test
+    profile, result = load_profile(test.settings.profile), loop_result(test)
+    sheets = Sheets(run=run, test=test, profile=profile, result=result, prefix=f"{name}-{number}")
+    return _PAGES[_family(name)](sheets)
+
+
+def _family(test: str) -> str:
+    return test.partition("-")[0]
 
 
 def _appendix(test: StoredTest) -> tuple[Block, ...]:
@@ -74,7 +86,7 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     """List the tests of a run, each with its place among those of the same name, from 1."""
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    if unknown := sorted({test.settings.test for test in run.tests} - {"iops"}):
+    if unknown := sorted({test.settings.test for test in run.tests if _family(test.settings.test) not in _PAGES}):
         raise StoreError(f"run {run.run_id}", f"test {unknown[0]!r} has no report pages", "use a newer version")
     names = [test.settings.test for test in run.tests]
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
@@ -86,8 +98,9 @@ def _contents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str
     if "csv" in formats:
         for number, test in _numbered_tests(run):
             suffix = "" if number == 1 else f"_{number}"
-            yield f"iops_matrix{suffix}.csv", iops_matrix_csv(run, test)
-            yield f"iops_rounds{suffix}.csv", iops_rounds_csv(test)
+            name = test.settings.test.replace("-", "_")
+            yield f"{name}_matrix{suffix}.csv", matrix_csv(run, test)
+            yield f"{name}_rounds{suffix}.csv", rounds_csv(test)
     if "json" in formats:
         yield "results.json", results_json(run)
 

@@ -62,7 +62,9 @@ def test_blocks(test: StoredTest, profile: Profile) -> tuple[Block, ...]:
     return (
         _facts(f"{name}: purge", _purge(test)),
         _facts(f"{name}: settings", _settings(test.settings)),
-        _sources(f"{name}: {profile.title} profile data and their sources", profile, test.settings.test),
+        _sources(
+            f"{name}: {profile.title} profile data and their sources", profile, test.settings.test.partition("-")[0]
+        ),
         _audit(name, test),
         *_cell_tables(name, test),
     )
@@ -128,10 +130,11 @@ def _settings(settings: LoopSettings) -> tuple[Entry, ...]:
         ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),
         ("Step duration", duration_label(settings.step_ns)),
         ("Round limit", str(settings.round_limit)),
-        ("Tracking variables", ", ".join(cell_label(cell) for cell in settings.tracking)),
+        ("Tracking variables", ", ".join(cell_label(cell, settings.access) for cell in settings.tracking)),
         ("Allowed data excursion", percent(settings.range_limit)),
         ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Preconditioning", f"{written}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W"),
+        ("Preconditioning OIO - TC/QD", demand_label(settings.preconditioning_demand)),
         ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
         ("ActiveRange segments", str(settings.segment_count or "contiguous")),
@@ -181,7 +184,8 @@ def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], 
         caption=caption,
         columns=("Cell", *(f"Round {round_.index}" for round_ in rounds)),
         rows=tuple(
-            (cell_label(cell), *(printed(round_.cells[place]) for round_ in rounds)) for place, cell in enumerate(cells)
+            (cell_label(cell, test.settings.access), *(printed(round_.cells[place]) for round_ in rounds))
+            for place, cell in enumerate(cells)
         ),
         folded=True,
         notes=(f"Started {utc(test.started_wall_ns)}, ended {utc(test.ended_wall_ns)}.",),

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from assay.report.page import Entry
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
-WORKLOAD_DEPENDENT = {"iops": "Full IOPS Loop"}
+WORKLOAD_DEPENDENT = {
+    "iops": "Full IOPS Loop",
+    "tp-128": "SEQ 128KiB",
+    "tp-1024": "SEQ 1024KiB",
+    "lat": "Full Latency Loop",
+}
 
 
 def header(run: StoredRun, test: StoredTest, profile: Profile, window: MeasurementWindow | None) -> Header:
@@ -172,7 +177,7 @@ def _set_up_2_0(run: StoredRun, test: StoredTest, window: MeasurementWindow | No
         ("AR", percent(settings.preconditioning_share)),
         ("AR Segments", _segments(settings)),
         ("Pre Condition 1", _preconditioning(run, test)),
-        ("TOIO - TC/QD", demand_label(settings.demand)),
+        ("TOIO - TC/QD", demand_label(settings.preconditioning_demand)),
         ("Duration", capacity_label(settings.preconditioning_bytes)),
         ("Pre Condition 2", WORKLOAD_DEPENDENT.get(settings.test, "test loop")),
         ("TOIO - TC/QD", demand_label(settings.demand)),

@@ -8,7 +8,7 @@ from assay.report.printed import paragraph
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
-    from assay.window import IopsResult
+    from assay.window import LoopResult
 
 _ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
 
@@ -42,7 +42,7 @@ def is_reached(window: MeasurementWindow | None) -> bool:
     return window is not None and window.reached
 
 
-def banner(test: StoredTest, result: IopsResult) -> str | None:
+def banner(test: StoredTest, result: LoopResult) -> str | None:
     """Word the warning over every page of a test, or None for a test that ended steady without an I/O error.
 
     Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
@@ -55,12 +55,12 @@ def banner(test: StoredTest, result: IopsResult) -> str | None:
     return " - ".join(warnings) or None
 
 
-def headline_window(result: IopsResult) -> MeasurementWindow | None:
+def headline_window(result: LoopResult) -> MeasurementWindow | None:
     """Return the window whose numbers may be printed: None after an I/O error or before five rounds."""
     return None if result.error_count else result.window
 
 
-def no_window_reason(result: IopsResult) -> str:
+def no_window_reason(result: LoopResult) -> str:
     """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
     if result.error_count:
         return f"n/a: {_count(result.error_count, 'I/O error')} in the test"

@@ -7,20 +7,22 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.report.label import conformity_label, deviations
+from assay.report.variable import shown
 from assay.units import kibibytes
 from assay.window import (
     effective_queue_depth,
     error_count,
     iops,
-    iops_result,
     issued_bytes,
+    loop_result,
     max_latency_ns,
     mean_latency_ns,
+    throughput,
 )
 
 if TYPE_CHECKING:
-    from assay.records import Cell, Round, StepRecord, StoredRun, StoredTest
-    from assay.window import IopsResult
+    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredRun, StoredTest
+    from assay.window import LoopResult
 
 SCHEMA = 1
 
@@ -48,7 +50,7 @@ def results_json(run: StoredRun) -> bytes:
 
 
 def _test(test: StoredTest) -> dict[str, Any]:
-    result = iops_result(test)
+    result = loop_result(test)
     return {
         "settings": asdict(test.settings),
         "started_wall_ns": test.started_wall_ns,
@@ -57,13 +59,13 @@ def _test(test: StoredTest) -> dict[str, Any]:
         "purge": asdict(test.purge) if test.purge else None,
         "error_count": result.error_count,
         "window": asdict(result.window) if result.window else None,
-        "matrix": [_matrix_cell(cell, result) for cell in test.settings.cells],
+        "matrix": [_matrix_cell(cell, result, test.settings) for cell in test.settings.cells],
         "rounds": [_round(round_, test) for round_ in test.rounds],
     }
 
 
-def _matrix_cell(cell: Cell, result: IopsResult) -> dict[str, Any]:
-    return {**_cell_key(cell), "iops": result.matrix.get(cell)}
+def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict[str, Any]:
+    return {**_cell_key(cell), shown(settings).column: result.matrix.get(cell)}
 
 
 def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
@@ -85,6 +87,7 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "iops": float(rate),
         "iops_numerator": rate.numerator,
         "iops_denominator": rate.denominator,
+        "mb_per_s": float(throughput(record)),
         "span_ns": record.span_ns,
         "start_wall_ns": record.start_wall_ns,
         "read_io_count": record.read.window_io_count,

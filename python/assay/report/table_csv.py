@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 from assay.records import Cell
 from assay.report.label import headline_window, no_window_reason
 from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, printable, rounds_label
+from assay.report.variable import shown
 from assay.units import kib_label, milliseconds
 from assay.window import (
     effective_queue_depth,
     error_count,
     iops,
-    iops_result,
+    loop_result,
     max_latency_ns,
     mean_latency_ns,
+    throughput,
 )
 
 if TYPE_CHECKING:
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 
     from assay.records import StepRecord, StoredRun, StoredTest
 
+VALUE = "value"
 MATRIX_COLUMNS = (
     "block_kib",
     "read_pct",
-    "iops",
+    VALUE,
     "write_pct",
     "rounds",
     "steady_state",
@@ -40,6 +43,7 @@ ROUNDS_COLUMNS = (
     "block_kib",
     "read_pct",
     "iops",
+    "mb_per_s",
     "effective_queue_depth",
     "latency_ms_mean",
     "latency_ms_max",
@@ -48,14 +52,15 @@ ROUNDS_COLUMNS = (
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def iops_matrix_csv(run: StoredRun, test: StoredTest) -> bytes:
-    """Write the IOPS matrix, one row per cell, sorted by block size and then by read share.
+def matrix_csv(run: StoredRun, test: StoredTest) -> bytes:
+    """Write a test's matrix, one row per cell, sorted by block size and then by read share.
 
-    Columns are ``MATRIX_COLUMNS``; iops is unrounded, ``n/a`` where no number may be printed, ``N/A`` where
-    the drive cannot run the size (note says why). Raises VerificationError as ``assay.window.iops_result``.
+    Columns are ``MATRIX_COLUMNS`` with the test's own variable in the third. It is unrounded, ``n/a`` where no number
+    may be printed, ``N/A`` where the drive cannot run the size (note says why).
+    Raises VerificationError as ``assay.window.loop_result``.
     """
     settings = test.settings
-    result = iops_result(test)
+    result = loop_result(test)
     window = headline_window(result)
     drive = (printable(run.identity.model), printable(run.identity.serial))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
@@ -68,10 +73,11 @@ def iops_matrix_csv(run: StoredRun, test: StoredTest) -> bytes:
             value = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size), absent)
             found = (value, 100 - read_pct, rounds, steady, *drive, paragraph(note) if note else "")
             rows.append((kib_label(size), read_pct, *found))
-    return table_csv(MATRIX_COLUMNS, rows)
+    columns = [shown(settings).column if name == VALUE else name for name in MATRIX_COLUMNS]
+    return table_csv(columns, rows)
 
 
-def iops_rounds_csv(test: StoredTest) -> bytes:
+def rounds_csv(test: StoredTest) -> bytes:
     """Write every cell of every round in the order they ran, unrounded; columns are ``ROUNDS_COLUMNS``."""
     return table_csv(
         ROUNDS_COLUMNS,
@@ -96,6 +102,7 @@ def _measured(record: StepRecord) -> tuple[Any, ...]:
     mean, largest = mean_latency_ns(record), max_latency_ns(record)
     return (
         float(iops(record)),
+        float(throughput(record)),
         effective_queue_depth(record),
         NOT_AVAILABLE if mean is None else milliseconds(mean),
         NOT_AVAILABLE if largest is None else milliseconds(largest),

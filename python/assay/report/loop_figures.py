@@ -1,4 +1,4 @@
-"""The plots of the IOPS pages as data: what is drawn, not how."""
+"""The plots of the loop tests' pages as data: what is drawn, not how."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ from assay.records import Cell
 from assay.report.label import headline_window
 from assay.report.page import Figure, Series, Tick
 from assay.report.printed import mix_label, size_label
+from assay.report.variable import shown
 from assay.units import kib_label, kibibytes
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.records import LoopSettings, SteadyVerdict
     from assay.report.page import Dash
-    from assay.window import IopsResult
+    from assay.window import LoopResult
 
 ROUND_TITLE = "Round"
-IOPS_TITLE = "IOPS"
 BLOCK_TITLE = "Block Size (KiB)"
 MIX_TITLE = "R/W Mix"
+PREFIX = {"random": "RND", "sequential": "SEQ"}
 # Width over height of a figure that has a box beside it.
 NARROW_ASPECT = 1.3
 # Average, the band around it and the fitted line.
 WINDOW_COLOURS = (8, 1, 2)
 
 
-def convergence_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
-    """Plot 100 % writes by round, one series per block size, largest first; None before the first round."""
-    written = [cell for cell in settings.cells if cell.read_pct == 0]
+def convergence_figure(
+    name: str, result: LoopResult, settings: LoopSettings, values: Mapping[Cell, tuple[float, ...]], read_pct: int = 0
+) -> Figure | None:
+    """Plot the cells of one mix by round, one series per block size, largest first; None before the first round.
+
+    values : per cell, one value per round.
+    """
     series = tuple(
-        Series(
-            label=size_label(cell.transfer_bytes),
-            x=_floats(result.rounds),
-            y=result.by_round[cell],
-            colour=index,
-        )
-        for index, cell in enumerate(written)
+        Series(label=size_label(cell.transfer_bytes), x=_floats(result.rounds), y=values[cell], colour=index)
+        for index, cell in enumerate(cell for cell in settings.cells if cell.read_pct == read_pct)
     )
     return _drawn(
         Figure(
             name=name,
             kind="lines",
-            alt="IOPS of 100 % random writes by round, one line per block size",
+            alt=f"{shown(settings).noun} by round at {mix_label(read_pct)}, one line per block size",
             x_title=ROUND_TITLE,
-            y_title=IOPS_TITLE,
-            legend_title="RND 0/100",
+            y_title=shown(settings).axis,
+            legend_title=f"{PREFIX[settings.access]} {mix_label(read_pct)}",
             series=series,
         )
     )
 
 
-def tracking_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
+def tracking_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
     """Plot the tracking variables in all rounds, with average, band and fit over the measurement window."""
     window = headline_window(result)
     several = len(settings.tracking) > 1
     series: list[Series] = []
     lines: list[Series] = []
     for index, cell in enumerate(settings.tracking):
-        label = cell_label(cell)
+        label = cell_label(cell, settings.access)
         series.append(
             Series(
                 label=label,
@@ -79,16 +79,16 @@ def tracking_figure(name: str, result: IopsResult, settings: LoopSettings) -> Fi
             kind="lines",
             alt="Tracking variables by round with average, 110 % and 90 % lines and the least squares fit",
             x_title=ROUND_TITLE,
-            y_title=IOPS_TITLE,
+            y_title=shown(settings).axis,
             y_scale="log" if several and _positive(series) else "linear",
             series=_legend_once([*series, *lines]),
         )
     )
 
 
-def window_figure(name: str, result: IopsResult, cell: Cell) -> Figure | None:
+def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: Cell) -> Figure | None:
     """Plot one tracking variable in the measurement window, or in all rounds where there is none."""
-    label = cell_label(cell)
+    label = cell_label(cell, settings.access)
     window = headline_window(result)
     rounds = window.rounds if window else result.rounds
     values = result.by_round[cell][-len(rounds) :] if rounds else ()
@@ -99,9 +99,9 @@ def window_figure(name: str, result: IopsResult, cell: Cell) -> Figure | None:
         Figure(
             name=name,
             kind="lines",
-            alt=f"{label}: IOPS in the rounds of the measurement window, with average, band and fit",
+            alt=f"{label}: {shown(settings).noun} in the rounds of the measurement window, with average, band and fit",
             x_title=ROUND_TITLE,
-            y_title=IOPS_TITLE,
+            y_title=shown(settings).axis,
             series=tuple(series),
             aspect=NARROW_ASPECT,
             narrow=True,
@@ -109,7 +109,7 @@ def window_figure(name: str, result: IopsResult, cell: Cell) -> Figure | None:
     )
 
 
-def plane_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
+def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
     """Plot the window average by block size on log axes, one series per R/W mix; None without a matrix."""
     sizes = sorted(settings.sizes_bytes)
     series = []
@@ -129,9 +129,9 @@ def plane_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figur
         Figure(
             name=name,
             kind="lines",
-            alt="IOPS by block size on logarithmic axes, one line per read/write mix",
+            alt=f"{shown(settings).noun} by block size on logarithmic axes, one line per read/write mix",
             x_title=BLOCK_TITLE,
-            y_title=IOPS_TITLE,
+            y_title=shown(settings).axis,
             legend_title=MIX_TITLE,
             x_scale="log",
             y_scale="log",
@@ -141,24 +141,24 @@ def plane_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figur
     )
 
 
-def columns_figure(name: str, result: IopsResult, settings: LoopSettings) -> Figure | None:
-    """Plot the window average as columns over block size (x) and R/W mix (z); None without a matrix."""
-    if not result.matrix:
+def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, float]) -> Figure | None:
+    """Plot a matrix as columns over block size (x) and R/W mix (z); None without one."""
+    if not matrix:
         return None
     sizes = sorted(settings.sizes_bytes)
     return Figure(
         name=name,
         kind="columns",
-        alt="IOPS as columns over block size and read/write mix",
+        alt=f"{shown(settings).noun} as columns over block size and read/write mix",
         x_title=BLOCK_TITLE,
-        y_title=IOPS_TITLE,
+        y_title=shown(settings).axis,
         z_title=MIX_TITLE,
         ticks=tuple(Tick(at=float(place), label=kib_label(size)) for place, size in enumerate(sizes)),
         series=tuple(
             Series(
                 label=mix_label(read_pct),
                 x=tuple(float(place) for place in range(len(sizes))),
-                y=tuple(result.matrix[_cell(read_pct, size)] for size in sizes),
+                y=tuple(matrix[_cell(read_pct, size)] for size in sizes),
                 colour=index,
             )
             for index, read_pct in enumerate(sorted(settings.read_pcts))

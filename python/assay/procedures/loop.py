@@ -1,0 +1,172 @@
+"""What IOPS, throughput and latency have in common: purge, precondition, rounds of cells until steady.
+
+Each of them says in its own file what it asks, what it tracks and what it runs; the way through is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.errors import TooSmallError
+from assay.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
+from assay.records import LoopSettings, StepSpec, StopRule
+from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from assay.plan import Plan
+    from assay.profile import LoopProfile, Profile, RangeDatum
+    from assay.records import Access, ActiveRange, DriveIdentity, Variable
+
+SCALED_STEP_NS_MIN = 50_000_000
+SCALED_SEGMENT_BYTES = 8 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTest:
+    """What one test of a plan will do on a drive, and how that departs from the specification."""
+
+    settings: LoopSettings
+    deviations: tuple[str, ...]
+
+    @property
+    def loop_ns(self) -> int:
+        """Device time of one round."""
+        return self.settings.step_ns * len(self.settings.cells)
+
+
+def plan_loop(
+    name: str,
+    edition: LoopProfile,
+    sizes: tuple[int, ...],
+    *,
+    access: Access,
+    variable: Variable,
+    profile: Profile,
+    plan: Plan,
+    drive: DriveIdentity,
+) -> PlannedTest:
+    """Settle what a loop test does on a drive.
+
+    name : of the test. edition : its table in the profile. sizes : transfer sizes in bytes, in loop order.
+    Raises TooSmallError where the test ActiveRange does not fit the drive.
+    """
+    runnable = tuple(size for size in sizes if size % drive.logical_block_bytes == 0)
+    step_ns = round(edition.step_seconds.value * SECOND_NS)
+    amount_bytes, segments = _test_range(edition.test_range.value, plan.scale, drive)
+    options = plan.options(name)
+    demand = options.demand(edition.demand.value.to_demand())
+    fill_kib = edition.preconditioning_block_kib.value
+    fill_demand = edition.preconditioning_demand
+    settings = LoopSettings(
+        test=name,
+        access=access,
+        variable=variable,
+        profile=profile.name,
+        demand=demand,
+        data=plan.data.to_pattern(),
+        read_pcts=edition.read_pct.value,
+        sizes_bytes=runnable,
+        step_ns=step_ns if plan.scale == 1 else max(round(step_ns * plan.scale), SCALED_STEP_NS_MIN),
+        round_limit=options.round_limit or edition.round_limit.value,
+        tracking=tuple(
+            cell for cell in (datum.to_cell() for datum in edition.tracking.value) if cell.transfer_bytes in runnable
+        ),
+        range_limit=edition.range_limit.value,
+        slope_limit=edition.slope_limit.value,
+        preconditioning_bytes=round(edition.preconditioning_multiple.value * drive.capacity_bytes),
+        preconditioning_transfer_bytes=sizes[0] if fill_kib == "tested" else int(fill_kib * KIB),
+        preconditioning_share=edition.preconditioning_share.value,
+        preconditioning_demand=fill_demand.value.to_demand() if fill_demand else demand,
+        range_amount_bytes=amount_bytes,
+        segment_count=segments,
+        write_cache_required=profile.write_cache.value,
+        not_applicable={size: _sector_reason(drive) for size in sizes if size not in runnable},
+    )
+    return PlannedTest(settings=settings, deviations=tuple(_deviations(settings, edition, profile, drive)))
+
+
+def preconditioning_program(settings: LoopSettings, drive: DriveIdentity) -> list[StepSpec]:
+    """Workload-independent preconditioning: sequential writes over the range, the tail included."""
+    covered = _whole_blocks(drive.capacity_bytes * settings.preconditioning_share, drive)
+    return [
+        StepSpec(
+            label=f"WIPC SEQ {settings.preconditioning_transfer_bytes // KIB}KiB 0/100",
+            pattern=fill_pattern(settings.preconditioning_transfer_bytes, settings.data),
+            demand=settings.preconditioning_demand,
+            active_range=leading_range(covered),
+            stop=StopRule(amount_bytes=settings.preconditioning_bytes),
+        )
+    ]
+
+
+def loop_range(settings: LoopSettings, drive: DriveIdentity, seed: int) -> ActiveRange:
+    """The test ActiveRange: random segments, or the leading part of the drive."""
+    if settings.segment_count is None:
+        return leading_range(settings.range_amount_bytes)
+    segment_bytes = settings.range_amount_bytes // settings.segment_count
+    return segmented_range(drive.capacity_bytes, settings.segment_count, segment_bytes, seed)
+
+
+def round_program(settings: LoopSettings, active_range: ActiveRange) -> list[StepSpec]:
+    """One round: every cell in the order of the specification, reads first, large blocks first."""
+    return [
+        StepSpec(
+            label=cell_label(cell, settings.access),
+            pattern=cell_pattern(settings.access, cell.transfer_bytes, cell.read_pct / 100, settings.data),
+            demand=settings.demand,
+            active_range=active_range,
+            stop=StopRule(time_ns=settings.step_ns),
+        )
+        for cell in settings.cells
+    ]
+
+
+def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[int, int | None]:
+    """Amount in bytes and number of segments (None where contiguous)."""
+    if datum.amount_gib is None or datum.segment_count is None:
+        return _whole_blocks(drive.capacity_bytes * (datum.share or 1.0), drive), None
+    amount, count = round(datum.amount_gib * GIB), datum.segment_count
+    if scale < 1:
+        count = max(min(count, drive.capacity_bytes // 2 // SCALED_SEGMENT_BYTES), 1)
+        amount = count * SCALED_SEGMENT_BYTES
+    gaps = (count - 1) * MIB
+    if amount + gaps > drive.capacity_bytes:
+        raise TooSmallError(
+            drive.path,
+            f"has {gigabytes(drive.capacity_bytes):.2f} GB, the test range and its gaps need "
+            f"{gigabytes(amount + gaps):.2f} GB",
+            "use a larger drive, or a scaled run with --scale",
+        )
+    return amount, count
+
+
+def _whole_blocks(length: float, drive: DriveIdentity) -> int:
+    return int(length) // drive.logical_block_bytes * drive.logical_block_bytes
+
+
+def _sector_reason(drive: DriveIdentity) -> str:
+    return f"smaller than the drive's {drive.logical_block_bytes}-byte logical block"
+
+
+def _deviations(settings: LoopSettings, edition: LoopProfile, profile: Profile, drive: DriveIdentity) -> list[str]:
+    asked_ns = round(edition.step_seconds.value * SECOND_NS)
+    lines = []
+    if settings.step_ns != asked_ns:
+        lines.append(f"cells of {duration_label(settings.step_ns)} instead of {duration_label(asked_ns)}")
+    asked_segments = edition.test_range.value.segment_count
+    if settings.segment_count != asked_segments:
+        lines.append(
+            f"test range of {settings.range_amount_bytes / GIB:g} GiB in {settings.segment_count} segments "
+            f"instead of {edition.test_range.value.amount_gib:g} GiB in {asked_segments}"
+        )
+    if settings.round_limit != edition.round_limit.value:
+        lines.append(f"at most {settings.round_limit} rounds instead of {edition.round_limit.value}")
+    if settings.data.kind != profile.data_pattern.value:
+        lines.append(f"data pattern {settings.data.kind} instead of {profile.data_pattern.value}")
+    if drive.write_cache != profile.write_cache.value:
+        lines.append(f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}")
+    if drive.kind == "file":
+        lines.append("a file on a file system instead of a block device")
+    return lines

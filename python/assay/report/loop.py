@@ -1,0 +1,174 @@
+"""What the pages of IOPS, throughput and latency have in common: sheets become pages, windows become boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.records import Cell
+from assay.report import loop_figures
+from assay.report.header import header
+from assay.report.label import banner, headline_window, no_window_reason
+from assay.report.page import Box, Figure, Page, Table, Text
+from assay.report.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    fit_formula,
+    mix_label,
+    paragraph,
+    rounds_label,
+    size_label,
+)
+from assay.report.variable import shown
+from assay.units import kib_label
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.profile import Profile
+    from assay.records import LoopSettings, StoredRun, StoredTest
+    from assay.report.page import Block
+    from assay.window import LoopResult
+
+# The taller header of form 2.0 leaves flatter room for figures.
+FLATTER = {"1.0": 1.0, "2.0": 1.2}
+STRIP = ("objective", "baseline", "samples", "notes")
+Sheet = tuple[str, tuple["Block", ...]]
+Column = tuple[str, "Mapping[Cell, float]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheets:
+    """One test on its way to pages. prefix : begins the names of its figures."""
+
+    run: StoredRun
+    test: StoredTest
+    profile: Profile
+    result: LoopResult
+    prefix: str
+
+    @property
+    def settings(self) -> LoopSettings:
+        """What the test used."""
+        return self.test.settings
+
+    def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
+        """Number the sheets and give each the test's title, header and banner."""
+        head = header(self.run, self.test, self.profile, self.result.window)
+        return tuple(
+            Page(
+                number=number,
+                count=len(sheets),
+                title=title,
+                subtitle=subtitle,
+                header=head,
+                banner=banner(self.test, self.result),
+                blocks=tuple(_shaped(block, self.profile) for block in blocks),
+            )
+            for number, (subtitle, blocks) in enumerate(sheets, start=1)
+        )
+
+    def convergence(
+        self,
+        subtitle: str,
+        *,
+        name: str = "convergence",
+        read_pct: int = 0,
+        values: Mapping[Cell, tuple[float, ...]] | None = None,
+    ) -> Sheet:
+        """One mix by round, a line per block size; the test's own variable unless ``values`` says else."""
+        drawn = self.result.by_round if values is None else values
+        name = f"{self.prefix}-{name}"
+        figure = loop_figures.convergence_figure(name, self.result, self.settings, drawn, read_pct)
+        return subtitle, (self.or_reason(figure),)
+
+    def tracking(self) -> Sheet:
+        """The tracking variables in all rounds."""
+        figure = loop_figures.tracking_figure(f"{self.prefix}-tracking", self.result, self.settings)
+        return "Steady State Measurement Window", (self.or_reason(figure),)
+
+    def windows(self) -> tuple[Sheet, ...]:
+        """One sheet per tracking variable, with the Steady State Determination Data."""
+        return tuple(self._window(cell, number) for number, cell in enumerate(self.settings.tracking, 1))
+
+    def strip(self) -> Box:
+        """Objective, baseline, samples and notes of the plan."""
+        stated = {key: self.run.description.get(key, "").strip() for key in STRIP}
+        return Box(
+            title="Report",
+            entries=tuple((key.capitalize(), paragraph(text or "not stated")) for key, text in stated.items()),
+            wide=True,
+        )
+
+    def matrix(self, caption: str, *columns: Column) -> Table:
+        """A table of sizes (rows) and mixes ascending in read share, with one column or more for each mix.
+
+        columns : name and values of each; without any, the average over the window.
+        """
+        settings, mixes = self.settings, sorted(self.settings.read_pcts)
+        sizes = sorted({*settings.sizes_bytes, *settings.not_applicable})
+        chosen = columns or (("", self.result.matrix),)
+        return Table(
+            caption=caption,
+            spanner=f"{caption}: Read / Write Mix %" if columns else "Read / Write Mix %",
+            columns=("Block Size (KiB)", *(f"{mix_label(mix)} {name}".strip() for mix in mixes for name, _ in chosen)),
+            rows=tuple(
+                (kib_label(size), *(self._cell(values, mix, size) for mix in mixes for _, values in chosen))
+                for size in sizes
+            ),
+            notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable()),
+        )
+
+    def _origin(self, what: str) -> str:
+        window = headline_window(self.result)
+        return f"{what} rounds {rounds_label(window.rounds)}." if window else no_window_reason(self.result)
+
+    def _not_applicable(self) -> tuple[str, ...]:
+        reasons = sorted(self.settings.not_applicable.items())
+        return tuple(f"{NOT_APPLICABLE}: {size_label(size)} - {paragraph(reason)}" for size, reason in reasons)
+
+    def or_reason(self, figure: Figure | None) -> Figure | Text:
+        """The figure, or why there is none."""
+        reason = "n/a: no cell completed an I/O" if self.result.matrix else no_window_reason(self.result)
+        return figure or Text(paragraphs=(reason,))
+
+    def _window(self, cell: Cell, number: int) -> Sheet:
+        several = len(self.settings.tracking) > 1
+        prefix = loop_figures.PREFIX[self.settings.access]
+        subject = f"{prefix}/{size_label(cell.transfer_bytes)}" + (f" {mix_label(cell.read_pct)}" if several else "")
+        figure = loop_figures.window_figure(f"{self.prefix}-window-{number}", self.result, self.settings, cell)
+        box = self._determination_box(cell)
+        return f"Steady State Measurement Window - {subject}", (self.or_reason(figure), box)
+
+    def _determination_box(self, cell: Cell) -> Box:
+        """Lay out the Steady State Determination Data; n/a where no number may be printed."""
+        window = headline_window(self.result)
+        variable, label = shown(self.settings), cell_label(cell, self.settings.access)
+        verdict = window.verdicts[label] if window else None
+        figures = (
+            (f"Average {variable.noun}", verdict and variable.text(verdict.average)),
+            ("Allowed Maximum Data Excursion", verdict and variable.text(verdict.excursion_allowed)),
+            ("Measured Maximum Data Excursion", verdict and variable.text(verdict.excursion_measured)),
+            ("Allowed Maximum Slope Excursion", verdict and variable.text(verdict.slope_allowed)),
+            ("Measured Maximum Slope Excursion", verdict and variable.text(verdict.slope_measured)),
+            ("Least Squares Linear Fit Formula", verdict and fit_formula(verdict)),
+        )
+        rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
+        entries = (
+            ("Tracking Variable", f"{variable.noun}, {label}"),
+            ("Measurement Window", rounds),
+            *((name, figure or NOT_AVAILABLE) for name, figure in figures),
+            ("Steady", ("YES" if verdict.steady else "NO") if verdict else NOT_AVAILABLE),
+        )
+        return Box(title="Steady State Determination Data", entries=entries)
+
+    def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int) -> str:
+        if transfer_bytes in self.settings.not_applicable:
+            return NOT_APPLICABLE
+        value = values.get(Cell(read_pct=read_pct, transfer_bytes=transfer_bytes))
+        return NOT_AVAILABLE if value is None else shown(self.settings).text(value)
+
+
+def _shaped(block: Block, profile: Profile) -> Block:
+    return replace(block, aspect=block.aspect * FLATTER[profile.header]) if isinstance(block, Figure) else block

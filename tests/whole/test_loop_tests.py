@@ -1,0 +1,77 @@
+"""Throughput and latency beside IOPS in one suite on the simulated drive, scaled."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay.bench import Answers
+from assay.plan import load_plan
+from assay.records import Cell, StoredTest
+from assay.report import FORMATS, build_report
+from assay.reporting import render_run
+from assay.session import run_plan
+from assay.store.read import read_run
+from assay.window import latency_maxima, loop_result, max_latency_ns
+
+
+def stored(folder: Path, **keys: Any) -> tuple[StoredTest, ...]:
+    plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", "seed": 1, "scale": 0.01, **keys})
+    run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    return read_run(folder).tests
+
+
+@pytest.fixture(scope="module")
+def enterprise(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "enterprise"
+    stored(folder, suite="enterprise")
+    return folder
+
+
+def test_every_test_of_a_suite_has_its_own_purge_and_preconditioning(enterprise: Path) -> None:
+    tests = read_run(enterprise).tests
+    assert [test.settings.test for test in tests] == ["iops", "tp-128", "tp-1024", "lat"]
+    for test in tests:
+        assert test.purge is not None
+        (fill,) = test.preconditioning
+        assert fill.write.window_bytes + fill.write.tail_bytes == 2 * 10**9
+        assert test.ended in {"steady", "round-limit"}
+
+
+def test_pages_titles_and_tables_are_those_of_each_test(enterprise: Path) -> None:
+    report = build_report(read_run(enterprise))
+    titles = [(page.title, page.number, page.count) for page in report.pages]
+    assert [count for _, number, count in titles if number == 1] == [6, 5, 5, 6]
+    subtitles = [page.subtitle for page in report.pages]
+    assert "Enterprise 128KiB Throughput - ALL RW Mix & BS - Tabular Data" in subtitles
+    assert "Enterprise 1024KiB Throughput - ALL RW Mix & BS - 2D Plot" in subtitles
+    assert "Steady State Convergence - Maximum Latency - 100% Writes" in subtitles
+    names = {path.name for path in render_run(enterprise, FORMATS)}
+    assert {"iops_matrix.csv", "tp_128_matrix.csv", "tp_1024_matrix.csv", "lat_matrix.csv"} <= names
+
+
+def test_megabytes_are_base_ten(enterprise: Path) -> None:
+    (test,) = [test for test in read_run(enterprise).tests if test.settings.test == "tp-128"]
+    cell = test.rounds[-1].cells[0]
+    megabytes = (cell.read.window_bytes + cell.write.window_bytes) / 1e6
+    assert loop_result(test).by_round[test.settings.cells[0]][-1] == pytest.approx(megabytes / (cell.span_ns / 1e9))
+
+
+def test_the_maximum_is_the_largest_and_the_mean_of_maxima_has_its_own_name(enterprise: Path) -> None:
+    (test,) = [test for test in read_run(enterprise).tests if test.settings.test == "lat"]
+    maxima = latency_maxima(test, loop_result(test))
+    cell = Cell(read_pct=0, transfer_bytes=4096)
+    place = test.settings.cells.index(cell)
+    last = [max_latency_ns(round_.cells[place]) or 0 for round_ in test.rounds[-5:]]
+    assert maxima.largest[cell] == max(last) / 1e6
+    assert maxima.mean_of_maxima[cell] == pytest.approx(sum(last) / 5 / 1e6)
+
+
+def test_latency_is_one_outstanding_io(enterprise: Path) -> None:
+    (test,) = [test for test in read_run(enterprise).tests if test.settings.test == "lat"]
+    assert all(cell.outstanding_ns == cell.span_ns for round_ in test.rounds for cell in round_.cells)
+
+
+def test_edition_2_0_preconditions_throughput_with_the_tested_size(tmp_path: Path) -> None:
+    tests = stored(tmp_path / "run", profile="pts-e-2.0", tests=["tp"])
+    labels = [test.preconditioning[0].label for test in tests]
+    assert labels == ["WIPC SEQ 128KiB 0/100", "WIPC SEQ 1024KiB 0/100"]
