@@ -99,9 +99,11 @@ class NativeStimulus:
         """
         End the lanes and let go of the drive.
         """
-    def disclosure(self, /) -> tuple[bool, bool] | None:
+    def disclosure(self, /) -> tuple[int, bool] | None:
         """
-        (buffers registered, completions deferred) of the last program; None on a simulated drive.
+        (errno that refused to register buffers, completions deferred) of the last program over all threads.
+
+        The errno is 0 where they are registered. None on a simulated drive.
         """
     def flash_pages(self, /) -> tuple[int, int] | None:
         """

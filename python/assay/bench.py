@@ -11,22 +11,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.device.gate import open_drive
+from assay.device.gate import examined, open_drive
 from assay.device.identity import identify
+from assay.device.platform import available_memory_bytes
 from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
+from assay.errors import DeviceFailureError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
-from assay.units import KIB
+from assay.units import KIB, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.plan import Plan
     from assay.procedures.loop import PlannedTest
-    from assay.records import DriveIdentity
+    from assay.records import DriveIdentity, StepRecord
 
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
@@ -58,14 +60,15 @@ class Bench:
     queue: dict[str, str] = field(default_factory=dict)
 
 
-def find_drive(plan: Plan) -> DriveIdentity:
-    """The identity of the plan's drive, without opening it for writing.
+def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset()) -> DriveIdentity:
+    """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
+    acknowledged : types of signature that may be destroyed.
     Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError.
     """
     if is_simulated(plan.drive):
         return parse_simulated(plan.drive).identity
-    return identify(plan.drive, file_target=plan.file_target)
+    return examined(identify(plan.drive, file_target=plan.file_target), acknowledged)
 
 
 @contextmanager
@@ -99,6 +102,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
 
 @contextmanager
 def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
+    _refuse_without_memory(tests)
     needed = max(test.settings.range_amount_bytes for test in tests)
     demands = [demand for test in tests for demand in (test.settings.demand, test.settings.preconditioning_demand)]
     threads = max(demand.thread_count for demand in demands)
@@ -138,4 +142,39 @@ def _overwrite(stimulus: Stimulus, drive: DriveIdentity) -> int:
         active_range=leading_range(drive.capacity_bytes),
         stop=StopRule(amount_bytes=drive.capacity_bytes),
     )
-    return stimulus.run([step])[0].span_ns
+    records = stimulus.run([step])
+    check_program(records, drive.path)
+    return records[0].span_ns
+
+
+def check_program(records: Sequence[StepRecord], path: str) -> None:
+    """Raise where a program did not run to its end: KeyboardInterrupt, or DeviceFailureError with the error counts."""
+    last, errors = records[-1], _errors(records)
+    if last.ended == "interrupted":
+        raise KeyboardInterrupt
+    if errors or last.ended != "stop-rule":
+        counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
+        reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
+        reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
+        raise DeviceFailureError(path, reason, "check the drive and the kernel log; what was measured is kept")
+
+
+def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
+    total: dict[int, int] = {}
+    for record in records:
+        for direction in (record.read, record.write):
+            for errno, count in direction.errors.items():
+                total[errno] = total.get(errno, 0) + count
+    return total
+
+
+def _refuse_without_memory(tests: Sequence[PlannedTest]) -> None:
+    """Every outstanding I/O has a buffer to read into and one to write from."""
+    needed = max(
+        2 * test.settings.demand.thread_count * test.settings.demand.queue_depth * max(test.settings.sizes_bytes)
+        for test in tests
+    )
+    available = available_memory_bytes()
+    if available is not None and needed > available:
+        reason = f"needs {gigabytes(needed):.1f} GB of buffers, {gigabytes(available):.1f} GB are available"
+        raise ValueRangeError("demand", reason, "lower --thread-count or --queue-depth")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -20,6 +21,7 @@ SUITE_PROFILES = {"basic": "pts-c-1.0", "client": "pts-c-1.0", "enterprise": "pt
 _TESTS = ("iops", "tp", "lat")
 
 _POOL_KIB_MIN = 0.5
+_DATA_FILE_BYTES_MAX = 1 << 30
 
 Text = Annotated[str, Field(max_length=2000)]
 
@@ -75,11 +77,11 @@ class DataOptions(Strict):
             return
         try:
             with Path(self.path).open("rb") as file:
-                empty = not file.read(1)
+                size = os.fstat(file.fileno()).st_size if Path(self.path).is_file() else 0
         except OSError as error:
             raise UsageError(self.path, error.strerror or "cannot be read", "name a readable data file") from None
-        if empty:
-            raise UsageError(self.path, "is empty", "name a file with data")
+        if not 0 < size <= _DATA_FILE_BYTES_MAX:
+            raise UsageError(self.path, "is no regular file of 1 byte to 1 GiB", "name a file with data")
 
     def to_pattern(self) -> DataPattern:
         """The same as a DataPattern record."""
@@ -101,7 +103,7 @@ class Plan(Strict):
     schema_version: Literal[1] = Field(default=1, alias="schema")
     drive: Annotated[str, Field(min_length=1, max_length=4096)]
     suite: Literal["basic", "client", "enterprise"] = "client"
-    profile: str = ""
+    profile: str | None = None
     tests: tuple[Literal["iops", "tp", "lat"], ...] = ()
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
@@ -118,10 +120,14 @@ class Plan(Strict):
         Raises UsageError for an unknown profile or a data file that cannot be read.
         Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
         """
-        profile = self.profile or SUITE_PROFILES[self.suite]
-        load_profile(profile)
+        load_profile(self.edition)
         self.data.check_file()
-        return self.model_copy(update={"profile": profile, "tests": self.tests or _TESTS})
+        return self.model_copy(update={"profile": self.edition, "tests": self.tests or _TESTS})
+
+    @property
+    def edition(self) -> str:
+        """Name of the profile: the plan's own, or the one that its suite implies."""
+        return SUITE_PROFILES[self.suite] if self.profile is None else self.profile
 
     def options(self, test: str) -> LoopOptions:
         """The tester's choices for a test; ``tp-128`` and ``tp-1024`` share those of ``tp``."""

@@ -160,7 +160,10 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One pass through all cells of a test loop; ``index`` counts from 1; cells in the order they ran."""
+    """One pass through the cells of a test loop, in the order they ran; ``index`` counts from 1.
+
+    A round that was cut short has fewer cells, or cells that did not run to their stop rule.
+    """
 
     index: int
     cells: tuple[StepRecord, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.records import Round
-from assay.window import measurement_window
+from assay.window import is_complete, measurement_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,15 +38,9 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], list[StepRec
     for index in range(1, settings.round_limit + 1):
         cells = run_round(index)
         round_ = Round(index=index, cells=tuple(cells))
-        complete = _complete(cells, settings)
+        complete = is_complete(cells, settings)
         done.append(round_)
         window = measurement_window(done, settings) if complete else None
         yield JudgedRound(round=round_, window=window, complete=complete)
         if not complete or (window and window.reached):
             return
-
-
-def _complete(cells: list[StepRecord], settings: LoopSettings) -> bool:
-    failed = any(record.read.errors or record.write.errors for record in cells)
-    ended = all(record.ended == "stop-rule" for record in cells)
-    return len(cells) == len(settings.cells) and ended and not failed

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import Answers, Bench, find_drive, open_bench
+from assay.bench import Answers, Bench, check_program, find_drive, open_bench
 from assay.device.platform import describe_platform
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, DeviceFailureError, InterruptedRunError
 from assay.procedures import plan_test
@@ -58,7 +58,7 @@ def plan_tests(plan: Plan, drive: DriveIdentity) -> list[PlannedTest]:
 
     Raises TooSmallError and ValueRangeError where they cannot run.
     """
-    profile = load_profile(plan.profile)
+    profile = load_profile(plan.edition)
     return [planned for name in plan.tests for planned in plan_test(name, profile, plan, drive)]
 
 
@@ -97,6 +97,7 @@ class _Test:
         self._writer = writer
         self._seed = seed
         self._show = show
+        self._engine: dict[str, str] = {}
 
     def run(self) -> bool:
         """Returns whether steady state was reached."""
@@ -113,10 +114,10 @@ class _Test:
         return self._end(last)
 
     def _precondition(self) -> None:
+        self._show(self._progress("precondition"))
         program = preconditioning_program(self._settings, self._bench.identity)
         records = self._run_program(program, self._progress("precondition"))
         self._writer.stepped(records, round_index=None)
-        self._writer.note("engine", **self._bench.queue, **self._bench.stimulus.disclosure())
         self._check(records)
 
     def _run_round(self, index: int) -> list[StepRecord]:
@@ -139,23 +140,24 @@ class _Test:
                 )
             )
 
-        return self._bench.stimulus.run(program, watch)
+        records = self._bench.stimulus.run(program, watch)
+        self._disclose()
+        return records
+
+    def _disclose(self) -> None:
+        """Note how the I/Os are carried out whenever it changes."""
+        engine = {**self._bench.queue, **self._bench.stimulus.disclosure()}
+        if engine != self._engine:
+            self._writer.note("engine", **engine)
+            self._engine = engine
 
     def _check(self, records: list[StepRecord]) -> None:
-        """Stop on an interruption, or on a drive that fails I/Os or stops answering."""
-        last = records[-1]
-        if last.ended == "interrupted":
-            raise KeyboardInterrupt
-        errors = _errors(records)
-        if errors or last.ended != "stop-rule":
-            counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
-            reason = "the drive stopped answering" if last.ended == "hung" else f"I/Os failed ({counts})"
+        """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
+        try:
+            check_program(records, self._bench.identity.path)
+        except DeviceFailureError:
             self._bench.verify()
-            raise DeviceFailureError(
-                self._bench.identity.path,
-                f"{reason} in {last.label}",
-                f"check the drive and the kernel log; what was measured is in {self._writer.folder}",
-            )
+            raise
 
     def _end(self, last: JudgedRound | None) -> bool:
         reached = bool(last and last.window and last.window.reached)
@@ -175,11 +177,12 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
     except KeyboardInterrupt:
         _note_end(writer, "interrupted", InterruptedRunError.exit_code)
         raise InterruptedRunError(
-            "run", f"stopped; what was measured is in {writer.folder}", "run the command again in a new folder"
+            "run", f"stopped; what was measured is in {writer.folder}", f"see it with: assay report {writer.folder}"
         ) from None
     except AssayError as error:
         _note_end(writer, error.slug, error.exit_code, message=str(error))
-        raise
+        remedy = f"{error.remedy}; what was measured: assay report {writer.folder}"
+        raise type(error)(error.thing, error.reason, remedy) from error
 
 
 def _note_end(writer: RunWriter, reason: str, exit_code: int, **facts: Any) -> None:
@@ -190,7 +193,7 @@ def _note_end(writer: RunWriter, reason: str, exit_code: int, **facts: Any) -> N
 def _document(plan: Plan, bench: Bench, tests: list[PlannedTest], seed: int) -> dict[str, Any]:
     deviations = [line for test in tests for line in test.deviations]
     return run_document(
-        plan=plan.model_dump(mode="json", by_alias=True),
+        plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
         description={key: text for key, text in plan.report.model_dump().items() if text},
         identity=bench.identity,
         platform=describe_platform(),
@@ -198,15 +201,6 @@ def _document(plan: Plan, bench: Bench, tests: list[PlannedTest], seed: int) -> 
         started_wall_ns=time.time_ns(),
         seed=seed,
     )
-
-
-def _errors(records: list[StepRecord]) -> dict[int, int]:
-    total: dict[int, int] = {}
-    for record in records:
-        for direction in (record.read, record.write):
-            for errno, count in direction.errors.items():
-                total[errno] = total.get(errno, 0) + count
-    return total
 
 
 def _slug(drive: DriveIdentity) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -82,9 +83,10 @@ class Stimulus:
         how = self._native.disclosure()
         if how is None:
             return {}
-        registered, deferred = how
+        errno, deferred = how
+        refused = f"not registered: {os.strerror(errno)} (memory lock limit, or too many)" if errno else None
         return {
-            "transfer buffers": "registered" if registered else "not registered (memory lock limit too low)",
+            "transfer buffers": refused or "registered",
             "completions": "run by the stimulus thread" if deferred else "run by the kernel at any time",
         }
 

@@ -32,7 +32,7 @@ def iops(record: StepRecord) -> Fraction:
 
     Worked: 90 reads and 30 writes completed in a window of 60 s -> 2.
     """
-    return Fraction((record.read.window_io_count + record.write.window_io_count) * SECOND_NS, record.span_ns)
+    return _per_second(record.read.window_io_count + record.write.window_io_count, record)
 
 
 def throughput(record: StepRecord) -> Fraction:
@@ -40,7 +40,7 @@ def throughput(record: StepRecord) -> Fraction:
 
     Worked: 60 GB completed in a window of 60 s -> 1000.
     """
-    return Fraction((record.read.window_bytes + record.write.window_bytes) * SECOND_NS, record.span_ns * MB)
+    return _per_second(record.read.window_bytes + record.write.window_bytes, record) / MB
 
 
 def response_time(record: StepRecord) -> Fraction:
@@ -57,7 +57,7 @@ _VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
 
 def effective_queue_depth(record: StepRecord) -> float:
     """Mean number of I/Os outstanding on the drive over [0, T]. Worked: 480 I/O x s in 60 s -> 8.0."""
-    return record.outstanding_ns / record.span_ns
+    return record.outstanding_ns / max(record.span_ns, 1)
 
 
 def mean_latency_ns(record: StepRecord) -> float | None:
@@ -118,9 +118,10 @@ def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> Measu
 class LoopResult:
     """All values of the pages of a loop test, in its own variable: IOPS, MB/s or ms.
 
-    rounds : the real round numbers that ran. by_round : the variable of every cell in each of them.
-    window : the last five rounds, None where fewer ran. matrix : average over the window per cell;
-    empty where there is no window or an I/O failed in it. error_count : failed I/Os over all rounds.
+    rounds : the real numbers of the complete rounds. by_round : the variable of every cell in each of them.
+    window : the last five of them, None where fewer ran. matrix : average over the window per cell; empty where
+    there is no window or the result is withheld. error_count : failed I/Os in everything that was stored.
+    withheld : why no result may be printed whatever the rounds say, None where it may.
     """
 
     rounds: tuple[int, ...]
@@ -128,26 +129,54 @@ class LoopResult:
     window: MeasurementWindow | None
     matrix: dict[Cell, float]
     error_count: int
+    withheld: str | None
 
 
 def loop_result(test: StoredTest) -> LoopResult:
-    """Compute every value that a loop test's pages print from the stored rounds.
+    """Compute every value that a loop test's pages print from the stored steps.
 
     Raises VerificationError where the verdict in the run folder is not the one its rounds give.
     Worked: five rounds of 100, 110, 90, 100, 100 IOPS in a cell -> matrix 100.0.
     """
-    window = measurement_window(test.rounds, test.settings)
-    if test.verdict is not None and test.verdict != window:
-        raise VerificationError("stored verdict", "differs from the one its rounds give", "do not trust this run")
-    tables = [cell_values(round_, test.settings) for round_ in test.rounds]
-    errors = sum(error_count(record) for round_ in test.rounds for record in round_.cells)
+    complete = complete_rounds(test)
+    _verify(test, complete)
+    tables = [cell_values(round_, test.settings) for round_ in complete]
+    steps = [*test.preconditioning, *(cell for round_ in test.rounds for cell in round_.cells)]
+    errors = sum(error_count(step) for step in steps)
+    window, withheld = measurement_window(complete, test.settings), _withheld(test, errors)
     return LoopResult(
-        rounds=tuple(round_.index for round_ in test.rounds),
+        rounds=tuple(round_.index for round_ in complete),
         by_round={cell: tuple(float(table[cell]) for table in tables) for cell in test.settings.cells},
         window=window,
-        matrix=_window_average(tables, test.settings) if window and not errors else {},
+        matrix=_window_average(tables, test.settings) if window and not withheld else {},
         error_count=errors,
+        withheld=withheld,
     )
+
+
+def complete_rounds(test: StoredTest) -> tuple[Round, ...]:
+    """The stored rounds that may enter a verdict; others were cut short or saw an I/O fail."""
+    return tuple(round_ for round_ in test.rounds if is_complete(round_.cells, test.settings))
+
+
+def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
+    """Whether a round may enter a verdict: every cell ran to its stop rule and no I/O failed."""
+    ended = all(record.ended == "stop-rule" and not error_count(record) for record in cells)
+    return ended and len(cells) == len(settings.cells)
+
+
+def _withheld(test: StoredTest, errors: int) -> str | None:
+    if errors:
+        return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
+    return None if test.ended in {"steady", "round-limit"} else "the test did not run to its end"
+
+
+def _verify(test: StoredTest, complete: Sequence[Round]) -> None:
+    if test.verdict is None:
+        return
+    judged = [round_ for round_ in complete if round_.index in test.verdict.rounds]
+    if measurement_window(judged, test.settings) != test.verdict:
+        raise VerificationError("stored verdict", "differs from the one its rounds give", "do not trust this run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +198,7 @@ def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
     """
     cells = test.settings.cells
     by_round = {
-        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in test.rounds)
+        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in complete_rounds(test))
         for place, cell in enumerate(cells)
     }
     last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if result.matrix}
@@ -200,7 +229,7 @@ def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
     Worked: a round of 10 MB written whose counters moved by 10 MB -> ``write_bytes`` is (10000000, 10000000).
     """
     programs = [("preconditioning", test.preconditioning)] if test.preconditioning else []
-    programs += [(f"round {round_.index}", round_.cells) for round_ in test.rounds]
+    programs += [(f"round {round_.index}", round_.cells) for round_ in test.rounds if round_.cells]
     befores = [None, *(steps[-1] for _, steps in programs)]
     return tuple(_program_audit(name, steps, before) for (name, steps), before in zip(programs, befores, strict=False))
 
@@ -225,6 +254,11 @@ def _program_audit(name: str, steps: Sequence[StepRecord], before: StepRecord | 
 def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) -> dict[Cell, float]:
     last = tables[-WINDOW_ROUNDS:]
     return {cell: float(sum(table[cell] for table in last) / WINDOW_ROUNDS) for cell in settings.cells}
+
+
+def _per_second(count: int, record: StepRecord) -> Fraction:
+    # A step that was cut at its very start has no span and no completion in it.
+    return Fraction(count * SECOND_NS, max(record.span_ns, 1))
 
 
 def _completed(record: StepRecord) -> int:

@@ -9,12 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
+from assay.device.identity import identify
 from assay.errors import DeviceFailureError
 from assay.report import FORMATS
 from assay.reporting import render_run
 from assay.store.read import read_run
 from assay.window import loop_result
-from conftest import LoopDrive
+from conftest import LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 1 << 30
@@ -63,3 +64,39 @@ def test_ctrl_c_in_any_phase_stops_within_five_seconds(loop_drive: LoopDrive, tm
     assert error.count("\n") == 1
     assert merging.read_text() == before
     assert '"reason":"interrupted"' in (tmp_path / "run/journal.jsonl").read_text()
+
+
+def test_ctrl_c_while_a_file_is_overwritten_is_an_interruption_and_no_accusation(tmp_path: Path) -> None:
+    file = allocate(tmp_path / "target.img", 4 << 30)
+    out = tmp_path / "run"
+    command = [ASSAY, "run", str(file), "--file-target", "--test", "iops", "--scale", "0.01"]
+    command += ["--yes-destroy", str(file), "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(process, "purge")
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert (process.returncode, "assay run" in error, error.count("\n")) == (130, True, 1), error
+    assert '"reason":"interrupted"' in (out / "journal.jsonl").read_text()
+
+
+def test_a_log_that_nobody_reads_any_more_does_not_end_the_run(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = f"{ASSAY} run sim:client-2011?capacity=1GB --test iops --seed 1 --scale 0.01 --out {out} | head -1"
+    subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=True, timeout=60)
+    assert read_run(out).tests[0].ended == "steady"
+
+
+def test_an_absurd_demand_is_refused_before_anything_is_touched(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    Path(path).write_bytes(b"mark" * 1024)
+    for options in (
+        ["--thread-count", "1024", "--queue-depth", "4096"],
+        ["--thread-count", "32", "--queue-depth", "2048"],
+    ):
+        identity = identify(path, file_target=False).id
+        command = [ASSAY, "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", identity, *options]
+        done = subprocess.run([*command, "--out", str(tmp_path / "run")], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        with Path(path).open("rb") as device:
+            assert device.read(4) == b"mark"

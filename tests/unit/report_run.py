@@ -145,7 +145,8 @@ def synthetic_test(
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
         preconditioning=(synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 900.0),),
         rounds=rounds,
-        verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS else None,
+        # A round with an error never enters a verdict.
+        verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and not errors else None,
         ended=ended,
     )
 

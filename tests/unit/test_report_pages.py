@@ -164,7 +164,7 @@ def test_dates_are_printed_in_utc() -> None:
     [
         (GOLDEN, "steady", 0, None),
         (FALLING, "round-limit", 0, "STEADY STATE NOT REACHED in 7 rounds"),
-        (GOLDEN, "steady", 2, "NO HEADLINE: 10 I/O errors"),
+        (GOLDEN, "steady", 2, "STEADY STATE NOT REACHED in 0 rounds - NO HEADLINE: 10 I/O errors"),
         (GOLDEN[:3], "interrupted", 0, "INTERRUPTED - STEADY STATE NOT REACHED in 3 rounds"),
         (GOLDEN[:1], None, 0, "UNFINISHED - STEADY STATE NOT REACHED in 1 round"),
         (
@@ -193,10 +193,16 @@ def test_a_run_with_errors_prints_no_matrix_and_no_determination_data() -> None:
     assert report.pages[4].blocks == (Text(paragraphs=("n/a: 5 I/O errors in the test",)),)
 
 
-def test_fewer_than_five_rounds_say_so() -> None:
-    report = build_report(synthetic_run(synthetic_test(tracked=GOLDEN[:4], ended="interrupted")))
-    table = matrix_page(report)
-    assert table.notes == ("n/a: 4 complete rounds, a measurement window needs five",)
+@pytest.mark.parametrize(
+    ("ended", "note"),
+    [
+        ("round-limit", "n/a: 4 complete rounds, a measurement window needs five"),
+        ("interrupted", "n/a: the test did not run to its end"),
+    ],
+)
+def test_fewer_than_five_rounds_say_so(ended: str, note: str) -> None:
+    report = build_report(synthetic_run(synthetic_test(tracked=GOLDEN[:4], ended=ended)))
+    assert matrix_page(report).notes == (note,)
 
 
 def test_a_verdict_that_its_rounds_do_not_give_is_refused() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from assay import window
 from assay.errors import VerificationError
-from assay.records import Cell
+from assay.records import Cell, KernelCounters, StoredTest
 from report_run import GOLDEN, synthetic_direction, synthetic_rounds, synthetic_settings, synthetic_step, synthetic_test
 
 CELL = Cell(read_pct=65, transfer_bytes=65_536)
@@ -93,3 +93,57 @@ def test_a_stored_verdict_that_its_rounds_do_not_give_is_refused() -> None:
     )
     with pytest.raises(VerificationError):
         window.loop_result(forged)
+
+
+def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTest:
+    """A test with a verdict over rounds 1 to 5 and a sixth round whose last cell is not as it should be."""
+    test = synthetic_test(tracked=(*GOLDEN, 3000.0), ended=test_ended)
+    sixth = test.rounds[5]
+    cells = (*sixth.cells[:-1], replace(sixth.cells[-1], **last_cell))  # type: ignore[arg-type]
+    verdict = window.measurement_window(test.rounds[:5], test.settings)
+    return replace(test, rounds=(*test.rounds[:5], replace(sixth, cells=cells)), verdict=verdict)
+
+
+@pytest.mark.parametrize("ended", ["interrupted", "device-failure", None])
+@pytest.mark.parametrize(
+    "last_cell",
+    [
+        {"ended": "interrupted"},
+        {"ended": "hung"},
+        {"ended": "interrupted", "span_ns": 0},
+        {"read": replace(synthetic_direction(1, 512), errors={5: 1})},
+    ],
+)
+def test_a_run_that_ended_badly_is_readable_and_gives_no_result(
+    ended: str | None, last_cell: dict[str, object]
+) -> None:
+    result = window.loop_result(with_sixth_round(ended, **last_cell))
+    assert result.rounds == (1, 2, 3, 4, 5)
+    assert (result.matrix, result.withheld is None) == ({}, False)
+
+
+def test_a_crash_between_a_round_and_its_verdict_leaves_the_run_readable() -> None:
+    result = window.loop_result(with_sixth_round(None))
+    assert result.rounds == (1, 2, 3, 4, 5, 6)
+    assert result.withheld == "the test did not run to its end"
+
+
+def test_an_error_in_preconditioning_is_counted() -> None:
+    test = synthetic_test()
+    fill = replace(test.preconditioning[0], write=replace(synthetic_direction(1, 512), errors={5: 3}))
+    assert window.loop_result(replace(test, preconditioning=(fill,))).error_count == 3
+
+
+def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
+    counters = KernelCounters(
+        read_io_count=0, read_bytes=100, read_merge_count=0, write_io_count=0, write_bytes=7, write_merge_count=0
+    )
+    step = replace(
+        synthetic_step(CELL, 1),
+        read=synthetic_direction(2, 4096),
+        write=replace(synthetic_direction(0, 4096), tail_bytes=512),
+        counters_before=counters,
+        counters_after=replace(counters, read_bytes=100 + 8192, write_bytes=7 + 512),
+    )
+    (audit, *_) = window.program_audits(replace(synthetic_test(), preconditioning=(step,)))
+    assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)

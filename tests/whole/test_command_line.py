@@ -27,8 +27,12 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "is a directory", ["run", "{folder}", "--file-target"]),
         (2, "no simulated drive", ["run", "sim:none"]),
         (2, "capacity", ["run", "sim:client-2011?capacity=lots"]),
-        (3, "0.01 GB", ["run", "sim:client-2011?capacity=1MB", "--scale", "0.01"]),
-        (2, "capacity", ["run", "sim:client-2011?capacity=65MB", "--scale", "0.01"]),
+        (2, "128 MB to 16 TB", ["run", "sim:client-2011?capacity=1MB", "--scale", "0.01"]),
+        (2, "128 MB to 16 TB", ["plan", "sim:client-2011?capacity=1000000001"]),
+        (2, "scale", ["plan", DRIVE, "--scale", "0"]),
+        (2, "profile", ["plan", DRIVE, "--profile", ""]),
+        (2, "tests.0", ["plan", DRIVE, "--test", ","]),
+        (2, "outstanding", ["plan", DRIVE, "--scale", "0.01", "--thread-count", "1024", "--queue-depth", "4096"]),
         (2, "thread_count", ["run", DRIVE, "--thread-count", "0"]),
         (2, "queue_depth", ["run", DRIVE, "--queue-depth", "1000000"]),
         (2, "scale", ["run", DRIVE, "--scale", "-1"]),
@@ -74,7 +78,7 @@ def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
 
 def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) -> None:
     done = assay("plan", "sim:client-2011?capacity=32GB", "--test", "iops", cwd=tmp_path)
-    assert "64.00 GB of preconditioning, then 4 h 40 min to 23 h 20 min of rounds" in done.stdout
+    assert "64.00 GB of preconditioning, and 4 h 40 min to 23 h 20 min of rounds" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -188,7 +189,29 @@ def test_a_forged_verdict_is_found_from_its_rounds(finished: Path, tmp_path: Pat
         entry["previous"] = previous
         lines.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() + b"\n")
         previous = hashlib.sha256(lines[-1]).hexdigest()
-    (tmp_path / "run.json").write_bytes(head)
-    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines))
+    forged = tmp_path / "forged"
+    shutil.copytree(finished, forged)
+    (forged / "journal.jsonl").write_bytes(b"".join(lines))
     with pytest.raises(VerificationError):
-        render_run(tmp_path, FORMATS)
+        render_run(forged, FORMATS)
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed"])
+def test_a_table_that_is_not_the_one_written_is_noticed(finished: Path, tmp_path: Path, damage: str) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    table = copy / "histograms/000002.parquet"
+    table.unlink()
+    if damage == "changed":
+        table.write_bytes(b"x")
+    with pytest.raises(StoreError, match=r"000002\.parquet"):
+        read_run(copy)
+
+
+def test_an_error_that_is_no_disk_error_also_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(write, "series_table", fail)
+    with pytest.raises(StoreError, match="MemoryError"):
+        run(tmp_path / "run")

@@ -49,6 +49,8 @@ pub struct Errno(pub i32);
 impl Errno {
     /// What a transfer of less than the asked length is counted as.
     pub const SHORT_TRANSFER: Self = Self(5);
+    /// What an I/O that never came back is counted as.
+    pub const TIMED_OUT: Self = Self(110);
 }
 
 /// Read or write, seen from the host.

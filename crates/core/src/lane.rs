@@ -3,8 +3,8 @@
 //! At the end of a step nothing is cancelled or waited for: free slots go to the next step at once, and the
 //! last completions of the old step are counted as its tail while the new one already runs.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -18,6 +18,8 @@ use crate::tally::{Completed, Tally};
 const POLL: Nanos = Nanos(50_000_000);
 /// The same for a lane that has nothing outstanding and cannot know when the step ends.
 const IDLE_POLL: Nanos = Nanos(200_000);
+/// How often the age of the outstanding I/Os is looked at.
+const LOOK_EVERY: Nanos = Nanos(1_000_000_000);
 /// After an interruption, outstanding I/Os are waited for at most this long.
 const DRAIN_LIMIT: Nanos = Nanos(3_000_000_000);
 
@@ -39,7 +41,11 @@ pub(crate) struct SharedProgram {
     pub(crate) data: Vec<DataPattern>,
     pub(crate) transfer: Bytes,
     pub(crate) lane_count: usize,
-    pub(crate) start: OnceLock<Nanos>,
+    /// All lanes are ready, or one of them has failed, before the first I/O is submitted.
+    pub(crate) ready: Barrier,
+    pub(crate) prepare_failed: AtomicBool,
+    /// Where the program begins on the devices' clock: when the last lane was ready.
+    pub(crate) start: AtomicU64,
     pub(crate) halt: AtomicU8,
     pub(crate) errors: AtomicU64,
     pub(crate) error_limit: u64,
@@ -121,10 +127,13 @@ pub(crate) struct Lane<D> {
     flights: Vec<Flight>,
     free: Vec<u32>,
     completions: Vec<Completion>,
+    /// I/Os were given up and may still complete: their slots can never be used again.
+    abandoned: bool,
 }
 
 #[derive(Clone, Copy)]
 struct Flight {
+    outstanding: bool,
     step: usize,
     direction: Direction,
     submitted: Nanos,
@@ -151,19 +160,36 @@ impl<D: Device> Lane<D> {
             flights: Vec::new(),
             free: Vec::new(),
             completions: Vec::new(),
+            abandoned: false,
         }
     }
 
-    /// Run all steps; one record per step that was begun.
+    /// Run all steps; one record per step that was begun. Nothing is submitted unless every lane is ready.
     pub(crate) fn run(&mut self, program: &SharedProgram) -> Result<Vec<StepRecord>, Errno> {
+        let prepared = self.prepare(program);
+        program.prepare_failed.fetch_or(prepared.is_err(), Ordering::AcqRel);
+        program.start.fetch_max(self.device.now().0, Ordering::AcqRel);
+        program.ready.wait();
+        prepared?;
+        if program.prepare_failed.load(Ordering::Acquire) {
+            return Ok(Vec::new());
+        }
+        let start = Nanos(program.start.load(Ordering::Acquire));
+        Ok(LaneRun::new(self, program, start).run(start))
+    }
+
+    fn prepare(&mut self, program: &SharedProgram) -> Result<(), Errno> {
+        if self.abandoned {
+            return Err(Errno::TIMED_OUT);
+        }
         let slots = program.steps.iter().map(|step| step.slots(self.index, program.lane_count)).max().unwrap_or(0);
         self.device.prepare(&program.data, slots, program.transfer)?;
-        let idle = Flight { step: 0, direction: Direction::Read, submitted: Nanos(0), length: Bytes(0) };
+        let idle =
+            Flight { outstanding: false, step: 0, direction: Direction::Read, submitted: Nanos(0), length: Bytes(0) };
         self.flights = vec![idle; slots as usize];
         self.free = (0..slots).rev().collect();
         self.completions.clear();
-        let start = *program.start.get_or_init(|| self.device.now());
-        Ok(LaneRun::new(self, program, start).run(start))
+        Ok(())
     }
 }
 
@@ -178,7 +204,7 @@ struct LaneRun<'a, D> {
     /// Up to where the outstanding integral has been taken.
     integrated: Nanos,
     last_submission: Nanos,
-    last_progress: Nanos,
+    looked: Nanos,
     io_count: u64,
     boundary: Probe,
 }
@@ -193,7 +219,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             outstanding: 0,
             integrated: start,
             last_submission: start,
-            last_progress: start,
+            looked: start,
             io_count: 0,
             boundary: Probe::default(),
         }
@@ -271,12 +297,14 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let access = step.pattern.draw(&mut self.lane.rng, cursor);
         step.claimed_bytes(access.length);
         self.integrate(now);
-        if self.outstanding == 0 {
-            self.last_progress = now;
-        }
         self.outstanding += 1;
-        self.lane.flights[slot as usize] =
-            Flight { step: index, direction: access.direction, submitted: now, length: access.length };
+        self.lane.flights[slot as usize] = Flight {
+            outstanding: true,
+            step: index,
+            direction: access.direction,
+            submitted: now,
+            length: access.length,
+        };
         self.note_submission(index, now);
         let Access { direction, offset, length } = access;
         self.lane.device.submit(Io { slot, direction, offset, length, data_index: step.data_index });
@@ -308,14 +336,21 @@ impl<'a, D: Device> LaneRun<'a, D> {
         }
         let failed = self.lane.device.reap(&mut self.lane.completions, deadline).is_err();
         let now = self.lane.device.now();
-        let stuck = self.outstanding > 0
-            && self.lane.completions.is_empty()
-            && now.0 - self.last_progress.0 > self.program.io_time_limit.0;
-        if failed || stuck {
+        if failed || self.overdue(now) {
             self.program.halt(Ended::Hung);
         }
         self.program.clock.store(now.0, Ordering::Relaxed);
         self.program.lane_io_counts[self.lane.index].store(self.io_count, Ordering::Relaxed);
+    }
+
+    /// Is an I/O outstanding for longer than the time limit? Looked at in full only once in a while.
+    fn overdue(&mut self, now: Nanos) -> bool {
+        if self.outstanding == 0 || now.0 < self.looked.0 + LOOK_EVERY.0 {
+            return false;
+        }
+        self.looked = now;
+        let limit = self.program.io_time_limit.0;
+        self.lane.flights.iter().any(|flight| flight.outstanding && now.0 - flight.submitted.0 > limit)
     }
 
     /// Count the completions up to `end`; later ones are left for the next step.
@@ -334,7 +369,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let flight = self.lane.flights[completion.slot as usize];
         self.integrate(completion.at);
         self.outstanding -= 1;
-        self.last_progress = completion.at;
+        self.lane.flights[completion.slot as usize].outstanding = false;
         self.lane.free.push(completion.slot);
         let step = &mut self.steps[flight.step];
         step.in_flight -= 1;
@@ -399,17 +434,32 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     /// Wait for the tail of the program; after a halt only for a while.
     fn drain(&mut self) {
-        let begun = self.lane.device.now();
+        let mut halted_at = None;
         while self.outstanding > 0 {
             self.take_completions(Nanos::NEVER);
             let now = self.lane.device.now();
-            if self.outstanding == 0 || (self.program.halted().is_some() && now.0 > begun.0 + DRAIN_LIMIT.0) {
+            if self.program.halted().is_some() && now.0 > halted_at.get_or_insert(now).0 + DRAIN_LIMIT.0 {
                 break;
             }
             self.reap(Nanos(now.0 + POLL.0));
         }
+        self.give_up();
+    }
+
+    /// Count what never came back as timed out, and say in its step why the program ended.
+    fn give_up(&mut self) {
+        self.lane.abandoned = self.outstanding > 0;
+        let lost: Vec<Flight> = self.lane.flights.iter().copied().filter(|flight| flight.outstanding).collect();
+        for flight in lost {
+            self.count_error(flight, Errno::TIMED_OUT);
+        }
+        let halted = self.program.halted();
         for index in 0..self.steps.len() {
-            self.steps[index].in_flight = 0;
+            let step = &mut self.steps[index];
+            if step.in_flight > 0 || index + 1 == self.program.steps.len() {
+                step.record.ended = step.record.ended.max(halted.unwrap_or_default());
+            }
+            step.in_flight = 0;
             self.seal_if_done(index);
         }
     }

@@ -1,9 +1,9 @@
 //! Runs programs of steps on the lanes of one drive and adds up what they did.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -108,10 +108,15 @@ impl<D: Device + 'static> Stimulus<D> {
         &self,
         work: impl FnOnce(&mut D) -> R + Send + 'static,
     ) -> Result<R, ProgramError> {
-        let (sender, receiver) = channel();
-        let job: Job<D> = Box::new(move |lane| drop(sender.send(work(&mut lane.device))));
-        self.lanes[0].send(job)?;
-        receiver.recv().map_err(|_| ProgramError::DeviceLost)
+        ask(&self.lanes[0], work)
+    }
+
+    /// Run `work` on every lane's device, between programs.
+    ///
+    /// # Errors
+    /// [`ProgramError::DeviceLost`] when a lane's thread has ended.
+    pub fn with_devices<R: Send + 'static>(&self, work: fn(&D) -> R) -> Result<Vec<R>, ProgramError> {
+        self.lanes.iter().map(|lane| ask(lane, move |device: &mut D| work(device))).collect()
     }
 
     /// Run the steps without a gap between them and return one record per step that was begun.
@@ -169,7 +174,9 @@ impl<D: Device + 'static> Stimulus<D> {
             data,
             transfer: Bytes(transfer),
             lane_count: self.lanes.len(),
-            start: OnceLock::new(),
+            ready: Barrier::new(self.lanes.len()),
+            prepare_failed: AtomicBool::new(false),
+            start: AtomicU64::new(0),
             halt: AtomicU8::new(0),
             errors: AtomicU64::new(0),
             error_limit: limits.error_limit,
@@ -247,8 +254,17 @@ where
     (LaneThread { jobs: Some(jobs), thread: Some(thread) }, info)
 }
 
+fn ask<D: 'static, R: Send + 'static>(
+    lane: &LaneThread<D>,
+    work: impl FnOnce(&mut D) -> R + Send + 'static,
+) -> Result<R, ProgramError> {
+    let (sender, receiver) = channel();
+    lane.send(Box::new(move |lane| drop(sender.send(work(&mut lane.device)))))?;
+    receiver.recv().map_err(|_| ProgramError::DeviceLost)
+}
+
 fn progress(program: &SharedProgram) -> Progress {
-    let start = program.start.get().map_or(0, |start| start.0);
+    let start = program.start.load(Ordering::Relaxed);
     Progress {
         step_index: program.step_index.load(Ordering::Relaxed),
         io_count: program.lane_io_counts.iter().map(|count| count.load(Ordering::Relaxed)).sum(),

@@ -13,6 +13,10 @@ struct ConstantTime {
     queue: VecDeque<(Nanos, Io)>,
     bad_offset: Option<Bytes>,
     short: bool,
+    /// The n-th I/O is swallowed and completes only after this many others.
+    lost: Option<(usize, usize)>,
+    held: Option<Io>,
+    submitted: usize,
     seen: Arc<std::sync::Mutex<Vec<Io>>>,
 }
 
@@ -33,6 +37,16 @@ impl Device for ConstantTime {
     }
     fn submit(&mut self, io: Io) {
         self.seen.lock().expect("not poisoned").push(io);
+        self.submitted += 1;
+        if let Some((nth, later)) = self.lost {
+            if self.submitted == nth {
+                self.held = Some(io);
+                return;
+            }
+            if self.submitted == nth + later {
+                self.queue.extend(self.held.take().map(|held| (self.clock + self.service, held)));
+            }
+        }
         self.queue.push_back((self.clock + self.service, io));
     }
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
@@ -65,6 +79,9 @@ fn stimulus(service_ns: u64, bad_offset: Option<Bytes>, short: bool) -> (Stimulu
         queue: VecDeque::new(),
         bad_offset,
         short,
+        lost: None,
+        held: None,
+        submitted: 0,
         seen: Arc::clone(&seen),
     };
     (Stimulus::open(7, vec![move || Ok::<_, Errno>(device)]).expect("opens"), seen)
@@ -234,4 +251,39 @@ fn directions_are_submitted_as_asked() {
     let records = run(&mut stimulus, &[reads]);
     assert!(seen.lock().expect("not poisoned").iter().all(|io| io.direction == Direction::Read));
     assert_eq!(records[0].write, crate::record::DirectionRecord::default());
+}
+
+#[test]
+fn an_io_that_never_comes_back_is_told_and_ends_the_use_of_its_lane() {
+    let seen = Seen::default();
+    let device = ConstantTime {
+        clock: Nanos(0),
+        service: Nanos(1_000_000),
+        queue: VecDeque::new(),
+        bad_offset: None,
+        short: false,
+        lost: Some((10, usize::MAX / 2)),
+        held: None,
+        submitted: 0,
+        seen,
+    };
+    let mut stimulus = Stimulus::open(7, vec![move || Ok::<_, Errno>(device)]).expect("opens");
+    let limits = Limits { io_time_limit: Nanos(2_000_000_000), ..Limits::default() };
+    let timed = step(1.0, 4, StopRule::Time(Nanos::SECOND));
+    let records = stimulus.run(std::slice::from_ref(&timed), limits, |_| Decision::Continue).expect("runs");
+    assert_eq!(records[0].ended, Ended::Hung);
+    assert_eq!(records[0].write.errors, BTreeMap::from([(Errno::TIMED_OUT.0, 1)]));
+    let again = stimulus.run(&[timed], limits, |_| Decision::Continue);
+    assert_eq!(again, Err(ProgramError::Prepare(Errno::TIMED_OUT)));
+}
+
+#[test]
+fn a_lost_io_is_found_while_others_go_on() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    stimulus.with_device(|device| device.lost = Some((10, usize::MAX / 2))).expect("alive");
+    let limits = Limits { io_time_limit: Nanos(2_000_000_000), ..Limits::default() };
+    let long = step(1.0, 4, StopRule::Time(Nanos(60_000_000_000)));
+    let records = stimulus.run(&[long], limits, |_| Decision::Continue).expect("runs");
+    assert_eq!(records[0].ended, Ended::Hung);
+    assert!(records[0].span < Nanos(5_000_000_000));
 }

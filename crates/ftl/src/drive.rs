@@ -93,7 +93,7 @@ impl SimulatedDrive {
         sensed = sensed.max(self.read_counted(stripe, begun));
         // The link's share is reserved at once; the last page still has to cross it once it is sensed.
         let linked = self.timing.link(begun, io.length.0);
-        linked.max(sensed)
+        if sensed == begun { linked } else { linked.max(sensed + self.timing.page_on_link(io.length.0)) }
     }
 
     fn read_counted(&mut self, stripe: Option<(u32, u32)>, at: u64) -> u64 {

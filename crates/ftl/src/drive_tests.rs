@@ -91,10 +91,10 @@ fn reads_of_written_pages_need_flash_and_others_do_not() {
     run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
     run(&mut drive, step(4096, 1.0, 1.0, 8, StopRule::Time(Nanos::SECOND)));
     let written = read(&mut drive);
-    // 20 us command + 7.4 us link; written pages add 50 us sensing and 20.5 us on the channel, beside the link.
+    // 20 us command + 7.4 us link; written pages add 50 us sensing and 20.5 us on the channel in between.
     assert_eq!(empty.latency_max_ns, Some(27_447));
-    assert_eq!(written.latency_min_ns, Some(90_480));
-    assert_eq!(written.latency_max_ns, Some(90_480));
+    assert_eq!(written.latency_min_ns, Some(97_927));
+    assert_eq!(written.latency_max_ns, Some(97_927));
 }
 
 #[test]
@@ -133,4 +133,19 @@ fn littles_law_and_counters_hold_in_every_mix() {
         let little = latencies as f64 / record.span.0 as f64 / 16.0;
         assert!((0.98..1.05).contains(&little), "{size} bytes at {read_share}: {little}");
     }
+}
+
+#[test]
+fn a_read_waits_for_the_operation_in_progress_and_no_longer() {
+    use crate::collect::FlashWork;
+    let card = Card { program: Nanos(1_000), erase: Nanos(9_000), read: Nanos(10), ..card() };
+    let geometry = crate::geometry::Geometry::new(&card).expect("valid");
+    let idle = crate::timing::Timing::new(&card, &geometry).read_stripe(0, 1, 100);
+    let mut timing = crate::timing::Timing::new(&card, &geometry);
+    timing.erase();
+    let behind_an_erase = timing.read_stripe(0, 1, 100);
+    assert_eq!(behind_an_erase - idle, geometry.erase_ns - 100);
+    let mut timing = crate::timing::Timing::new(&card, &geometry);
+    (0..4).for_each(|_| timing.erase());
+    assert_eq!(timing.read_stripe(0, 1, 100), behind_an_erase, "three more erases wait for the read");
 }

@@ -6,11 +6,46 @@ use crate::card::{Card, PAGE_BYTES};
 use crate::collect::FlashWork;
 use crate::geometry::Geometry;
 
-/// A die: its backlog of programs and erases, and its reads, which go before queued programs.
-#[derive(Clone, Copy, Default)]
+/// A die: programs and erases one after the other, and reads, which go before those that have not begun.
+#[derive(Clone, Default)]
 struct Die {
+    /// End of everything that is queued, if no further read comes.
     busy_until: u64,
     read_until: u64,
+    /// End of the operation that began last.
+    current_until: u64,
+    /// Operations that have not begun: when each may, and how long it takes.
+    waiting: VecDeque<(u64, u64)>,
+}
+
+impl Die {
+    fn queue(&mut self, ready: u64, span: u64) -> u64 {
+        self.busy_until = self.busy_until.max(ready).max(self.read_until) + span;
+        self.waiting.push_back((ready, span));
+        self.busy_until
+    }
+
+    /// Let the operations begin that can until `at`.
+    fn advance(&mut self, at: u64) {
+        while let Some((ready, span)) = self.waiting.front() {
+            let begin = self.current_until.max(self.read_until).max(*ready);
+            if begin > at {
+                return;
+            }
+            self.current_until = begin + span;
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Read the array: after the operation in progress and earlier reads, before everything that waits.
+    fn sense(&mut self, at: u64, span: u64) -> u64 {
+        self.advance(at);
+        self.read_until = at.max(self.current_until).max(self.read_until) + span;
+        if self.busy_until > at {
+            self.busy_until += span;
+        }
+        self.read_until
+    }
 }
 
 /// A part that serves one request after the other.
@@ -42,6 +77,8 @@ pub(crate) struct Timing {
     buffer: VecDeque<u64>,
     /// Slots held by the pages of the open host stripe.
     open_stripe_count: u32,
+    /// Time at which the last of them has reached the buffer.
+    open_stripe_accepted: u64,
     /// Time at which the write in progress has reached the buffer.
     accepted: u64,
     relocated_stripe: u32,
@@ -64,6 +101,7 @@ impl Timing {
             geometry: geometry.clone(),
             buffer: std::iter::repeat_n(0, slots).collect(),
             open_stripe_count: 0,
+            open_stripe_accepted: 0,
             accepted: 0,
             relocated_stripe: u32::MAX,
         }
@@ -82,24 +120,16 @@ impl Timing {
     /// A stripe's array read and the transfer of `pages` of it to the controller.
     pub(crate) fn read_stripe(&mut self, stripe: u32, pages: u32, at: u64) -> u64 {
         let index = self.geometry.die_of_stripe(stripe);
-        let sensed = self.sense(index, at);
+        let sensed = self.dies[index as usize].sense(at, self.read);
         let transfer = u64::from(pages) * self.page_transfer;
         // The channel's share is reserved when the command comes, so that a busy die does not block its neighbours.
         let channel = self.channel_of(index).serve(at, transfer);
         (sensed + transfer).max(channel)
     }
 
-    /// Reads go before queued programs and wait only for the operation in progress.
-    fn sense(&mut self, index: u32, at: u64) -> u64 {
-        let die = &mut self.dies[index as usize];
-        let backlog = die.busy_until.saturating_sub(at);
-        let in_progress = if backlog == 0 { 0 } else { (backlog - 1) % self.program + 1 };
-        let done = (at + in_progress).max(die.read_until) + self.read;
-        die.read_until = done;
-        if backlog > 0 {
-            die.busy_until += self.read;
-        }
-        done
+    /// Time that a page, or less, takes on the host link.
+    pub(crate) fn page_on_link(&self, bytes: u64) -> u64 {
+        span_at(bytes.min(PAGE_BYTES), self.link_rate)
     }
 
     /// A page that is in the controller at `ready` waits for a buffer slot; returns when it has one.
@@ -107,6 +137,7 @@ impl Timing {
         let freed = self.buffer.pop_front().expect("the buffer holds more than one stripe");
         self.accepted = ready.max(freed);
         self.open_stripe_count += 1;
+        self.open_stripe_accepted = self.open_stripe_accepted.max(self.accepted);
         self.accepted
     }
 
@@ -118,14 +149,14 @@ impl Timing {
 
 impl FlashWork for Timing {
     fn program(&mut self, stripe: u32, host: bool) {
-        let (index, at, transfer) = (self.geometry.die_of_stripe(stripe), self.accepted, self.stripe_transfer);
+        let (index, transfer) = (self.geometry.die_of_stripe(stripe), self.stripe_transfer);
+        let at = if host { self.open_stripe_accepted } else { self.accepted };
         let loaded = self.channel_of(index).serve(at, transfer);
-        let die = &mut self.dies[index as usize];
-        die.busy_until = die.busy_until.max(loaded).max(die.read_until) + self.program;
+        let release = self.dies[index as usize].queue(loaded, self.program);
         if host {
-            let release = die.busy_until;
             self.buffer.extend(std::iter::repeat_n(release, self.open_stripe_count as usize));
             self.open_stripe_count = 0;
+            self.open_stripe_accepted = 0;
         }
     }
 
@@ -135,15 +166,15 @@ impl FlashWork for Timing {
         let transfer = self.page_transfer;
         self.channel_of(index).serve(at, transfer);
         if stripe != self.relocated_stripe {
-            let die = &mut self.dies[index as usize];
-            die.busy_until = die.busy_until.max(at) + self.read;
+            // A relocation is no host read: it waits its turn behind what is queued.
+            self.dies[index as usize].queue(at, self.read);
             self.relocated_stripe = stripe;
         }
     }
 
     fn erase(&mut self) {
         for die in &mut self.dies {
-            die.busy_until = die.busy_until.max(self.accepted) + self.erase;
+            die.queue(self.accepted, self.erase);
         }
     }
 }

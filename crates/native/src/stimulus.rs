@@ -110,14 +110,17 @@ impl NativeStimulus {
         }
     }
 
-    /// (buffers registered, completions deferred) of the last program; None on a simulated drive.
-    fn disclosure(&mut self) -> PyResult<Option<(bool, bool)>> {
+    /// (errno that refused to register buffers, completions deferred) of the last program over all threads.
+    ///
+    /// The errno is 0 where they are registered. None on a simulated drive.
+    fn disclosure(&mut self) -> PyResult<Option<(i32, bool)>> {
         match self.engine()? {
             Engine::Simulated(_) => Ok(None),
             Engine::Real(stimulus) => {
-                let disclosure =
-                    stimulus.with_device(|device| device.disclosure()).map_err(|error| program_error(&error))?;
-                Ok(disclosure.map(|how| (how.registered_buffers, how.deferred_completions)))
+                let lanes = stimulus.with_devices(UringDevice::disclosure).map_err(|error| program_error(&error))?;
+                let lanes: Vec<_> = lanes.into_iter().flatten().collect();
+                let refused = lanes.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
+                Ok((!lanes.is_empty()).then(|| (refused, lanes.iter().all(|how| how.deferred_completions))))
             }
         }
     }

@@ -11,7 +11,7 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 use crate::clock;
 use crate::counters::CounterFile;
 use crate::memory::Memory;
-use crate::payload::{Stamper, fill};
+use crate::payload::Payload;
 
 /// What a lane needs to know of the drive; every lane gets its own duplicate of the gate's descriptor.
 pub struct Target {
@@ -40,8 +40,8 @@ pub fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
 /// How the I/Os are carried out, for the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disclosure {
-    /// Transfer buffers are registered with the kernel; false where the memory lock limit is too low.
-    pub registered_buffers: bool,
+    /// Why the transfer buffers are not registered with the kernel, such as too low a memory lock limit; `None`: they are.
+    pub registration_refused: Option<Errno>,
     /// The kernel runs completions only when this thread asks (since Linux 6.1).
     pub deferred_completions: bool,
 }
@@ -51,7 +51,6 @@ pub struct UringDevice {
     target: Target,
     counters: Option<CounterFile>,
     queue: Option<Queue>,
-    stamper: Stamper,
     in_flight: u32,
 }
 
@@ -61,6 +60,7 @@ struct Queue {
     ring: IoUring,
     memory: Memory,
     data: Vec<DataPattern>,
+    payloads: Vec<Payload>,
     slot_count: u32,
     transfer: usize,
     disclosure: Disclosure,
@@ -73,8 +73,7 @@ impl UringDevice {
     /// When the disk's counters cannot be opened.
     pub fn new(target: Target) -> io::Result<Self> {
         let counters = target.counters.as_deref().map(CounterFile::open).transpose()?;
-        let stamper = Stamper::new(target.data_origin);
-        Ok(Self { target, counters, queue: None, stamper, in_flight: 0 })
+        Ok(Self { target, counters, queue: None, in_flight: 0 })
     }
 
     /// How the I/Os of the last program were carried out; `None` before the first.
@@ -123,7 +122,7 @@ impl Device for UringDevice {
         if io.direction == Direction::Write {
             let place = queue.write_place(io.slot, io.data_index);
             let buffer = queue.memory.slice_mut(place, io.length.0 as usize);
-            self.stamper.refresh(&queue.data[io.data_index as usize], buffer);
+            queue.payloads[io.data_index as usize].refresh(buffer);
         }
         let entry = queue.entry(&io);
         self.in_flight += 1;
@@ -156,10 +155,12 @@ impl Queue {
         let (ring, deferred_completions) = build_ring(slot_count)?;
         let memory = Memory::new(transfer * slot_count as usize * (data.len() + 1))?;
         ring.submitter().register_files(&[target.descriptor.as_raw_fd()])?;
-        let disclosure = Disclosure { registered_buffers: false, deferred_completions };
-        let mut queue = Self { ring, memory, data: data.to_vec(), slot_count, transfer, disclosure };
-        queue.fill(target.data_origin);
-        queue.disclosure.registered_buffers = queue.register_buffers()?;
+        let disclosure = Disclosure { registration_refused: None, deferred_completions };
+        let origin = target.data_origin ^ clock::monotonic().0;
+        let payloads = data.iter().map(|pattern| Payload::new(pattern, origin)).collect();
+        let mut queue = Self { ring, memory, data: data.to_vec(), payloads, slot_count, transfer, disclosure };
+        queue.fill();
+        queue.disclosure.registration_refused = queue.register_buffers()?;
         Ok(queue)
     }
 
@@ -176,18 +177,18 @@ impl Queue {
         self.place(data_index + 1, slot)
     }
 
-    fn fill(&mut self, seed: u64) {
+    fn fill(&mut self) {
         for index in 0..self.data.len() as u32 {
             for slot in 0..self.slot_count {
                 let place = self.write_place(slot, index);
-                let pattern = self.data[index as usize].clone();
-                fill(&pattern, self.memory.slice_mut(place, self.transfer), place as u64, seed);
+                let buffer = self.memory.slice_mut(place, self.transfer);
+                self.payloads[index as usize].fill(buffer, u64::from(slot));
             }
         }
     }
 
-    /// False where the memory lock limit does not allow it; the I/Os then go unregistered.
-    fn register_buffers(&self) -> io::Result<bool> {
+    /// Why it was refused, where it was; the I/Os then go unregistered.
+    fn register_buffers(&self) -> io::Result<Option<Errno>> {
         let parts = self.data.len() as u32 + 1;
         let slots = (0..parts).flat_map(|part| (0..self.slot_count).map(move |slot| (part, slot)));
         let buffers: Vec<libc::iovec> = slots
@@ -198,9 +199,11 @@ impl Queue {
             .collect();
         // SAFETY: the buffers lie in `memory`, which lives as long as the ring and is dropped after it.
         match unsafe { self.ring.submitter().register_buffers(&buffers) } {
-            Ok(()) => Ok(true),
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::EPERM | libc::EINVAL)) => Ok(false),
-            Err(error) => Err(error),
+            Ok(()) => Ok(None),
+            Err(error) => match error.raw_os_error() {
+                Some(code @ (libc::ENOMEM | libc::EPERM | libc::EINVAL)) => Ok(Some(Errno(code))),
+                _ => Err(error),
+            },
         }
     }
 
@@ -212,7 +215,7 @@ impl Queue {
         };
         let pointer = self.memory.pointer(self.place(part, io.slot));
         let index = (part * self.slot_count + io.slot) as u16;
-        let entry = match (io.direction, self.disclosure.registered_buffers) {
+        let entry = match (io.direction, self.disclosure.registration_refused.is_none()) {
             (Direction::Read, true) => opcode::ReadFixed::new(Fixed(0), pointer, length, index).offset(offset).build(),
             (Direction::Write, true) => {
                 opcode::WriteFixed::new(Fixed(0), pointer, length, index).offset(offset).build()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -15,18 +16,20 @@ from assay.cli.run import run
 from assay.cli.runs import runs
 from assay.errors import AssayError, InterruptedRunError
 
+_HELP = """Test solid-state drives as the SNIA Performance Test Specification says.
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+\b
+assay drives                         what could be tested
+assay plan DRIVE --suite client      what a run would write, and how long it takes
+assay run DRIVE --suite client       run it and write the report
+assay report RUN                     render the report of a run folder again
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
 @click.version_option(package_name="assay")
 def assay() -> None:
-    r"""Test solid-state drives as the SNIA Performance Test Specification says.
-
-    \b
-    assay drives                                   what could be tested
-    assay plan  DRIVE --suite client               what a run would write, and how long it takes
-    assay run   DRIVE --suite client               run it and write the report
-    assay report RUN                               render the report of a run folder again
-    """
+    """Hold the commands."""
 
 
 for command in (drives, plan, run, report, runs):
@@ -48,7 +51,17 @@ def main() -> NoReturn:
     except AssayError as error:
         _say(str(error))
         sys.exit(error.exit_code)
+    except OSError as error:
+        _leave_output(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave_output(error: OSError) -> NoReturn:
+    """End where standard output is closed or full, or the system refuses something that no room foresaw."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the old one can no longer be flushed at exit
+    if not isinstance(error, BrokenPipeError):
+        _say(f"{error.filename or 'output'}: {error.strerror or error}; free what it needs and try again")
+    sys.exit(1)
 
 
 def _say(text: str) -> None:

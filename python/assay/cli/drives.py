@@ -41,11 +41,12 @@ def _all_drives() -> list[DriveIdentity]:
 
 
 def _describe(target: str, file_target: bool) -> dict[str, Any]:
+    from assay.device.gate import examined  # noqa: PLC0415
     from assay.device.identity import identify  # noqa: PLC0415
     from assay.device.simulated import is_simulated, parse_simulated  # noqa: PLC0415
 
     if not is_simulated(target):
-        return asdict(identify(target, file_target=file_target))
+        return asdict(examined(identify(target, file_target=file_target)))
     simulated = parse_simulated(target)
     sources = simulated.model.parameters.model_dump()
     values = asdict(simulated.card)

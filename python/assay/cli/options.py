@@ -50,9 +50,10 @@ def make_plan(targets: tuple[str, ...], thread_count: int | None, queue_depth: i
     drives = [target for target in targets if not target.endswith(_PLAN_SUFFIX)]
     if len(files) > 1 or len(drives) > 1:
         raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at the most")
-    overrides = {name: value for name, value in options.items() if value not in (None, (), False)}
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    overrides = {name: value for name, value in given.items() if value != ()}
     if "tests" in overrides:
-        overrides["tests"] = tuple(name for text in overrides["tests"] for name in text.split(",") if name)
+        overrides["tests"] = tuple(name for text in overrides["tests"] for name in text.split(","))
     if drives:
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth}

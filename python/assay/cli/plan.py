@@ -30,10 +30,10 @@ def plan(as_json: bool, **options: Any) -> None:
     facts = {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
-        "profile": made.profile,
+        "profile": made.edition,
         "tests": [_test_facts(test) for test in tests],
     }
-    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, tests, made.profile))
+    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, tests, made.edition))
 
 
 def describe(drive: DriveIdentity, tests: list[PlannedTest], profile: str) -> str:
@@ -44,11 +44,13 @@ def describe(drive: DriveIdentity, tests: list[PlannedTest], profile: str) -> st
     lines = [
         f"Drive     {drive.path}: {drive.model or 'unknown model'}, {size}, id {drive.id}",
         f"Profile   {profile}",
+        "Time      that of the rounds; purge and preconditioning come on top, at the drive's own speed",
     ]
     for test in tests:
         lines += _test_lines(_test_facts(test))
     lines += [f"Refusal   {reason}" for reason in drive.refusals]
     if drive.kind != "simulated":
+        lines.append("Deviation purge by discard where the drive takes it, else by one overwrite")
         lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(lines)
 
@@ -60,7 +62,7 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
     written = f"{gigabytes(facts['preconditioning_bytes']):.2f} GB"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
     return [
-        f"Test      {facts['test']}: purge, {written} of preconditioning, then {first} to {last} of rounds",
+        f"Test      {facts['test']}: purge, {written} of preconditioning, and {first} to {last} of rounds",
         f"          {facts['cells']} cells of {cell}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
         *(f"Deviation {line}" for line in facts["deviations"]),
     ]

@@ -27,6 +27,7 @@ class LogDisplay:
 
     def __init__(self) -> None:
         self._phase = ""
+        self._gone = False
 
     def __enter__(self) -> Self:
         return self
@@ -35,12 +36,19 @@ class LogDisplay:
         pass
 
     def show(self, progress: Progress) -> None:
-        """Print what is new."""
+        """Print what is new. A run goes on when nobody reads its log any more."""
         if progress.judged:
-            click.echo(f"{_stamp()} {progress.test} {_round_line(progress.judged)}")
+            self._print(f"{_stamp()} {progress.test} {_round_line(progress.judged)}")
         elif progress.phase != self._phase:
-            click.echo(f"{_stamp()} {progress.test} {progress.phase}")
+            self._print(f"{_stamp()} {progress.test} {progress.phase}")
         self._phase = progress.phase
+
+    def _print(self, line: str) -> None:
+        try:
+            if not self._gone:
+                click.echo(line)
+        except OSError:
+            self._gone = True
 
 
 class TerminalDisplay:

@@ -43,9 +43,10 @@ def _answers(plan: Plan, yes_destroy: str | None, signatures: tuple[str, ...]) -
     from assay.bench import Answers, find_drive  # noqa: PLC0415
     from assay.session import plan_tests  # noqa: PLC0415
 
-    drive = find_drive(plan)
+    drive = find_drive(plan, frozenset(signatures))
+    tests = plan_tests(plan, drive)
     if drive.kind != "simulated" and yes_destroy is None and sys.stdin.isatty() and not drive.refusals:
-        click.echo(describe(drive, plan_tests(plan, drive), plan.profile))
+        click.echo(describe(drive, tests, plan.edition))
         yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
     return Answers(confirmation=yes_destroy, signatures=frozenset(signatures))
 
@@ -59,15 +60,26 @@ def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outc
         with display() as shown:
             return run_plan(plan, out=out, answers=answers, show=shown.show)
     except InterruptedRunError as error:
-        again = shlex.join(["assay", *sys.argv[1:]])
-        raise InterruptedRunError(error.thing, error.reason, f"run it again with a new --out: {again}") from None
+        remedy = f"{error.remedy}; run it again with: {_again(sys.argv[1:])}"
+        raise InterruptedRunError(error.thing, error.reason, remedy) from None
+
+
+def _again(arguments: list[str]) -> str:
+    """The command without its run folder, which is no longer empty."""
+    places = [place for place, text in enumerate(arguments) if text == "--out"]
+    dropped = {place + offset for place in places for offset in (0, 1)}
+    return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> int:
     from assay.report import FORMATS  # noqa: PLC0415
     from assay.reporting import render_run  # noqa: PLC0415
 
-    paths = render_run(outcome.folder, FORMATS)
+    try:
+        paths = render_run(outcome.folder, FORMATS)
+    except KeyboardInterrupt:
+        reason = f"stopped while its report was written; the run in {outcome.folder} is complete"
+        raise InterruptedRunError("run", reason, f"write it with: assay report {outcome.folder}") from None
     if as_json:
         facts = {"run": str(outcome.folder), "exit_code": outcome.exit_code, "report": [str(path) for path in paths]}
         click.echo(json.dumps(facts, indent=2))

@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -124,6 +125,23 @@ def refusals(identity: DriveIdentity) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reasons))
 
 
+def examined(identity: DriveIdentity, acknowledged: frozenset[str] = frozenset()) -> DriveIdentity:
+    """The identity with every reason why the gate would refuse it now; what is on a drive that is free included.
+
+    acknowledged : types of signature that may be destroyed. Nothing is opened for writing.
+    """
+    reasons = refusals(identity) or _signature_reasons(identity.path, acknowledged)
+    return replace(identity, refusals=reasons)
+
+
+def _signature_reasons(path: str, acknowledged: frozenset[str]) -> tuple[str, ...]:
+    try:
+        missing = sorted(signatures(path) - acknowledged)
+    except IdentityError as error:
+        return (error.reason,)
+    return (f"carries {', '.join(missing)}, to be acknowledged with --destroy-signature",) if missing else ()
+
+
 def _file_refusals(path: Path) -> tuple[str, ...]:
     reasons = [f"swap on {swap}" for swap in _swap_paths() if _same_file(Path(swap), path)]
     backings = [(disk.name, loop_backing(disk)) for disk in whole_disks()]
@@ -155,9 +173,11 @@ def _system(disk: Disk) -> list[str]:
 
 def _beneath(path: Path) -> set[str]:
     """Names of all devices under a path: partition to disk, mapped device to slaves, loop to its file's disk."""
-    if not path.exists():
+    try:
+        status = path.stat()
+    except OSError:
+        # Not there, or hidden from us: then it cannot be opened for writing either.
         return set()
-    status = path.stat()
     member = disk_of(status.st_rdev if stat.S_ISBLK(status.st_mode) else status.st_dev)
     if member is None:
         return set()

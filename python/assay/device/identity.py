@@ -10,7 +10,6 @@ import mmap
 import os
 import re
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -53,9 +52,9 @@ def list_drives() -> list[DriveIdentity]:
     Returns every disk with a capacity in the order of /sys/block; RAM disks and loop devices that are not set up are
     left out. Nothing is written and nothing is opened for writing.
     """
-    from assay.device.gate import refusals  # noqa: PLC0415 - the gate stands on identities; only this list needs it
+    from assay.device.gate import examined  # noqa: PLC0415 - the gate stands on identities; only this list needs it
 
-    return [replace(found, refusals=refusals(found)) for found in disks()]
+    return [examined(found) for found in disks()]
 
 
 def identify(target: str, *, file_target: bool) -> DriveIdentity:

@@ -23,12 +23,11 @@ def describe_platform(
     Source: PTS "Test Platform" header fields; DMI strings are the vendor's own. Worked: ``MemTotal: 1024 kB`` is
     ``memory_bytes`` 1048576.
     """
-    memory_kib = (_field(proc / "meminfo", "MemTotal") or "").split()[:1]
     return Platform(
         system=_dmi(sysfs, "sys_vendor", "product_name"),
         motherboard=_dmi(sysfs, "board_vendor", "board_name"),
         cpu=_field(proc / "cpuinfo", "model name"),
-        memory_bytes=int(memory_kib[0]) * KIB if memory_kib and memory_kib[0].isdecimal() else None,
+        memory_bytes=_memory_bytes(proc, "MemTotal"),
         operating_system=_os_name(os_release),
         kernel=os.uname().release,
         clock_source=read_text(sysfs / _CLOCK_SOURCE),
@@ -36,6 +35,19 @@ def describe_platform(
         tool_version=_tool_version(),
         extra={"logical_cpu_count": os.cpu_count()},
     )
+
+
+def available_memory_bytes(*, proc: Path = _PROC) -> int | None:
+    """Memory that can be had without swapping, None where the kernel does not say.
+
+    Worked: ``MemAvailable: 1024 kB`` is 1048576.
+    """
+    return _memory_bytes(proc, "MemAvailable")
+
+
+def _memory_bytes(proc: Path, name: str) -> int | None:
+    kib = (_field(proc / "meminfo", name) or "").split()[:1]
+    return int(kib[0]) * KIB if kib and kib[0].isdecimal() else None
 
 
 def _dmi(sysfs: Path, *names: str) -> str | None:

@@ -16,6 +16,8 @@ from assay.records import DriveIdentity
 from assay.units import parse_bytes
 
 PREFIX = "sim:"
+CAPACITY_BYTES_MIN = 128_000_000
+CAPACITY_BYTES_MAX = 16_000_000_000_000
 
 
 class CardParameters(Strict):
@@ -116,9 +118,17 @@ def parse_simulated(target: str) -> SimulatedTarget:
     for option, text in parse_qsl(query, keep_blank_values=True):
         if option != "capacity":
             raise ValueRangeError(f"{target}: option {option!r}", "is not known", "use capacity=SIZE")
-        values["capacity_bytes"] = parse_bytes(text, name=f"{target}: capacity")
+        values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
     card = Card(**values)
     return SimulatedTarget(model=model, card=card, identity=_identity(target, model, card))
+
+
+def _capacity(target: str, text: str, block: int) -> int:
+    capacity = parse_bytes(text, name=f"{target}: capacity")
+    if not CAPACITY_BYTES_MIN <= capacity <= CAPACITY_BYTES_MAX or capacity % block:
+        reason = f"is not a multiple of {block} bytes from 128 MB to 16 TB"
+        raise ValueRangeError(f"{target}: capacity {text!r}", reason, "choose another, such as 32GB")
+    return capacity
 
 
 def _identity(target: str, model: ModelCard, card: Card) -> DriveIdentity:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.errors import TooSmallError
+from assay.errors import TooSmallError, ValueRangeError
 from assay.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
 from assay.records import LoopSettings, StepSpec, StopRule
 from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes
@@ -17,8 +17,9 @@ from assay.window import cell_label
 if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.profile import LoopProfile, Profile, RangeDatum
-    from assay.records import Access, ActiveRange, DriveIdentity, Variable
+    from assay.records import Access, ActiveRange, Demand, DriveIdentity, Variable
 
+OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000
 SCALED_SEGMENT_BYTES = 8 * MIB
 
@@ -50,13 +51,14 @@ def plan_loop(
     """Settle what a loop test does on a drive.
 
     name : of the test. edition : its table in the profile. sizes : transfer sizes in bytes, in loop order.
-    Raises TooSmallError where the test ActiveRange does not fit the drive.
+    Raises TooSmallError where the test ActiveRange does not fit the drive, ValueRangeError for an absurd demand.
     """
     runnable = tuple(size for size in sizes if size % drive.logical_block_bytes == 0)
     step_ns = round(edition.step_seconds.value * SECOND_NS)
     amount_bytes, segments = _test_range(edition.test_range.value, plan.scale, drive)
     options = plan.options(name)
     demand = options.demand(edition.demand.value.to_demand())
+    _refuse_deep(name, demand)
     fill_kib = edition.preconditioning_block_kib.value
     fill_demand = edition.preconditioning_demand
     settings = LoopSettings(
@@ -140,6 +142,13 @@ def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[
             "use a larger drive, or a scaled run with --scale",
         )
     return amount, count
+
+
+def _refuse_deep(name: str, demand: Demand) -> None:
+    outstanding = demand.thread_count * demand.queue_depth
+    if outstanding > OUTSTANDING_MAX:
+        reason = f"{outstanding} outstanding I/Os (TC x QD) are more than {OUTSTANDING_MAX}"
+        raise ValueRangeError(f"demand of {name}", reason, "lower --thread-count or --queue-depth")
 
 
 def _whole_blocks(length: float, drive: DriveIdentity) -> int:

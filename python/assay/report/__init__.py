@@ -58,7 +58,7 @@ def build_report(run: StoredRun) -> Report:
     tests = _numbered_tests(run)
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
-        title=f"{printable(run.identity.model)} {printable(run.identity.serial)} - PTS report",
+        title=f"{printable(run.identity.model or run.identity.path)} {printable(run.identity.id)} - PTS report",
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],

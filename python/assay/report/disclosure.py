@@ -27,6 +27,7 @@ from assay.steady import WINDOW_ROUNDS
 from assay.units import duration_label, milliseconds
 from assay.window import (
     cell_label,
+    complete_rounds,
     effective_queue_depth,
     error_count,
     max_latency_ns,
@@ -45,14 +46,18 @@ if TYPE_CHECKING:
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
     """Lay out what all tests of a run share: deviations, drive, platform and description."""
     found = deviations(run)
-    return (
-        Text(paragraphs=found or ("No deviation from the specification is recorded.",)),
+    tables = (
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
         _facts(
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
+    )
+    return (
+        Text(paragraphs=found or ("No deviation from the specification is recorded.",)),
+        _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
+        *(table for table in tables if table.rows),
     )
 
 
@@ -178,7 +183,7 @@ def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
 
 def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:
     """Print one quantity of every cell in each of the last five rounds, averaging nothing over rounds."""
-    rounds = test.rounds[-WINDOW_ROUNDS:]
+    rounds = complete_rounds(test)[-WINDOW_ROUNDS:]
     cells = test.settings.cells
     return Table(
         caption=caption,

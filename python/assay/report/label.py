@@ -56,14 +56,14 @@ def banner(test: StoredTest, result: LoopResult) -> str | None:
 
 
 def headline_window(result: LoopResult) -> MeasurementWindow | None:
-    """Return the window whose numbers may be printed: None after an I/O error or before five rounds."""
-    return None if result.error_count else result.window
+    """Return the window whose numbers may be printed: None where they are withheld or before five rounds."""
+    return None if result.withheld else result.window
 
 
 def no_window_reason(result: LoopResult) -> str:
     """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
-    if result.error_count:
-        return f"n/a: {_count(result.error_count, 'I/O error')} in the test"
+    if result.withheld:
+        return f"n/a: {result.withheld}"
     return f"n/a: {_count(len(result.rounds), 'complete round')}, a measurement window needs five"
 
 

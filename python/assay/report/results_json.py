@@ -13,6 +13,7 @@ from assay.window import (
     effective_queue_depth,
     error_count,
     iops,
+    is_complete,
     issued_bytes,
     loop_result,
     max_latency_ns,
@@ -58,6 +59,7 @@ def _test(test: StoredTest) -> dict[str, Any]:
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
         "error_count": result.error_count,
+        "withheld": result.withheld,
         "window": asdict(result.window) if result.window else None,
         "matrix": [_matrix_cell(cell, result, test.settings) for cell in test.settings.cells],
         "rounds": [_round(round_, test) for round_ in test.rounds],
@@ -69,8 +71,14 @@ def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict
 
 
 def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
-    cells = zip(test.settings.cells, round_.cells, strict=True)
-    return {"round": round_.index, "cells": [{**_cell_key(cell), **_step(record)} for cell, record in cells]}
+    # A round that was cut short has fewer cells.
+    cells = zip(test.settings.cells, round_.cells, strict=False)
+    complete = is_complete(round_.cells, test.settings)
+    return {
+        "round": round_.index,
+        "complete": complete,
+        "cells": [{**_cell_key(cell), **_step(record)} for cell, record in cells],
+    }
 
 
 def _cell_key(cell: Cell) -> dict[str, Any]:

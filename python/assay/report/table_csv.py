@@ -12,6 +12,7 @@ from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, print
 from assay.report.variable import shown
 from assay.units import kib_label, milliseconds
 from assay.window import (
+    complete_rounds,
     effective_queue_depth,
     error_count,
     iops,
@@ -78,12 +79,12 @@ def matrix_csv(run: StoredRun, test: StoredTest) -> bytes:
 
 
 def rounds_csv(test: StoredTest) -> bytes:
-    """Write every cell of every round in the order they ran, unrounded; columns are ``ROUNDS_COLUMNS``."""
+    """Write every cell of every complete round in the order they ran, unrounded; columns are ``ROUNDS_COLUMNS``."""
     return table_csv(
         ROUNDS_COLUMNS,
         (
             (round_.index, kib_label(cell.transfer_bytes), cell.read_pct, *_measured(record))
-            for round_ in test.rounds
+            for round_ in complete_rounds(test)
             for cell, record in zip(test.settings.cells, round_.cells, strict=True)
         ),
     )

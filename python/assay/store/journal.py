@@ -45,7 +45,7 @@ class Journal:
         self._previous = hashlib.sha256(head).hexdigest()
         self._clock = clock
         self._seq = 0
-        self._error: OSError | None = None
+        self._error: Exception | None = None
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
         self._descriptor = os.open(self._path, flags, 0o644)
         sync_folder(folder)
@@ -69,7 +69,7 @@ class Journal:
         """
         self._jobs.join()
         if self._error is not None:
-            reason = self._error.strerror or str(self._error)
+            reason = getattr(self._error, "strerror", None) or repr(self._error)
             remedy = "what was written before is kept; free space or choose another folder with --out"
             raise StoreError(str(self._path.parent), f"cannot be written ({reason})", remedy)
 
@@ -84,7 +84,7 @@ class Journal:
             try:
                 if self._error is None:
                     job()
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, nothing after it may count as stored
                 self._error = error
             finally:
                 self._jobs.task_done()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from dataclasses import dataclass, field
@@ -38,8 +39,9 @@ def read_run(folder: Path) -> StoredRun:
     """
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
+    _check_tables(folder, entries)
     tests = _tests(entries)
-    engine = {name: text for entry in entries if entry.kind == "engine" for name, text in entry.data.items()}
+    engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
@@ -88,8 +90,7 @@ class _Test:
         steps = tuple(decode(StepRecord, step, name="journal") for step in data["steps"])
         if data["round"] is None:
             self.preconditioning.extend(steps)
-        elif len(steps) == len(self.settings.cells):
-            # A round that was cut short is in the journal but enters nothing.
+        else:
             self.rounds.append(Round(index=data["round"], cells=steps))
 
     def stored(self) -> StoredTest:
@@ -116,6 +117,27 @@ def _tests(entries: list[Entry]) -> list[StoredTest]:
     return [test.stored() for test in tests]
 
 
+def _engine(entries: list[Entry]) -> dict[str, str]:
+    """What was in force; a fact that changed during the run is given with all its values in order."""
+    values: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        for name, text in entry.data.items() if entry.kind == "engine" else ():
+            values.setdefault(name, {})[text] = None
+    return {name: ", later ".join(texts) for name, texts in values.items()}
+
+
+def _check_tables(folder: Path, entries: list[Entry]) -> None:
+    """Raise StoreError where a table is missing or not the one that the journal names."""
+    tables = [pair for entry in entries if entry.kind == "steps" for pair in entry.data["tables"].items()]
+    for name, digest in tables:
+        try:
+            content = (folder / name).read_bytes()
+        except OSError as error:
+            raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise StoreError(str(folder / name), "is not the table that was written", "the run was changed or damaged")
+
+
 def _document(folder: Path) -> tuple[bytes, dict[str, Any]]:
     path = folder / RUN_DOCUMENT
     try:
@@ -132,7 +154,7 @@ def _document(folder: Path) -> tuple[bytes, dict[str, Any]]:
 
 def _report_date(folder: Path) -> int:
     """The instant of the first rendering, fixed from then on."""
-    path = folder / REPORT_FOLDER / _REPORT_DATE
+    path = folder / _REPORT_DATE
     try:
         return int(json.loads(path.read_bytes())["wall_ns"])
     except FileNotFoundError:
@@ -143,11 +165,10 @@ def _report_date(folder: Path) -> int:
 
 def fix_report_date(folder: Path, run: StoredRun) -> None:
     """Store the report date of a first rendering. Raises StoreError where it cannot be written."""
-    path = folder / REPORT_FOLDER / _REPORT_DATE
+    path = folder / _REPORT_DATE
     if path.exists():
         return
     try:
-        path.parent.mkdir(exist_ok=True)
         write_durably(path, canonical({"wall_ns": run.report_date_ns}))
     except OSError as error:
         raise StoreError(str(path), error.strerror or "cannot be written", "make the run folder writable") from None
