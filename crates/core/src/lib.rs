@@ -17,4 +17,5 @@ pub mod step;
 pub mod stimulus;
 
 mod lane;
+mod program;
 mod tally;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::active_range::ActiveRange;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
-use crate::lane::{Lane, SharedProgram, SharedStep};
+use crate::lane::Lane;
+use crate::program::{SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
 use crate::step::{ProgramError, StepSpec};
 

@@ -117,7 +117,7 @@ class Sheets:
                 (kib_label(size), *(self._cell(values, mix, size) for mix in mixes for _, values in chosen))
                 for size in sizes
             ),
-            notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable()),
+            notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
         )
 
     def _origin(self, what: str) -> str:
@@ -127,6 +127,14 @@ class Sheets:
     def _not_applicable(self) -> tuple[str, ...]:
         reasons = sorted(self.settings.not_applicable.items())
         return tuple(f"{NOT_APPLICABLE}: {size_label(size)} - {paragraph(reason)}" for size, reason in reasons)
+
+    def _idle_cells(self) -> tuple[str, ...]:
+        """Say of cells without a completion that they measured nothing but a cell too short."""
+        idle = sum(value == 0 for value in self.result.matrix.values())
+        if not idle:
+            return ()
+        cells = "1 cell" if idle == 1 else f"{idle} cells"
+        return (f"{cells} at zero: no I/O completed inside; the cell is too short for this drive and demand.",)
 
     def or_reason(self, figure: Figure | None) -> Figure | Text:
         """The figure, or why there is none."""

@@ -1,0 +1,104 @@
+//! A program as all lanes share it: when steps begin and end, what is still to be submitted, and why to stop.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use crate::contract::{Bytes, DataPattern, Nanos};
+use crate::pattern::CompiledPattern;
+use crate::record::Ended;
+use crate::step::{Demand, StopRule};
+
+/// One step as all lanes share it.
+pub(crate) struct SharedStep {
+    pub(crate) pattern: CompiledPattern,
+    pub(crate) demand: Demand,
+    pub(crate) stop: StopRule,
+    pub(crate) data_index: u32,
+    pub(crate) cursor: Arc<AtomicU64>,
+    pub(crate) thread_cursors: Vec<AtomicU64>,
+    pub(crate) claimed: AtomicU64,
+    pub(crate) end: AtomicU64,
+}
+
+/// A program as all lanes share it.
+pub(crate) struct SharedProgram {
+    pub(crate) steps: Vec<SharedStep>,
+    pub(crate) data: Vec<DataPattern>,
+    pub(crate) transfer: Bytes,
+    pub(crate) lane_count: usize,
+    /// All lanes are ready, or one of them has failed, before the first I/O is submitted.
+    pub(crate) ready: Barrier,
+    pub(crate) prepare_failed: AtomicBool,
+    /// Where the program begins on the devices' clock: when the last lane was ready.
+    pub(crate) start: AtomicU64,
+    pub(crate) halt: AtomicU8,
+    pub(crate) errors: AtomicU64,
+    pub(crate) error_limit: u64,
+    pub(crate) io_time_limit: Nanos,
+    pub(crate) step_index: AtomicUsize,
+    pub(crate) clock: AtomicU64,
+    pub(crate) lane_io_counts: Vec<AtomicU64>,
+}
+
+impl SharedProgram {
+    pub(crate) fn halt(&self, why: Ended) {
+        // The first reason stands.
+        let _ = self.halt.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    pub(crate) fn halted(&self) -> Option<Ended> {
+        match self.halt.load(Ordering::Relaxed) {
+            0 => None,
+            reason if reason == Ended::Interrupted as u8 => Some(Ended::Interrupted),
+            reason if reason == Ended::Errors as u8 => Some(Ended::Errors),
+            _ => Some(Ended::Hung),
+        }
+    }
+
+    pub(crate) fn count_error(&self) {
+        if self.errors.fetch_add(1, Ordering::Relaxed) + 1 >= self.error_limit {
+            self.halt(Ended::Errors);
+        }
+    }
+}
+
+impl SharedStep {
+    pub(crate) fn end(&self) -> Nanos {
+        Nanos(self.end.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn end_at(&self, at: Nanos) {
+        self.end.fetch_min(at.0, Ordering::AcqRel);
+    }
+
+    /// Fix the end of a timed step once its start is known; every lane computes the same.
+    pub(crate) fn begin(&self, start: Nanos) {
+        if let StopRule::Time(span) = self.stop {
+            self.end_at(start + span);
+        }
+    }
+
+    /// May one more I/O be submitted?
+    pub(crate) fn claim(&self) -> bool {
+        match self.stop {
+            StopRule::Time(_) => true,
+            StopRule::Amount(amount) => self.claimed.load(Ordering::Relaxed) < amount.0,
+            StopRule::Count(count) => self.claimed.fetch_add(1, Ordering::Relaxed) < count,
+        }
+    }
+
+    pub(crate) fn claimed_bytes(&self, bytes: Bytes) {
+        if let StopRule::Amount(_) = self.stop {
+            self.claimed.fetch_add(bytes.0, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn slots(&self, lane: usize, lane_count: usize) -> u32 {
+        self.threads(lane, lane_count) * self.demand.queue_depth
+    }
+
+    /// Threads of the step that this lane stands for: one of a real drive, all of a simulated one.
+    pub(crate) fn threads(&self, lane: usize, lane_count: usize) -> u32 {
+        (lane..self.demand.thread_count as usize).step_by(lane_count).count() as u32
+    }
+}
