@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from assay.datum import Strict
-from assay.errors import PlanError, UsageError, ValueRangeError
+from assay.errors import UsageError, ValueRangeError
 from assay.profile import load_profile
 from assay.records import DataPattern, Demand
+from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
 SUITE_PROFILES = {"basic": "pts-c-1.0", "client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
@@ -142,53 +142,19 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     overrides : top-level keys that win over the file. choices : keys of the table of every test that do.
     Raises PlanError naming file, line and column of the first fault and listing the others.
     """
-    table, positions = _read(path) if path else ({}, {})
+    table, positions = read_toml(path) if path else ({}, {})
     merged = {**table, **overrides}
     for test in _TESTS if choices else ():
         merged[test] = {**_table(merged.get(test)), **(choices or {})}
     try:
         return Plan.model_validate(merged).resolved()
     except ValidationError as error:
-        raise _plan_error(path, positions, error) from None
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int, int]]]:
-    # The native module is needed for the positions alone.
-    from assay._native import toml_positions  # noqa: PLC0415
-
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise PlanError(str(path), reason or "cannot be read", "name a readable plan file") from None
-    if len(text) > 1 << 20:
-        raise PlanError(str(path), "is larger than 1 MiB", "name a plan file")
-    positions = toml_positions(text, str(path))
-    return tomllib.loads(text), positions
+        if path is not None:
+            raise fault_error(path, positions, error) from None
+        key, reason = faults(error)[0]
+        raise ValueRangeError(f"option {key}", reason, "give a value inside the range") from None
 
 
 def _table(value: object) -> dict[str, Any]:
     # Anything but a table is left to the model to refuse.
     return value if isinstance(value, dict) else {}
-
-
-def _plan_error(
-    path: Path | None, positions: dict[str, tuple[int, int]], error: ValidationError
-) -> PlanError | ValueRangeError:
-    faults = [(".".join(str(part) for part in fault["loc"]), fault) for fault in error.errors()]
-    lines = [f"{_place(path, positions, key)}: {fault['msg']} (got {fault['input']!r:.60})" for key, fault in faults]
-    if path is None:
-        key, fault = faults[0]
-        reason = f"{fault['msg']} (got {fault['input']!r:.60})"
-        return ValueRangeError(f"option {key}", reason, "give a value inside the range")
-    return PlanError(
-        lines[0].split(": ", 1)[0], "; ".join([lines[0].split(": ", 1)[1], *lines[1:]]), "correct the plan"
-    )
-
-
-def _place(path: Path | None, positions: dict[str, tuple[int, int]], key: str) -> str:
-    known = key
-    while known and known not in positions:
-        known = known.rpartition(".")[0]
-    line, column = positions.get(known, (1, 1))
-    return f"{path}:{line}:{column} {key}"

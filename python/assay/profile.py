@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib import resources
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
-from assay.errors import UsageError
+from assay.errors import StoreError, UsageError
 from assay.records import Cell, Demand
+from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
+
+_SUFFIX = ".toml"
 
 ReadPct = Annotated[int, Field(ge=0, le=100)]
 BlockKib = Annotated[float, Field(ge=0.5, le=1024 * 64)]
@@ -91,17 +94,37 @@ class Profile(Strict):
 def profile_names() -> list[str]:
     """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
     folder = resources.files("assay") / "profiles"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
 
 
 def load_profile(name: str) -> Profile:
-    """Read an edition from the package.
+    """Read an edition from the package, or a profile of one's own from a TOML file.
 
-    name : one of ``profile_names()``.
-    Raises UsageError naming the known profiles for any other name.
+    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``.
+    Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
     Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
     """
+    if name.endswith(_SUFFIX):
+        return _read_profile(Path(name))
     if name not in profile_names():
-        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {', '.join(profile_names())}")
-    text = (resources.files("assay") / "profiles" / f"{name}.toml").read_text("utf-8")
-    return Profile.model_validate(tomllib.loads(text))
+        known = ", ".join(profile_names())
+        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
+    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
+        return _read_profile(path)
+
+
+def stored_profile(table: dict[str, Any]) -> Profile:
+    """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
+    try:
+        return Profile.model_validate(table)
+    except ValidationError as error:
+        key, reason = faults(error)[0]
+        raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
+
+
+def _read_profile(path: Path) -> Profile:
+    table, positions = read_toml(path)
+    try:
+        return Profile.model_validate(table)
+    except ValidationError as error:
+        raise fault_error(path, positions, error) from None

@@ -194,6 +194,7 @@ def _document(plan: Plan, bench: Bench, tests: list[PlannedTest], seed: int) -> 
     deviations = [line for test in tests for line in test.deviations]
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
+        profile=load_profile(plan.edition).model_dump(mode="json", by_alias=True, exclude_none=True),
         description={key: text for key, text in plan.report.model_dump().items() if text},
         identity=bench.identity,
         platform=describe_platform(),

@@ -183,8 +183,10 @@ def synthetic_run(
         tool="Assay",
         tool_version="0.1.0",
     )
+    stored = test or synthetic_test()
     return StoredRun(
         run_id="20260609-synthetic",
+        profile=load_profile(stored.settings.profile).model_dump(mode="json", by_alias=True, exclude_none=True),
         identity=replace(drive, **identity),
         platform=platform,
         description={"objective": "Lay out synthetic rounds", "sponsor": "Nobody"} | (description or {}),
@@ -192,5 +194,5 @@ def synthetic_run(
         deviations=deviations,
         started_wall_ns=START_NS,
         report_date_ns=REPORT_NS,
-        tests=(test or synthetic_test(),),
+        tests=(stored,),
     )

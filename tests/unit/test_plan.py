@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from assay import profile as profile_module
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan import Plan, load_plan
 from assay.procedures import plan_test
@@ -175,3 +176,18 @@ def test_latency_runs_at_one_outstanding_io_after_preconditioning_at_the_testers
         "RND 0.5KiB 100/0",
         "RND 8KiB 65/35",
     ]
+
+
+def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
+    shipped = Path(profile_module.__file__).parent / "profiles/pts-c-1.0.toml"
+    own = tmp_path / "ours.toml"
+    own.write_text(
+        shipped.read_text().replace('name = "pts-c-1.0"', 'name = "ours"').replace("value = 25", "value = 7")
+    )
+    settings = planned("iops", str(own), identity()).settings
+    assert (settings.profile, settings.round_limit) == ("ours", 7)
+    own.write_text(own.read_text().replace('market = "Client"', 'market = "Both"'))
+    with pytest.raises(PlanError, match=r"ours\.toml:4:1 market"):
+        load_profile(str(own))
+    with pytest.raises(PlanError, match="No such file"):
+        load_profile(str(tmp_path / "none.toml"))

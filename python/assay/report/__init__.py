@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
-from assay.profile import load_profile
+from assay.profile import stored_profile
 from assay.report import disclosure
 from assay.report.iops import iops_pages
 from assay.report.label import conformity_label
@@ -63,13 +63,13 @@ def build_report(run: StoredRun) -> Report:
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
         pages=tuple(page for number, test in tests for page in _pages(run, test, number)),
-        appendix=(*disclosure.run_blocks(run), *(block for _, test in tests for block in _appendix(test))),
+        appendix=(*disclosure.run_blocks(run), *(block for _, test in tests for block in _appendix(run, test))),
     )
 
 
 def _pages(run: StoredRun, test: StoredTest, number: int) -> tuple[Page, ...]:
     name = test.settings.test
-    profile, result = load_profile(test.settings.profile), loop_result(test)
+    profile, result = stored_profile(run.profile), loop_result(test)
     sheets = Sheets(run=run, test=test, profile=profile, result=result, prefix=f"{name}-{number}")
     return _PAGES[_family(name)](sheets)
 
@@ -78,8 +78,8 @@ def _family(test: str) -> str:
     return test.partition("-")[0]
 
 
-def _appendix(test: StoredTest) -> tuple[Block, ...]:
-    return disclosure.test_blocks(test, load_profile(test.settings.profile))
+def _appendix(run: StoredRun, test: StoredTest) -> tuple[Block, ...]:
+    return disclosure.test_blocks(test, stored_profile(run.profile))
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:

@@ -50,6 +50,7 @@ def read_run(folder: Path) -> StoredRun:
         platform=decode(Platform, document["platform"], name=name),
         description=document["description"],
         plan=document["plan"],
+        profile=document["profile"],
         deviations=tuple(dict.fromkeys([*document["deviations"], *purges])),
         started_wall_ns=document["started_wall_ns"],
         report_date_ns=_report_date(folder),

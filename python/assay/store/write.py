@@ -138,6 +138,7 @@ class RunWriter:
 def run_document(
     *,
     plan: dict[str, Any],
+    profile: dict[str, Any],
     description: dict[str, str],
     identity: DriveIdentity,
     platform: Platform,
@@ -150,6 +151,7 @@ def run_document(
         "schema": RUN_SCHEMA,
         "run_id": f"{started_wall_ns:x}-{os.urandom(4).hex()}",
         "plan": plan,
+        "profile": profile,
         "description": description,
         "identity": encode(identity),
         "platform": asdict(platform),

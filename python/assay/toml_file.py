@@ -1,0 +1,61 @@
+"""TOML files that people write: read with the place of every key, so that each fault is named with line and column."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import PlanError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import ValidationError
+
+FILE_BYTES_MAX = 1 << 20
+
+Positions = dict[str, tuple[int, int]]
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
+    """Read a file of at most 1 MiB; the place (line, column, from 1) of each key by its dotted path.
+
+    Raises PlanError where it cannot be read or is not TOML.
+    """
+    # Loading the native module is spared to those who read no file.
+    from assay._native import toml_positions  # noqa: PLC0415
+
+    try:
+        with path.open("rb") as file:
+            raw = file.read(FILE_BYTES_MAX + 1)
+        text = raw.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        raise PlanError(str(path), reason or "cannot be read", "name a readable TOML file") from None
+    if len(raw) > FILE_BYTES_MAX:
+        raise PlanError(str(path), "is larger than 1 MiB", "name a TOML file that people write")
+    positions = toml_positions(text, str(path))
+    return tomllib.loads(text), positions
+
+
+def faults(error: ValidationError) -> list[tuple[str, str]]:
+    """The dotted key and the wording of each fault that a model found."""
+    return [
+        (".".join(str(part) for part in fault["loc"]), f"{fault['msg']} (got {fault['input']!r:.60})")
+        for fault in error.errors()
+    ]
+
+
+def fault_error(path: Path, positions: Positions, error: ValidationError) -> PlanError:
+    """All faults as one error, each with its place; the first is the thing that the error names."""
+    placed = [(_place(path, positions, key), reason) for key, reason in faults(error)]
+    (thing, first), *others = placed
+    return PlanError(thing, "; ".join([first, *(f"{place}: {reason}" for place, reason in others)]), "correct the file")
+
+
+def _place(path: Path, positions: Positions, key: str) -> str:
+    known = key
+    while known and known not in positions:
+        known = known.rpartition(".")[0]
+    line, column = positions.get(known, (1, 1))
+    return f"{path}:{line}:{column} {key}"
