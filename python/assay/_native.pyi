@@ -114,7 +114,7 @@ class NativeStimulus:
         Return a simulated drive to fresh; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, counters_path: str | PathLike[str] | None) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
         """

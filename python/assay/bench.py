@@ -122,6 +122,7 @@ def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, 
             seed=seed,
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
+            transfer_bytes_max=max(size for test in tests for size in test.settings.sizes_bytes),
         ) as stimulus,
     ):
         yield Bench(

@@ -45,11 +45,13 @@ class Stimulus:
         seed: int,
         data_origin: int,
         counters_path: str | None,
+        transfer_bytes_max: int = 0,
     ) -> Self:
         """Drive a device or file through the gate's descriptor.
 
         thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
+        transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
         """
         return cls(
             NativeStimulus.real(
@@ -59,6 +61,7 @@ class Stimulus:
                 thread_count,
                 seed,
                 data_origin,
+                transfer_bytes_max,
                 counters_path,
             )
         )

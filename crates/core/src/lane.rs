@@ -15,8 +15,8 @@ use crate::tally::{Completed, Tally};
 
 /// Longest wait before a lane looks again whether it should stop.
 const POLL: Nanos = Nanos(50_000_000);
-/// The same for a lane that has nothing outstanding and cannot know when the step ends.
-const IDLE_POLL: Nanos = Nanos(200_000);
+/// The same for a lane that has nothing to do in a step of unknown length.
+const IDLE_POLL: Nanos = Nanos(1_000_000);
 /// How often the age of the outstanding I/Os is looked at.
 const LOOK_EVERY: Nanos = Nanos(1_000_000_000);
 /// After an interruption, outstanding I/Os are waited for at most this long.
@@ -75,7 +75,8 @@ impl<D: Device> Lane<D> {
         program.start.fetch_max(self.device.now().0, Ordering::AcqRel);
         program.ready.wait();
         prepared?;
-        if program.prepare_failed.load(Ordering::Acquire) {
+        // A lane without a part in the program sleeps through it: its wake-ups would disturb the others.
+        if program.prepare_failed.load(Ordering::Acquire) || self.flights.is_empty() {
             return Ok(Vec::new());
         }
         let start = Nanos(program.start.load(Ordering::Acquire));
@@ -175,7 +176,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
                 return;
             }
             self.fill(index, step, limit);
-            let wait = if self.outstanding == 0 { IDLE_POLL } else { POLL };
+            let wait = if self.outstanding == 0 && step.end() == Nanos::NEVER { IDLE_POLL } else { POLL };
             self.reap(Nanos(step.end().0.min(now.0 + wait.0)));
         }
     }

@@ -135,6 +135,8 @@ impl<D: Device + 'static> Stimulus<D> {
         let program = Arc::new(self.share(steps, limits)?);
         // Both ends of a program are read while no lane has an I/O outstanding, so that it is accounted for to the byte.
         let counters_before = self.counters()?;
+        // A lane that is gone is found here, before the others wait for it to be ready.
+        self.with_devices(|_| ())?;
         let (sender, receiver) = channel();
         for lane in &self.lanes {
             let (program, sender) = (Arc::clone(&program), sender.clone());

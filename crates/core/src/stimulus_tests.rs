@@ -287,3 +287,36 @@ fn a_lost_io_is_found_while_others_go_on() {
     assert_eq!(records[0].ended, Ended::Hung);
     assert!(records[0].span < Nanos(5_000_000_000));
 }
+
+fn lanes(count: usize) -> Stimulus<ConstantTime> {
+    let device = |_| {
+        move || {
+            Ok::<_, Errno>(ConstantTime {
+                clock: Nanos(0),
+                service: Nanos(1_000_000),
+                queue: VecDeque::new(),
+                bad_offset: None,
+                short: false,
+                lost: None,
+                held: None,
+                submitted: 0,
+                seen: Seen::default(),
+            })
+        }
+    };
+    Stimulus::open(7, (0..count).map(device).collect()).expect("opens")
+}
+
+#[test]
+fn threads_share_a_step_and_those_without_a_part_leave_no_trace() {
+    let mut stimulus = lanes(4);
+    let mut wide = step(1.0, 2, StopRule::Time(Nanos(10_500_000)));
+    wide.demand.thread_count = 3;
+    let narrow = step(1.0, 2, StopRule::Time(Nanos(10_500_000)));
+    let records = run(&mut stimulus, &[wide, narrow.clone()]);
+    assert_eq!([records[0].write.window_io_count, records[1].write.window_io_count], [60, 20]);
+    assert_eq!(records[0].outstanding_ns, 6 * 10_500_000);
+    assert!(records.iter().all(|record| record.span == Nanos(10_500_000)));
+    let alone = run(&mut stimulus, &[narrow]);
+    assert_eq!((alone[0].write.window_io_count, alone[0].span), (20, Nanos(10_500_000)));
+}

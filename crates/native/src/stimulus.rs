@@ -41,6 +41,7 @@ impl NativeStimulus {
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+    #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
     fn real(
         descriptor: i32,
         capacity_bytes: u64,
@@ -48,6 +49,7 @@ impl NativeStimulus {
         thread_count: u32,
         seed: u64,
         data_origin: u64,
+        transfer_bytes_max: u64,
         counters_path: Option<PathBuf>,
     ) -> PyResult<Self> {
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
@@ -58,6 +60,7 @@ impl NativeStimulus {
                 info,
                 counters: counters_path.clone(),
                 data_origin: data_origin ^ (lane << 48),
+                transfer: Bytes(transfer_bytes_max),
             };
             openers.push(move || UringDevice::new(target));
         }

@@ -23,6 +23,8 @@ pub struct Target {
     pub counters: Option<PathBuf>,
     /// Makes the data of this lane and run unlike any other's.
     pub data_origin: u64,
+    /// Largest transfer of the run: buffers are made for it at once, not again when a larger program comes.
+    pub transfer: Bytes,
 }
 
 /// Duplicate the gate's descriptor for a lane; the gate keeps its own.
@@ -108,6 +110,7 @@ impl Device for UringDevice {
     }
 
     fn prepare(&mut self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> Result<(), Errno> {
+        let transfer = transfer.max(self.target.transfer);
         if slot_count == 0 || self.queue.as_ref().is_some_and(|queue| queue.serves(data, slot_count, transfer)) {
             return Ok(());
         }
