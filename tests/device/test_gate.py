@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.device import gate
 from assay.device.gate import OpenDrive, open_drive, refusals
-from assay.device.identity import identify, list_drives
+from assay.device.identity import identify
+from assay.device.listing import list_drives
 from assay.device.sysfs import Disk
 from assay.errors import (
     AssayError,

@@ -4,7 +4,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::contract::Bytes;
-use crate::pattern::uniform_below;
+use crate::stream::uniform_below;
 
 const GRID: u64 = 1 << 20;
 

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::contract::{Bytes, Completion, Device, Direction, Errno, Io, Nanos, Probe};
-use crate::pattern::{Access, Cursor, lane_stream};
+use crate::pattern::{Access, Cursor};
 use crate::program::{SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
+use crate::stream::lane_stream;
 use crate::tally::{Completed, Tally};
 
 /// Longest wait before a lane looks again whether it should stop.

@@ -18,4 +18,5 @@ pub mod stimulus;
 
 mod lane;
 mod program;
+mod stream;
 mod tally;

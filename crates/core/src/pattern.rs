@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::active_range::ActiveRange;
 use crate::contract::{Bytes, DataPattern, Direction};
+use crate::stream::uniform_below;
 
 /// Shares that should sum to one may be off by this much.
 const SHARE_TOLERANCE: f64 = 1e-9;
@@ -207,19 +208,6 @@ impl CompiledPattern {
             ((start + room) % self.range.total().0, size)
         }
     }
-}
-
-/// The seeded stream of one lane; lanes of one seed never overlap (each jumps 2^128 draws ahead).
-pub(crate) fn lane_stream(seed: u64, lane: usize) -> Xoshiro256PlusPlus {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    (0..lane).for_each(|_| rng.jump());
-    rng
-}
-
-/// Map a 64-bit draw to [0, bound); the bias is below bound / 2^64.
-#[inline]
-pub(crate) fn uniform_below(draw: u64, bound: u64) -> u64 {
-    ((u128::from(draw) * u128::from(bound)) >> 64) as u64
 }
 
 fn threshold(share: f64) -> u64 {

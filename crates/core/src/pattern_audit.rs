@@ -1,6 +1,7 @@
 //! Address audit: achieved shares, sizes and coverage of the generator against what was asked.
 
 use super::*;
+use crate::stream::lane_stream;
 
 const DRAWS: usize = 5_000_000;
 

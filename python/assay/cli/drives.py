@@ -33,7 +33,7 @@ def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
 
 
 def _all_drives() -> list[DriveIdentity]:
-    from assay.device.identity import list_drives  # noqa: PLC0415
+    from assay.device.listing import list_drives  # noqa: PLC0415
     from assay.device.simulated import PREFIX, parse_simulated, simulated_names  # noqa: PLC0415
 
     simulated = [parse_simulated(PREFIX + name).identity for name in simulated_names()]

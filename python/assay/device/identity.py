@@ -46,17 +46,6 @@ _ATA_MODEL = slice(60 + 54, 60 + 94)
 _ATA_FIRMWARE = slice(60 + 46, 60 + 54)
 
 
-def list_drives() -> list[DriveIdentity]:
-    """List the whole disks of this host, each with the reasons why the gate would refuse it now.
-
-    Returns every disk with a capacity in the order of /sys/block; RAM disks and loop devices that are not set up are
-    left out. Nothing is written and nothing is opened for writing.
-    """
-    from assay.device.gate import examined  # noqa: PLC0415 - the gate stands on identities; only this list needs it
-
-    return [examined(found) for found in disks()]
-
-
 def identify(target: str, *, file_target: bool) -> DriveIdentity:
     """Find out who the drive behind a path is; links are followed.
 
