@@ -1,11 +1,12 @@
 """Faults in a run on a real device: what fails is counted, told and kept out of every figure."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,20 @@ ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 1 << 30
 
 
-def start(path: str, out: Path, scale: str = "0.001") -> "subprocess.Popen[str]":
-    listed = subprocess.run([ASSAY, "drives", "--json"], capture_output=True, text=True, check=True).stdout
-    identity = next(drive["id"] for drive in json.loads(listed) if drive["path"] == path)
-    command = [ASSAY, "run", path, "--test", "iops", "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@contextmanager
+def running(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
+    """The tool as a child that does not outlive its test."""
+    command = [ASSAY, "run", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def on_device(path: str, out: Path, scale: str = "0.001") -> list[str]:
+    identity = identify(path, file_target=False).id
+    return [path, "--test", "iops", "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
 
 
 def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
@@ -37,10 +47,10 @@ def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
 def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path = loop_drive(SIZE)
     out = tmp_path / "run"
-    process = start(path, out)
-    wait_for(process, "round 1")
-    os.truncate(tmp_path / "loop0.img", 1 << 20)
-    _, error = process.communicate(timeout=60)
+    with running(*on_device(path, out)) as process:
+        wait_for(process, "round 1")
+        os.truncate(tmp_path / "loop0.img", 1 << 20)
+        _, error = process.communicate(timeout=60)
     assert (process.returncode, "errno 5" in error, error.count("\n")) == (4, True, 1), error
     (test,) = read_run(out).tests
     assert test.ended == DeviceFailureError.slug
@@ -53,11 +63,11 @@ def test_ctrl_c_in_any_phase_stops_within_five_seconds(loop_drive: LoopDrive, tm
     path = loop_drive(SIZE)
     merging = Path(f"/sys/block/{Path(path).name}/queue/nomerges")
     before = merging.read_text()
-    process = start(path, tmp_path / "run", scale="0.05")
-    wait_for(process, phase)
-    begun = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    with running(*on_device(path, tmp_path / "run", scale="0.05")) as process:
+        wait_for(process, phase)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=30)
     assert time.monotonic() - begun < 5
     assert process.returncode == 130, error
     assert "assay run" in error
@@ -69,13 +79,12 @@ def test_ctrl_c_in_any_phase_stops_within_five_seconds(loop_drive: LoopDrive, tm
 def test_ctrl_c_while_a_file_is_overwritten_is_an_interruption_and_no_accusation(tmp_path: Path) -> None:
     file = allocate(tmp_path / "target.img", 4 << 30)
     out = tmp_path / "run"
-    command = [ASSAY, "run", str(file), "--file-target", "--test", "iops", "--scale", "0.01"]
-    command += ["--yes-destroy", str(file), "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for(process, "purge")
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    arguments = [str(file), "--file-target", "--test", "iops", "--scale", "0.01", "--yes-destroy", str(file)]
+    with running(*arguments, "--out", str(out)) as process:
+        wait_for(process, "purge")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=30)
     assert (process.returncode, "assay run" in error, error.count("\n")) == (130, True, 1), error
     assert '"reason":"interrupted"' in (out / "journal.jsonl").read_text()
 

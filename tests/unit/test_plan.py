@@ -191,3 +191,11 @@ def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
         load_profile(str(own))
     with pytest.raises(PlanError, match="No such file"):
         load_profile(str(tmp_path / "none.toml"))
+
+
+def test_a_test_without_a_tracking_cell_is_refused_and_never_steady_by_default(tmp_path: Path) -> None:
+    shipped = Path(profile_module.__file__).parent / "profiles/pts-c-1.0.toml"
+    own = tmp_path / "ours.toml"
+    own.write_text(shipped.read_text().replace("{ read_pct = 0, block_kib = 4 }", "{ read_pct = 1, block_kib = 4 }"))
+    with pytest.raises(ValueRangeError, match="tracking"):
+        planned("iops", str(own), identity())

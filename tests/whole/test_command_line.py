@@ -99,7 +99,10 @@ def test_a_signal_stops_within_five_seconds_and_says_how_to_run_again(number: si
             assert process.poll() is None
         begun = time.monotonic()
         process.send_signal(number)
-        _, error = process.communicate(timeout=30)
+        try:
+            _, error = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert time.monotonic() - begun < 5
     assert process.returncode == 130
     assert "assay run" in error

@@ -38,8 +38,10 @@ for command in (drives, plan, run, report, runs):
 
 def main() -> NoReturn:
     """Run the command line; errors are one line on standard error and a telling exit code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # A run started with nohup outlives its terminal; Ctrl-C is heard even from a script's background.
+        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
     try:
         code = assay(standalone_mode=False)
     except click.ClickException as error:

@@ -17,7 +17,7 @@ from assay.window import cell_label
 if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.profile import LoopProfile, Profile, RangeDatum
-    from assay.records import Access, ActiveRange, Demand, DriveIdentity, Variable
+    from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity, Variable
 
 OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000
@@ -72,9 +72,7 @@ def plan_loop(
         sizes_bytes=runnable,
         step_ns=step_ns if plan.scale == 1 else max(round(step_ns * plan.scale), SCALED_STEP_NS_MIN),
         round_limit=options.round_limit or edition.round_limit.value,
-        tracking=tuple(
-            cell for cell in (datum.to_cell() for datum in edition.tracking.value) if cell.transfer_bytes in runnable
-        ),
+        tracking=_tracking(name, edition, runnable),
         range_limit=edition.range_limit.value,
         slope_limit=edition.slope_limit.value,
         preconditioning_bytes=round(edition.preconditioning_multiple.value * drive.capacity_bytes),
@@ -142,6 +140,17 @@ def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[
             "use a larger drive, or a scaled run with --scale",
         )
     return amount, count
+
+
+def _tracking(name: str, edition: LoopProfile, runnable: tuple[int, ...]) -> tuple[Cell, ...]:
+    """The tracking cells that are part of the loop; without one no verdict could be taken."""
+    mixes = edition.read_pct.value
+    cells = (datum.to_cell() for datum in edition.tracking.value)
+    tracked = tuple(cell for cell in cells if cell.transfer_bytes in runnable and cell.read_pct in mixes)
+    if not tracked:
+        reason = "no tracking cell is part of its loop on this drive"
+        raise ValueRangeError(f"{name}.tracking of the profile", reason, "correct the profile, or leave out the test")
+    return tracked
 
 
 def _refuse_deep(name: str, demand: Demand) -> None:
