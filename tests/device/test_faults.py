@@ -5,9 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from assay.device.identity import identify
@@ -17,6 +17,9 @@ from assay.reporting import render_run
 from assay.store.read import read_run
 from assay.window import loop_result
 from conftest import LoopDrive, allocate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 1 << 30
