@@ -60,6 +60,15 @@ def effective_queue_depth(record: StepRecord) -> float:
     return record.outstanding_ns / max(record.span_ns, 1)
 
 
+def holds_queue_depth(record: StepRecord, settings: LoopSettings) -> bool:
+    """Whether the outstanding I/Os were, on average, within 2 % of TC x QD.
+
+    Worked: 7.84 of 8 is held, 7.8 is not.
+    """
+    asked = settings.demand.thread_count * settings.demand.queue_depth
+    return abs(record.outstanding_ns - asked * record.span_ns) * 50 <= asked * record.span_ns
+
+
 def mean_latency_ns(record: StepRecord) -> float | None:
     """Average response time of a step in ns, weighted by completions; None where none completed.
 

@@ -147,3 +147,11 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
     )
     (audit, *_) = window.program_audits(replace(synthetic_test(), preconditioning=(step,)))
     assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)
+
+
+@pytest.mark.parametrize(
+    ("outstanding", "held"), [(8.0, True), (7.84, True), (7.83, False), (8.16, True), (8.2, False)]
+)
+def test_a_cell_whose_queue_depth_is_off_by_more_than_two_per_cent_is_marked(outstanding: float, held: bool) -> None:
+    step = replace(synthetic_step(CELL, 1), span_ns=10**9, outstanding_ns=int(outstanding * 10**9))
+    assert window.holds_queue_depth(step, synthetic_settings()) is held

@@ -75,3 +75,11 @@ def test_edition_2_0_preconditions_throughput_with_the_tested_size(tmp_path: Pat
     tests = stored(tmp_path / "run", profile="pts-e-2.0", tests=["tp"])
     labels = [test.preconditioning[0].label for test in tests]
     assert labels == ["WIPC SEQ 128KiB 0/100", "WIPC SEQ 1024KiB 0/100"]
+
+
+def test_edition_2_0_has_its_own_header_and_eight_iops_pages(tmp_path: Path) -> None:
+    stored(tmp_path / "run", profile="pts-e-2.0", scale=0.005)
+    report = build_report(read_run(tmp_path / "run"))
+    assert [page.count for page in report.pages if page.number == 1] == [8, 5, 5, 6]
+    assert {page.header.form for page in report.pages} == {"2.0"}
+    assert render_run(tmp_path / "run", ["pdf"])

@@ -30,6 +30,7 @@ from assay.window import (
     complete_rounds,
     effective_queue_depth,
     error_count,
+    holds_queue_depth,
     max_latency_ns,
     mean_latency_ns,
     program_audits,
@@ -170,8 +171,8 @@ def _value(value: Any) -> str:
 def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
-            "effective queue depth (I/Os outstanding on the drive, mean)",
-            lambda r: f"{effective_queue_depth(r):.2f}",
+            "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
+            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings) else ' !'}",
         ),
         ("average response time (ms)", lambda r: _milliseconds(mean_latency_ns(r))),
         ("maximum response time (ms)", lambda r: _milliseconds(max_latency_ns(r))),
