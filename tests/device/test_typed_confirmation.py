@@ -1,0 +1,44 @@
+"""The typed confirmation, on a pseudo-terminal as a user meets it."""
+
+import contextlib
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+from assay.device.identity import identify
+from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 256 << 20
+
+
+def typed(path: str, out: Path, answer: str) -> tuple[int, str]:
+    """Run on a terminal and type one answer; exit code and all that was shown."""
+    terminal, inner = pty.openpty()
+    command = [ASSAY, "run", path, "--test", "tp", "--scale", "0.001", "--out", str(out)]
+    with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, start_new_session=True) as process:
+        os.close(inner)
+        shown = b""
+        while b"to destroy its data" not in shown:
+            shown += os.read(terminal, 4096)
+        os.write(terminal, answer.encode() + b"\n")
+        # Reading a terminal whose last process has ended is an error.
+        with contextlib.suppress(OSError):
+            while more := os.read(terminal, 4096):
+                shown += more
+    os.close(terminal)
+    return process.returncode, shown.decode("utf-8", "replace")
+
+
+def test_a_wrong_word_is_refused_and_the_identity_is_taken(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    code, shown = typed(path, tmp_path / "refused", "y")
+    assert code == 3
+    assert f"ALL DATA on {path} will be destroyed" in shown
+    assert not (tmp_path / "refused").exists()
+    code, shown = typed(path, tmp_path / "run", identify(path, file_target=False).id)
+    assert code in {0, 7}, shown
+    assert (tmp_path / "run/report/report.pdf").exists()
+    assert "earliest end in" in shown
