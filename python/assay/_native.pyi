@@ -105,10 +105,6 @@ class NativeStimulus:
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
-    def flash_pages(self, /) -> tuple[int, int] | None:
-        """
-        Pages written by the host and relocated since the last purge; None on a real drive.
-        """
     def purge_simulated(self, /) -> int | None:
         """
         Return a simulated drive to fresh; the virtual time it took, in ns. None on a real drive.

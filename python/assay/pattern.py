@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay._native import place_segments
@@ -27,9 +28,7 @@ def random_pattern(transfer_bytes: int, read_share: float, data: DataPattern) ->
 
 def fill_pattern(transfer_bytes: int, data: DataPattern) -> AccessPattern:
     """SEQ writes that cover a range without leaving out its tail, as preconditioning needs."""
-    return AccessPattern(
-        sizes=((transfer_bytes, 1.0),), read_share=0.0, random_share=SEQUENTIAL, writes_tail=True, data=data
-    )
+    return replace(cell_pattern("sequential", transfer_bytes, 0.0, data), writes_tail=True)
 
 
 def leading_range(length_bytes: int) -> ActiveRange:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report import render
-from assay.store.read import REPORT_FOLDER, fix_report_date, read_run
+from assay.store.read import fix_report_date, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
     from assay.report import Format
+
+REPORT_FOLDER = "report"
 
 
 def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:

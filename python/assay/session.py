@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.plan import Plan
+    from assay.profile import Profile
     from assay.records import DriveIdentity, StepRecord, StepSpec
     from assay.rounds import JudgedRound
 
@@ -58,7 +59,10 @@ def plan_tests(plan: Plan, drive: DriveIdentity) -> list[PlannedTest]:
 
     Raises TooSmallError and ValueRangeError where they cannot run.
     """
-    profile = load_profile(plan.edition)
+    return _plan_tests(load_profile(plan.edition), plan, drive)
+
+
+def _plan_tests(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest]:
     return [planned for name in plan.tests for planned in plan_test(name, profile, plan, drive)]
 
 
@@ -70,13 +74,13 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     Everything is checked before the first destructive byte.
     Raises AssayError; what was measured until then is in the folder.
     """
-    drive = find_drive(plan)
-    tests = plan_tests(plan, drive)
+    drive, profile = find_drive(plan), load_profile(plan.edition)
+    tests = _plan_tests(profile, plan, drive)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
         bench = stack.enter_context(open_bench(plan, drive, tests, answers=answers, seed=seed))
         folder = new_folder(out, f"{_slug(drive)}-{'-'.join(plan.tests)}")
-        writer = stack.enter_context(RunWriter(folder, _document(plan, bench, tests, seed)))
+        writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, tests, seed)))
         with _failures_noted(writer):
             reached = [_Test(planned, bench, writer, seed, show).run() for planned in tests]
             code = EXIT_OK if all(reached) else EXIT_NOT_STEADY
@@ -95,7 +99,7 @@ class _Test:
         self._settings = planned.settings
         self._bench = bench
         self._writer = writer
-        self._seed = seed
+        self._range = loop_range(planned.settings, bench.identity, seed)
         self._show = show
         self._engine: dict[str, str] = {}
 
@@ -121,8 +125,7 @@ class _Test:
         self._check(records)
 
     def _run_round(self, index: int) -> list[StepRecord]:
-        active_range = loop_range(self._settings, self._bench.identity, self._seed)
-        program = round_program(self._settings, active_range)
+        program = round_program(self._settings, self._range)
         records = self._run_program(program, self._progress("round", round_index=index))
         self._writer.stepped(records, round_index=index)
         self._check(records)
@@ -190,11 +193,11 @@ def _note_end(writer: RunWriter, reason: str, exit_code: int, **facts: Any) -> N
     writer.note("run_ended", exit_code=exit_code, **facts)
 
 
-def _document(plan: Plan, bench: Bench, tests: list[PlannedTest], seed: int) -> dict[str, Any]:
+def _document(plan: Plan, profile: Profile, bench: Bench, tests: list[PlannedTest], seed: int) -> dict[str, Any]:
     deviations = [line for test in tests for line in test.deviations]
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
-        profile=load_profile(plan.edition).model_dump(mode="json", by_alias=True, exclude_none=True),
+        profile=profile.model_dump(mode="json", by_alias=True, exclude_none=True),
         description={key: text for key, text in plan.report.model_dump().items() if text},
         identity=bench.identity,
         platform=describe_platform(),

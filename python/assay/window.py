@@ -205,9 +205,9 @@ def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
 
     Worked: maxima of 1, 2, 3, 4 and 10 ms in the window -> largest 10, mean of maxima 4.
     """
-    cells = test.settings.cells
+    cells, rounds = test.settings.cells, complete_rounds(test)
     by_round = {
-        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in complete_rounds(test))
+        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in rounds)
         for place, cell in enumerate(cells)
     }
     last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if result.matrix}

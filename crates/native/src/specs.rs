@@ -1,5 +1,6 @@
 //! Reads the frozen records of `assay.records` by their attributes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use assay_core::active_range::ActiveRange;
@@ -77,28 +78,38 @@ pub(crate) struct PyCard {
     write_buffer_bytes: u64,
 }
 
+/// Data files by path, read once and then the same for the whole run.
+pub(crate) type DataFiles = HashMap<String, Arc<[u8]>>;
+
 impl PyDataPattern {
-    fn convert(self) -> PyResult<DataPattern> {
+    fn convert(self, files: &mut DataFiles) -> PyResult<DataPattern> {
         match self.kind.as_str() {
             "compressible" => Ok(DataPattern::Compressible { stored_share: self.stored_share }),
             "repeating" => Ok(DataPattern::Repeating { pool: Bytes(self.pool_bytes) }),
-            "file" => match std::fs::read(&self.path) {
-                Ok(content) if !content.is_empty() => Ok(DataPattern::File(Arc::from(content))),
-                Ok(_) => Err(assay_error("UsageError", &self.path, "is empty", "name a file with data")),
-                Err(error) => {
-                    Err(assay_error("UsageError", &self.path, &error.to_string(), "name a readable data file"))
-                }
-            },
+            "file" => read_once(files, &self.path).map(DataPattern::File),
             _ => Ok(DataPattern::Random),
         }
     }
 }
 
+fn read_once(files: &mut DataFiles, path: &str) -> PyResult<Arc<[u8]>> {
+    if let Some(content) = files.get(path) {
+        return Ok(Arc::clone(content));
+    }
+    let content: Arc<[u8]> = match std::fs::read(path) {
+        Ok(content) if !content.is_empty() => content.into(),
+        Ok(_) => return Err(assay_error("UsageError", path, "is empty", "name a file with data")),
+        Err(error) => return Err(assay_error("UsageError", path, &error.to_string(), "name a readable data file")),
+    };
+    files.insert(path.to_owned(), Arc::clone(&content));
+    Ok(content)
+}
+
 impl PyStepSpec {
-    pub(crate) fn convert(self) -> PyResult<StepSpec> {
+    pub(crate) fn convert(self, files: &mut DataFiles) -> PyResult<StepSpec> {
         let PyActiveRange { segment_starts, segment_bytes } = self.active_range;
         Ok(StepSpec {
-            pattern: self.pattern.convert()?,
+            pattern: self.pattern.convert(files)?,
             demand: Demand { thread_count: self.demand.thread_count, queue_depth: self.demand.queue_depth },
             range: ActiveRange::new(segment_starts, segment_bytes).map_err(|error| range_error(&error))?,
             stop: self.stop.convert()?,
@@ -107,7 +118,7 @@ impl PyStepSpec {
 }
 
 impl PyAccessPattern {
-    fn convert(self) -> PyResult<AccessPattern> {
+    fn convert(self, files: &mut DataFiles) -> PyResult<AccessPattern> {
         Ok(AccessPattern {
             sizes: self.sizes,
             read_share: self.read_share,
@@ -116,7 +127,7 @@ impl PyAccessPattern {
             lba_groups: self.lba_groups,
             cursor: if self.cursor == "per_thread" { Cursor::PerThread } else { Cursor::Shared },
             writes_tail: self.writes_tail,
-            data: self.data.convert()?,
+            data: self.data.convert(files)?,
         })
     }
 }

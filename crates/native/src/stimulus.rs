@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::records::NativeStep;
-use crate::specs::{PyCard, PyStepSpec};
+use crate::specs::{DataFiles, PyCard, PyStepSpec};
 
 /// Progress is shown at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
@@ -26,6 +26,7 @@ enum Engine {
 #[pyclass]
 pub(crate) struct NativeStimulus {
     engine: Option<Engine>,
+    files: DataFiles,
 }
 
 #[pymethods]
@@ -35,7 +36,7 @@ impl NativeStimulus {
     fn simulated(card: PyCard, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
         let opener = move || SimulatedDrive::new(card.convert(), Nanos(epoch_wall_ns));
         let stimulus = Stimulus::open(seed, vec![opener]).map_err(|error| card_error(&error))?;
-        Ok(Self { engine: Some(Engine::Simulated(stimulus)) })
+        Ok(Self { engine: Some(Engine::Simulated(stimulus)), files: DataFiles::new() })
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
@@ -65,7 +66,7 @@ impl NativeStimulus {
             openers.push(move || UringDevice::new(target));
         }
         let stimulus = Stimulus::open(seed, openers).map_err(|error| io_error(&error))?;
-        Ok(Self { engine: Some(Engine::Real(stimulus)) })
+        Ok(Self { engine: Some(Engine::Real(stimulus)), files: DataFiles::new() })
     }
 
     /// Run the steps without a gap and return one record per step that was begun.
@@ -79,7 +80,8 @@ impl NativeStimulus {
         error_limit: u64,
         watch: Option<Py<PyAny>>,
     ) -> PyResult<Vec<NativeStep>> {
-        let steps: Vec<StepSpec> = steps.into_iter().map(PyStepSpec::convert).collect::<PyResult<_>>()?;
+        let steps: Vec<StepSpec> =
+            steps.into_iter().map(|step| step.convert(&mut self.files)).collect::<PyResult<_>>()?;
         let limits = Limits { error_limit, ..Limits::default() };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
@@ -97,17 +99,6 @@ impl NativeStimulus {
             Engine::Simulated(stimulus) => {
                 let span = stimulus.with_device(SimulatedDrive::purge).map_err(|error| program_error(&error))?;
                 Ok(Some(span.0))
-            }
-            Engine::Real(_) => Ok(None),
-        }
-    }
-
-    /// Pages written by the host and relocated since the last purge; None on a real drive.
-    fn flash_pages(&mut self) -> PyResult<Option<(u64, u64)>> {
-        match self.engine()? {
-            Engine::Simulated(stimulus) => {
-                let pages = stimulus.with_device(|drive| drive.statistics()).map_err(|error| program_error(&error))?;
-                Ok(Some((pages.host_pages, pages.relocated_pages)))
             }
             Engine::Real(_) => Ok(None),
         }

@@ -1,5 +1,7 @@
 //! The bytes that are written: fresh in every 512 bytes, or an endless stream of given content.
 
+use std::sync::Arc;
+
 use assay_core::contract::DataPattern;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +13,7 @@ const STAMP_BYTES: usize = 16;
 /// Makes the content of every write of one data pattern.
 pub(crate) struct Payload {
     /// Written again and again from where the last write left off; empty for fresh data.
-    content: Vec<u8>,
+    content: Arc<[u8]>,
     place: usize,
     stored_bytes: usize,
     origin: u64,
@@ -22,12 +24,12 @@ impl Payload {
     /// `origin` differs between lanes and runs, so that their data do.
     pub(crate) fn new(pattern: &DataPattern, origin: u64) -> Self {
         let (content, stored_bytes) = match pattern {
-            DataPattern::Random => (Vec::new(), STAMP_GRID),
+            DataPattern::Random => (Arc::default(), STAMP_GRID),
             DataPattern::Compressible { stored_share } => {
-                (Vec::new(), (STAMP_GRID as f64 * stored_share).round() as usize)
+                (Arc::default(), (STAMP_GRID as f64 * stored_share).round() as usize)
             }
-            DataPattern::Repeating { pool } => (random_bytes(pool.0 as usize, 0), STAMP_GRID),
-            DataPattern::File(content) => (content.to_vec(), STAMP_GRID),
+            DataPattern::Repeating { pool } => (random_bytes(pool.0 as usize, 0).into(), STAMP_GRID),
+            DataPattern::File(content) => (Arc::clone(content), STAMP_GRID),
         };
         let stored_bytes = stored_bytes.clamp(STAMP_BYTES, STAMP_GRID);
         Self { content, place: 0, stored_bytes, origin, count: 0 }

@@ -43,12 +43,13 @@ def _answers(plan: Plan, yes_destroy: str | None, signatures: tuple[str, ...]) -
     from assay.bench import Answers, find_drive  # noqa: PLC0415
     from assay.session import plan_tests  # noqa: PLC0415
 
-    drive = find_drive(plan, frozenset(signatures))
-    tests = plan_tests(plan, drive)
-    if drive.kind != "simulated" and yes_destroy is None and sys.stdin.isatty() and not drive.refusals:
-        click.echo(describe(drive, tests, plan.edition))
-        yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
-    return Answers(confirmation=yes_destroy, signatures=frozenset(signatures))
+    acknowledged = frozenset(signatures)
+    if yes_destroy is None and sys.stdin.isatty():
+        drive = find_drive(plan, acknowledged)
+        if drive.kind != "simulated" and not drive.refusals:
+            click.echo(describe(drive, plan_tests(plan, drive), plan.edition))
+            yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
+    return Answers(confirmation=yes_destroy, signatures=acknowledged)
 
 
 def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outcome:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-REPORT_FOLDER = "report"
 _REPORT_DATE = "report_date.json"
 
 
