@@ -118,7 +118,7 @@ class NativeStimulus:
         """
         Run the steps without a gap and return one record per step that was begun.
 
-        `watch(step_index, io_count, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
+        `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
         the last record then says `interrupted`.
         """
     @staticmethod

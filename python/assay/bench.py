@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.plan import Plan
-    from assay.procedures.loop import PlannedTest
+    from assay.procedures.planned import PlannedTest
     from assay.records import DriveIdentity, StepRecord
 
 _OVERWRITE_BYTES = 128 * KIB
@@ -104,7 +104,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
 def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
     _refuse_without_memory(tests)
     needed = max(test.settings.range_amount_bytes for test in tests)
-    demands = [demand for test in tests for demand in (test.settings.demand, test.settings.preconditioning_demand)]
+    demands = [demand for test in tests for demand in test.settings.demands]
     threads = max(demand.thread_count for demand in demands)
     with (
         open_drive(
@@ -122,7 +122,7 @@ def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, 
             seed=seed,
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
-            transfer_bytes_max=max(size for test in tests for size in test.settings.sizes_bytes),
+            transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
         ) as stimulus,
     ):
         yield Bench(
@@ -172,7 +172,7 @@ def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
 def _refuse_without_memory(tests: Sequence[PlannedTest]) -> None:
     """Every outstanding I/O has a buffer to read into and one to write from."""
     needed = max(
-        2 * test.settings.demand.thread_count * test.settings.demand.queue_depth * max(test.settings.sizes_bytes)
+        2 * test.settings.demand.thread_count * test.settings.demand.queue_depth * test.settings.transfer_bytes_max
         for test in tests
     )
     available = available_memory_bytes()

@@ -10,15 +10,18 @@ from pydantic import Field, ValidationError, model_validator
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
-from assay.profile import load_profile
-from assay.records import DataPattern, Demand
+from assay.profile import WorkloadName, load_profile
+from assay.records import DataPattern, Demand, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
 SUITE_PROFILES = {"basic": "pts-c-1.0", "client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
 """What a suite implies for the profile, unless the plan says else."""
 
-_TESTS = ("iops", "tp", "lat")
+_TESTS = ("wsat", "iops", "tp", "lat")
+
+_DEMANDING = ("wsat", "iops", "tp")
+"""Tests whose demand is the tester's choice; latency has one I/O outstanding."""
 
 _POOL_KIB_MIN = 0.5
 _DATA_FILE_BYTES_MAX = 1 << 30
@@ -35,14 +38,22 @@ class ReportTexts(Strict):
     sponsor: Text = ""
     auditor: Text = ""
     notes: Text = ""
+    vendor: Text = ""
+    nand_type: Text = ""
+    interface: Text = ""
+    form_factor: Text = ""
+    features: Text = ""
+    system: Text = ""
+    hba: Text = ""
+    primary_storage: Text = ""
+    peripherals: Text = ""
 
 
-class LoopOptions(Strict):
-    """Choices that the specification leaves to the tester, for one test."""
+class DemandOptions(Strict):
+    """The demand, which the specification leaves to the tester in most tests."""
 
     thread_count: int | None = Field(default=None, ge=1, le=1024)
     queue_depth: int | None = Field(default=None, ge=1, le=4096)
-    round_limit: int | None = Field(default=None, ge=5, le=1000)
 
     def demand(self, default: Demand) -> Demand:
         """The tester's demand, or the profile's where the tester has not chosen.
@@ -53,6 +64,51 @@ class LoopOptions(Strict):
             thread_count=self.thread_count or default.thread_count,
             queue_depth=self.queue_depth or default.queue_depth,
         )
+
+
+class LoopOptions(DemandOptions):
+    """Choices that the specification leaves to the tester, for one test loop."""
+
+    round_limit: int | None = Field(default=None, ge=5, le=1000)
+
+
+class LatencyOptions(LoopOptions):
+    """The same for latency. histogram_minutes : of the response-time histogram behind it; None means the edition's."""
+
+    histogram_minutes: float | None = Field(default=None, ge=0, le=24 * 60)
+
+
+class SaturationOptions(DemandOptions):
+    """Choices for the write saturation test; None means the edition's.
+
+    stop : ``first`` of time, amount and five-point rule, or one of them alone.
+    workloads : each is a test of its own, with its own purge.
+    """
+
+    stop: SaturationStop | None = None
+    time_hours: float | None = Field(default=None, gt=0, le=7 * 24)
+    amount_multiple: float | None = Field(default=None, gt=0, le=1000)
+    histogram_minutes: float | None = Field(default=None, ge=0, le=24 * 60)
+    workloads: tuple[WorkloadName, ...] = Field(default=("rnd-4k-write",), min_length=1)
+
+
+class Claims(Strict):
+    """What the drive's data sheet claims, printed beside what was measured. Rates in IOPS and MB/s, times in ms."""
+
+    rnd_4k_write_iops: float | None = Field(default=None, gt=0)
+    rnd_4k_read_iops: float | None = Field(default=None, gt=0)
+    seq_write_mb_per_s: float | None = Field(default=None, gt=0)
+    seq_read_mb_per_s: float | None = Field(default=None, gt=0)
+    write_latency_ms: float | None = Field(default=None, gt=0)
+    read_latency_ms: float | None = Field(default=None, gt=0)
+
+
+class SpecialNote(Strict):
+    """One line of the Test Sponsor - Special Notes."""
+
+    item: Text
+    notation: Text = ""
+    comments: Text = ""
 
 
 class DataOptions(Strict):
@@ -104,14 +160,17 @@ class Plan(Strict):
     drive: Annotated[str, Field(min_length=1, max_length=4096)]
     suite: Literal["basic", "client", "enterprise"] = "client"
     profile: str | None = None
-    tests: tuple[Literal["iops", "tp", "lat"], ...] = ()
+    tests: tuple[Literal["wsat", "iops", "tp", "lat"], ...] = ()
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
     report: ReportTexts = ReportTexts()
+    special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
+    claims: Claims = Claims()
+    wsat: SaturationOptions = SaturationOptions()
     iops: LoopOptions = LoopOptions()
     tp: LoopOptions = LoopOptions()
-    lat: LoopOptions = LoopOptions()
+    lat: LatencyOptions = LatencyOptions()
     data: DataOptions = DataOptions()
 
     def resolved(self) -> Plan:
@@ -144,7 +203,7 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     """
     table, positions = read_toml(path) if path else ({}, {})
     merged = {**table, **overrides}
-    for test in _TESTS if choices else ():
+    for test in _DEMANDING if choices else ():
         merged[test] = {**_table(merged.get(test)), **(choices or {})}
     try:
         return Plan.model_validate(merged).resolved()

@@ -10,13 +10,14 @@ from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
 from assay.errors import StoreError, UsageError
-from assay.records import Cell, Demand
+from assay.records import Cell, Demand, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
 _SUFFIX = ".toml"
 
 ReadPct = Annotated[int, Field(ge=0, le=100)]
+WorkloadName = Literal["rnd-4k-write", "oltp", "vod", "metadata", "composite"]
 BlockKib = Annotated[float, Field(ge=0.5, le=1024 * 64)]
 
 
@@ -53,9 +54,12 @@ class CellDatum(Strict):
 class LoopProfile(Strict):
     """Parameters of a test that repeats a loop of cells until steady: IOPS, throughput, latency.
 
+    histogram_seconds : length of the response-time histogram behind the test; None means that there is none.
+    section : of the specification.
     preconditioning_block_kib : ``tested`` means the size of the test. preconditioning_demand : None means the loop's.
     """
 
+    section: Datum[int]
     status: Datum[Literal["REQUIRED", "OPTIONAL"]]
     preconditioning_multiple: Datum[float]
     preconditioning_block_kib: Datum[BlockKib | Literal["tested"]]
@@ -70,22 +74,49 @@ class LoopProfile(Strict):
     round_limit: Datum[int]
     range_limit: Datum[float]
     slope_limit: Datum[float]
+    histogram_seconds: Datum[float] | None = None
+
+
+class SaturationProfile(Strict):
+    """Parameters of the write saturation test.
+
+    section : of the specification.
+    workloads : patterns that the edition knows, by the names of ``assay.pattern.workload``; the first is required.
+    samples_per_verdict : every so many samples, one enters the five-point rule.
+    stop : ``first`` of time, amount and five-point rule, or one of them alone.
+    histogram_seconds : length of the response-time histogram behind the test, 0 for none.
+    """
+
+    section: Datum[int]
+    status: Datum[Literal["REQUIRED", "OPTIONAL"]]
+    test_range: Datum[RangeDatum]
+    demand: Datum[DemandDatum]
+    workloads: Datum[tuple[WorkloadName, ...]]
+    sample_seconds: Datum[float]
+    samples_per_verdict: Datum[int]
+    stop: Datum[SaturationStop]
+    time_hours: Datum[float]
+    amount_multiple: Datum[float]
+    range_limit: Datum[float]
+    slope_limit: Datum[float]
+    histogram_seconds: Datum[float]
 
 
 class Profile(Strict):
     """One edition: conditions common to its tests and one table per test.
 
     header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
-    market : printed in titles, ``Client`` or ``Enterprise``.
+    market : printed in titles, ``Client``, ``Enterprise`` or, where an edition makes no difference, ``SSD``.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
     name: str
     title: str
-    market: Literal["Client", "Enterprise"]
+    market: Literal["Client", "Enterprise", "SSD"]
     header: Literal["1.0", "2.0"]
     write_cache: Datum[Literal["enabled", "disabled"]]
     data_pattern: Datum[Literal["random"]]
+    wsat: SaturationProfile
     iops: LoopProfile
     tp: LoopProfile
     lat: LoopProfile

@@ -21,6 +21,6 @@ def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
 
     Returns the paths written. Raises StoreError and VerificationError.
     """
-    run = read_run(folder)
+    run = read_run(folder, histograms=True)
     fix_report_date(folder, run)
     return render(run, folder / REPORT_FOLDER, formats=formats)

@@ -1,32 +1,46 @@
-"""Drivers of rounds. Today one: until steady, at most to the round limit."""
+"""Drivers of programs: until steady, and for a time or an amount."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assay.records import Round
-from assay.window import is_complete, measurement_window
+from assay.window import (
+    complete_samples,
+    is_complete,
+    issued_bytes,
+    measurement_window,
+    saturation_window,
+    written_bytes,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from assay.records import LoopSettings, MeasurementWindow, StepRecord
+    from assay.records import LoopSettings, MeasurementWindow, SaturationSettings, StepRecord
+
+SAMPLES_MAX = 7 * 24 * 60
+"""A write saturation that only the drive can end is ended after a week of samples."""
+
+Ending = Literal["steady", "round-limit", "time", "amount", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedRound:
-    """A round that ran, and the verdict over the five that end with it (None before the fifth).
+class Judged:
+    """A round or a program of samples that ran, and the verdict up to it.
 
-    complete : every cell ran to its stop rule and no I/O failed.
+    index : from 1. steps : what ran. window : None before five values.
+    ended : why nothing follows, None where more does.
     """
 
-    round: Round
+    index: int
+    steps: tuple[StepRecord, ...]
     window: MeasurementWindow | None
-    complete: bool
+    ended: Ending | None
 
 
-def until_steady(settings: LoopSettings, run_round: Callable[[int], list[StepRecord]]) -> Iterator[JudgedRound]:
+def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
     """Run rounds until all tracking cells are steady at once, or the round limit is reached.
 
     run_round : runs the cells of round ``index`` (from 1) and returns what they did, durably stored.
@@ -36,11 +50,75 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], list[StepRec
     """
     done: list[Round] = []
     for index in range(1, settings.round_limit + 1):
-        cells = run_round(index)
-        round_ = Round(index=index, cells=tuple(cells))
+        cells = tuple(run_round(index))
+        done.append(Round(index=index, cells=cells))
         complete = is_complete(cells, settings)
-        done.append(round_)
         window = measurement_window(done, settings) if complete else None
-        yield JudgedRound(round=round_, window=window, complete=complete)
-        if not complete or (window and window.reached):
+        ended = _round_ending(index, settings, window, complete=complete)
+        yield Judged(index=index, steps=cells, window=window, ended=ended)
+        if ended:
             return
+
+
+def until_saturated(
+    settings: SaturationSettings, run_samples: Callable[[int, int], Sequence[StepRecord]]
+) -> Iterator[Judged]:
+    """Run samples until the stop rule ends them: time, amount written, five-point rule, or the first of them.
+
+    run_samples : runs program ``index`` (from 1) of ``count`` samples and returns what they did, durably stored.
+    Yields each program with its verdict. A program ends at a verdict sample, or before where the time or the amount
+    may be reached; the amount is looked at after every sample, so it is exceeded by less than one.
+    Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
+    """
+    done: list[StepRecord] = []
+    index = 0
+    ended: Ending | None = None
+    while ended is None:
+        index += 1
+        steps = tuple(run_samples(index, _next_count(settings, done)))
+        done += steps
+        window = saturation_window(complete_samples(done), settings)
+        ended = _sample_ending(settings, done, window)
+        yield Judged(index=index, steps=steps, window=window, ended=ended)
+
+
+def _round_ending(
+    index: int, settings: LoopSettings, window: MeasurementWindow | None, *, complete: bool
+) -> Ending | None:
+    if not complete:
+        return "incomplete"
+    if window and window.reached:
+        return "steady"
+    return "round-limit" if index == settings.round_limit else None
+
+
+def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:
+    """Samples of the next program: to the next verdict, the time limit, or where the amount may be reached."""
+    every = settings.samples_per_verdict
+    counts = [every - len(done) % every, _sample_limit(settings) - len(done)]
+    if settings.stop in {"first", "amount"}:
+        largest = max((issued_bytes(sample.write) for sample in done), default=settings.amount_bytes)
+        counts.append((settings.amount_bytes - written_bytes(done)) // max(largest, 1))
+    return max(min(counts), 1)
+
+
+def _sample_limit(settings: SaturationSettings) -> int:
+    limited = settings.stop in {"first", "time"}
+    return max(round(settings.time_ns / settings.sample_ns), 1) if limited else SAMPLES_MAX
+
+
+def _sample_ending(
+    settings: SaturationSettings, done: Sequence[StepRecord], window: MeasurementWindow | None
+) -> Ending | None:
+    if len(complete_samples(done)) < len(done):
+        return "incomplete"
+    if (
+        settings.stop in {"first", "steady"}
+        and window
+        and window.reached
+        and not len(done) % settings.samples_per_verdict
+    ):
+        return "steady"
+    if settings.stop in {"first", "amount"} and written_bytes(done) >= settings.amount_bytes:
+        return "amount"
+    return "time" if len(done) >= _sample_limit(settings) else None

@@ -59,6 +59,14 @@ def steady_state(
     )
 
 
+def exact_limit(share: float) -> Fraction:
+    """A limit as it is written: 0.20 in a profile means one fifth, not the nearest binary fraction.
+
+    Worked: ``exact_limit(0.2)`` is ``Fraction(1, 5)``.
+    """
+    return Fraction(str(share))
+
+
 def _exact_window(rounds: Sequence[int], values: Sequence[float | Fraction]) -> list[Fraction]:
     if len(values) != WINDOW_ROUNDS or list(rounds) != list(range(rounds[0], rounds[0] + WINDOW_ROUNDS)):
         raise ValueRangeError(

@@ -22,14 +22,15 @@ ALLOWED = {
     "stimulus": BASE | {"_native"},
     "window": BASE | {"steady"},
     "rounds": BASE | {"window"},
-    "procedures": BASE | {"pattern", "window", "plan", "profile"},
+    "procedures": BASE | {"pattern", "window", "plan", "profile", "steady"},
     "device": BASE,
     "bench": BASE | {"device", "pattern", "stimulus", "plan", "procedures"},
     "store": BASE,
     "report": BASE | {"window", "profile", "steady"},
     "reporting": {"report", "store"},
     "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "store", "plan"},
-    "cli": BASE | {"bench", "device", "plan", "procedures", "report", "reporting", "rounds", "session", "store"},
+    "cli": BASE
+    | {"bench", "device", "plan", "procedures", "report", "reporting", "rounds", "session", "store", "window"},
 }
 
 

@@ -16,7 +16,7 @@ from assay.profile import load_profile
 from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
-from assay.window import issued_bytes, program_audits
+from assay.window import issued_bytes, program_audits, saturation_result
 from conftest import LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -55,6 +55,21 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_dr
         assert audit.gap_ns is None or audit.gap_ns < 5 * 10**9
     html = (out / "report/report.html").read_text()
     assert "not conforming" in html
+    assert (out / "report/report.pdf").stat().st_size > 10_000
+
+
+def test_write_saturation_writes_what_the_kernel_counts(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(256 << 20)
+    out = tmp_path / "run"
+    done = assay("run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    run = read_run(out)
+    (test,) = run.tests
+    assert test.ended in {"amount", "steady", "time"}
+    audits = program_audits(test)
+    assert all(audit.write_bytes[0] == audit.write_bytes[1] for audit in audits), audits
+    result = saturation_result(test, run.identity.capacity_bytes)
+    assert round(result.written_gb[-1] * 1e9) == sum(audit.write_bytes[1] or 0 for audit in audits)
     assert (out / "report/report.pdf").stat().st_size > 10_000
 
 

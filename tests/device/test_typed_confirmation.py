@@ -41,4 +41,4 @@ def test_a_wrong_word_is_refused_and_the_identity_is_taken(loop_drive: LoopDrive
     code, shown = typed(path, tmp_path / "run", identify(path, file_target=False).id)
     assert code in {0, 7}, shown
     assert (tmp_path / "run/report/report.pdf").exists()
-    assert "earliest end in" in shown
+    assert "to go" in shown

@@ -20,6 +20,7 @@ from assay.records import (
     PurgeRecord,
     Round,
     StepRecord,
+    StoredProgram,
     StoredRun,
     StoredTest,
 )
@@ -143,12 +144,22 @@ def synthetic_test(
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + 20_000 * SECOND_NS if ended else None,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
-        preconditioning=(synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 900.0),),
-        rounds=rounds,
+        programs=(synthetic_fill(), *round_programs(rounds)),
         # A round with an error never enters a verdict.
         verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and not errors else None,
         ended=ended,
     )
+
+
+def synthetic_fill() -> StoredProgram:
+    """Make the program of a preconditioning."""
+    step = synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 900.0)
+    return StoredProgram(phase="precondition", index=0, steps=(step,))
+
+
+def round_programs(rounds: Sequence[Round]) -> tuple[StoredProgram, ...]:
+    """Make the programs that ran these rounds."""
+    return tuple(StoredProgram(phase="round", index=one.index, steps=one.cells) for one in rounds)
 
 
 def synthetic_run(

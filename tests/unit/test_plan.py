@@ -6,8 +6,9 @@ import pytest
 from assay import profile as profile_module
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan import Plan, load_plan
-from assay.procedures import plan_test
-from assay.procedures.loop import PlannedTest, loop_range, preconditioning_program, round_program
+from assay.procedures import plan_suite
+from assay.procedures.loop import loop_range, preconditioning_program, round_program
+from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.profile import load_profile, profile_names
 from assay.records import Demand, DriveIdentity
 from assay.units import GIB, MIB, MINUTE_NS
@@ -36,8 +37,12 @@ def plan(**keys: object) -> Plan:
     return load_plan(None, {"drive": "sim:x", **keys})
 
 
+def suite(names: tuple[str, ...], profile: str, drive: DriveIdentity, **keys: object) -> PlannedRun:
+    return plan_suite(load_profile(profile), plan(profile=profile, tests=names, **keys), drive)
+
+
 def planned(name: str, profile: str, drive: DriveIdentity, **keys: object) -> PlannedTest:
-    return plan_test(name, load_profile(profile), plan(profile=profile, **keys), drive)[0]
+    return suite((name,), profile, drive, **keys).tests[0]
 
 
 def test_every_fault_of_a_plan_file_is_named_with_line_and_column(tmp_path: Path) -> None:
@@ -156,7 +161,7 @@ def test_a_cache_that_the_edition_does_not_want_is_a_deviation() -> None:
 
 
 def test_throughput_is_one_run_per_size_with_its_own_preconditioning() -> None:
-    tests = plan_test("tp", load_profile("pts-e-2.0"), plan(profile="pts-e-2.0"), identity(10**11))
+    tests = suite(("tp",), "pts-e-2.0", identity(10**11)).tests
     assert [test.settings.test for test in tests] == ["tp-128", "tp-1024"]
     assert [test.settings.preconditioning_transfer_bytes for test in tests] == [131072, 1048576]
     assert [len(test.settings.cells) for test in tests] == [2, 2]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from assay.records import StoredRun
 
-NAMES = ["report.pdf", "report.html", "iops_matrix.csv", "iops_rounds.csv", "results.json"]
+TABLES = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv"]
+NAMES = ["report.pdf", "report.html", *TABLES, "report.xlsx", "results.json"]
 
 
 def rendered(run: StoredRun, folder: Path) -> dict[str, bytes]:
@@ -44,7 +45,7 @@ def test_two_renders_of_a_run_are_byte_identical(profile: str, tmp_path: Path) -
 
 def test_only_the_formats_asked_for_are_written(tmp_path: Path) -> None:
     paths = render(synthetic_run(), tmp_path, formats=["csv"])
-    assert [path.name for path in paths] == ["iops_matrix.csv", "iops_rounds.csv"]
+    assert [path.name for path in paths] == TABLES
 
 
 @pytest.mark.parametrize(("tracked", "ended"), [(FALLING, "round-limit"), (FALLING[:2], None), ((), "interrupted")])
@@ -53,7 +54,7 @@ def test_runs_that_ended_badly_render_in_every_format(
 ) -> None:
     files = rendered(synthetic_run(synthetic_test(tracked=tracked, ended=ended)), tmp_path)
     assert files["report.pdf"].startswith(b"%PDF-")
-    assert files["report.html"].count(b'class="banner"') == 6
+    assert files["report.html"].count(b'class="banner"') == 7
 
 
 @pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-c-2.0"])

@@ -27,6 +27,7 @@ from report_run import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from assay.records import StoredRun
     from assay.report.page import Block, Page, Report
 
 TITLES_1_0 = (
@@ -57,36 +58,41 @@ def matrix_page(report: Report) -> Table:
     return table
 
 
+def own_pages(run: StoredRun) -> tuple[Page, ...]:
+    """Return the pages of the run's only test, without the summaries around them."""
+    return build_report(run).pages[2:-1]
+
+
 def header_entries(page: Page) -> dict[str, str]:
     """Return every entry of the header by name."""
     return {name: value for group in page.header.groups for name, value in group.entries}
 
 
 def test_a_form_1_0_report_has_the_six_titles_in_order() -> None:
-    report = build_report(synthetic_run())
-    assert tuple(page.subtitle for page in report.pages) == TITLES_1_0
-    assert {page.title for page in report.pages} == {"Client IOPS (REQUIRED) - Report Page"}
-    assert [(page.number, page.count) for page in report.pages] == [(n, 6) for n in range(1, 7)]
+    pages = own_pages(synthetic_run())
+    assert tuple(page.subtitle for page in pages) == TITLES_1_0
+    assert {page.title for page in pages} == {"Client IOPS (REQUIRED) - Report Page"}
+    assert [page.place for page in pages] == [f"{place} of 8" for place in range(3, 9)]
 
 
 @pytest.mark.parametrize("profile", ["pts-e-1.0", "pts-e-1.1"])
 def test_enterprise_titles_name_the_market(profile: str) -> None:
-    report = build_report(synthetic_run(synthetic_test(profile)))
-    assert report.pages[0].title == "Enterprise IOPS (REQUIRED) - Report Page"
-    assert report.pages[3].subtitle == "Enterprise IOPS - ALL RW Mix & BS - Tabular Data"
+    pages = own_pages(synthetic_run(synthetic_test(profile)))
+    assert pages[0].title == "Enterprise IOPS (REQUIRED) - Report Page"
+    assert pages[3].subtitle == "Enterprise IOPS - ALL RW Mix & BS - Tabular Data"
 
 
 @pytest.mark.parametrize("profile", ["pts-c-2.0", "pts-e-2.0"])
 def test_a_form_2_0_report_has_eight_pages_and_a_window_page_per_tracking_variable(profile: str) -> None:
-    report = build_report(synthetic_run(synthetic_test(profile)))
-    assert len(report.pages) == 8
-    assert tuple(page.subtitle for page in report.pages[2:5]) == WINDOW_TITLES_2_0
-    groups = [group.title for group in report.pages[0].header.groups]
+    pages = own_pages(synthetic_run(synthetic_test(profile)))
+    assert len(pages) == 8
+    assert tuple(page.subtitle for page in pages[2:5]) == WINDOW_TITLES_2_0
+    groups = [group.title for group in pages[0].header.groups]
     assert groups == ["Test Platform", "Device Under Test", "Set Up Parameters", "Test Parameters"]
 
 
 def test_the_golden_window_prints_its_published_determination_data() -> None:
-    box = only(build_report(synthetic_run()).pages[2].blocks, Box)
+    box = only(own_pages(synthetic_run())[2].blocks, Box)
     assert isinstance(box, Box)
     assert dict(box.entries) == {
         "Tracking Variable": "IOPS, RND 4KiB 0/100",
@@ -102,7 +108,7 @@ def test_the_golden_window_prints_its_published_determination_data() -> None:
 
 
 def test_the_slope_line_is_the_fit_and_not_the_line_from_first_to_last_point() -> None:
-    figure = only(build_report(synthetic_run()).pages[2].blocks, Figure)
+    figure = only(own_pages(synthetic_run())[2].blocks, Figure)
     assert isinstance(figure, Figure)
     (fit,) = [series for series in figure.series if series.label == "Least Squares Fit"]
     assert fit.x == (1.0, 5.0)
@@ -138,17 +144,17 @@ def test_a_size_that_the_drive_cannot_run_is_a_row_of_its_own_with_the_reason() 
 
 
 def test_the_header_reports_convergence_and_never_guesses_it() -> None:
-    reached = header_entries(build_report(synthetic_run()).pages[0])
+    reached = header_entries(own_pages(synthetic_run())[0])
     assert reached["Convergence"] == "YES"
     assert reached["Rounds"] == "1-5"
     assert (reached["AR AMOUNT"], reached["AR Segments"], reached["PC AR"]) == ("16 GiB", "2048", "100 %")
-    missed = header_entries(build_report(synthetic_run(synthetic_test(tracked=FALLING, ended=None))).pages[0])
+    missed = header_entries(own_pages(synthetic_run(synthetic_test(tracked=FALLING, ended=None)))[0])
     assert missed["Convergence"] == "NO"
     assert missed["Rounds"] == "3-7"
 
 
 def test_unknown_facts_are_printed_as_unknown() -> None:
-    page = build_report(synthetic_run(serial=None, firmware="  ", media=None)).pages[0]
+    page = own_pages(synthetic_run(serial=None, firmware="  ", media=None))[0]
     entries = header_entries(page)
     assert {entries[name] for name in ("Serial No.", "Firmware Rev", "NAND Type")} == {"unknown"}
     assert ("DUT Vendor", "unknown") in page.header.parties
@@ -179,18 +185,18 @@ def test_every_page_carries_the_banner_of_how_the_test_ended(
     tracked: tuple[float, ...], ended: str | None, errors: int, banner: str | None
 ) -> None:
     report = build_report(synthetic_run(synthetic_test(tracked=tracked, ended=ended, errors=errors)))
-    assert len(report.pages) == 6
-    assert {page.banner for page in report.pages} == {banner}
+    assert len(report.pages) == 9
+    assert {page.banner for page in report.pages[1:-1]} == {banner}
 
 
 def test_a_run_with_errors_prints_no_matrix_and_no_determination_data() -> None:
     report = build_report(synthetic_run(synthetic_test(errors=1)))
     table = matrix_page(report)
     assert {cell for row in table.rows for cell in row[1:]} == {"n/a"}
-    box = only(report.pages[2].blocks, Box)
+    box = only(report.pages[4].blocks, Box)
     assert isinstance(box, Box)
     assert dict(box.entries)["Average IOPS"] == "n/a"
-    assert report.pages[4].blocks == (Text(paragraphs=("n/a: 5 I/O errors in the test",)),)
+    assert report.pages[6].blocks == (Text(paragraphs=("n/a: 5 I/O errors in the test",)),)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +247,7 @@ def test_a_purge_that_was_less_than_a_purge_is_never_conforming() -> None:
 
 def test_the_first_page_states_objective_baseline_samples_and_notes() -> None:
     run = synthetic_run(description={"samples": "1 of 3", "notes": "two\nlines"})
-    strip = only(build_report(run).pages[0].blocks, Box)
+    strip = only(own_pages(run)[0].blocks, Box)
     assert isinstance(strip, Box)
     assert strip.entries == (
         ("Objective", "Lay out synthetic rounds"),
@@ -270,7 +276,7 @@ def test_characters_that_do_not_print_become_visible(text: str | None, shown: st
 def test_a_report_is_plain_json_whatever_the_drive_calls_itself() -> None:
     for name in HOSTILE:
         report = build_report(synthetic_run(serial=name, model=name, description={"sponsor": name}))
-        assert json.loads(json.dumps(asdict(report)))["pages"][0]["number"] == 1
+        assert json.loads(json.dumps(asdict(report)))["pages"][0]["place"] == "1 of 8"
 
 
 def test_the_appendix_gives_every_profile_datum_its_source_and_every_cell_its_queue_depth() -> None:

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from assay.records import LoopSettings, StepRecord
-from assay.rounds import JudgedRound, until_steady
+from assay.rounds import Judged, until_steady
 from report_run import FALLING, GOLDEN, synthetic_rounds, synthetic_settings
 
 
-def drive(settings: LoopSettings, tracked: tuple[float, ...]) -> list[JudgedRound]:
+def drive(settings: LoopSettings, tracked: tuple[float, ...]) -> list[Judged]:
     rounds = synthetic_rounds(settings, tracked)
     return list(until_steady(settings, lambda index: list(rounds[index - 1].cells)))
 
@@ -31,11 +31,11 @@ def test_a_round_with_an_error_ends_the_test_without_a_verdict() -> None:
     settings = synthetic_settings()
     failing = synthetic_rounds(settings, GOLDEN, errors=1)
     judged = list(until_steady(settings, lambda index: list(failing[index - 1].cells)))
-    assert [(item.complete, item.window) for item in judged] == [(False, None)]
+    assert [(item.ended, item.window) for item in judged] == [("incomplete", None)]
 
 
 def test_a_round_that_was_cut_short_ends_the_test() -> None:
     settings = synthetic_settings()
     cells: list[StepRecord] = list(synthetic_rounds(settings, GOLDEN)[0].cells[:3])
     cells[-1] = replace(cells[-1], ended="interrupted")
-    assert [item.complete for item in until_steady(settings, lambda _: cells)] == [False]
+    assert [item.ended for item in until_steady(settings, lambda _: cells)] == ["incomplete"]

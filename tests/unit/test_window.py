@@ -6,7 +6,16 @@ import pytest
 from assay import window
 from assay.errors import VerificationError
 from assay.records import Cell, KernelCounters, StoredTest
-from report_run import GOLDEN, synthetic_direction, synthetic_rounds, synthetic_settings, synthetic_step, synthetic_test
+from report_run import (
+    GOLDEN,
+    round_programs,
+    synthetic_direction,
+    synthetic_fill,
+    synthetic_rounds,
+    synthetic_settings,
+    synthetic_step,
+    synthetic_test,
+)
 
 CELL = Cell(read_pct=65, transfer_bytes=65_536)
 
@@ -88,9 +97,7 @@ def test_a_failed_io_leaves_no_headline() -> None:
 
 def test_a_stored_verdict_that_its_rounds_do_not_give_is_refused() -> None:
     test = synthetic_test()
-    forged = replace(
-        test, verdict=window.measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.settings)
-    )
+    forged = replace(test, verdict=window.measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.loop))
     with pytest.raises(VerificationError):
         window.loop_result(forged)
 
@@ -100,8 +107,9 @@ def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTe
     test = synthetic_test(tracked=(*GOLDEN, 3000.0), ended=test_ended)
     sixth = test.rounds[5]
     cells = (*sixth.cells[:-1], replace(sixth.cells[-1], **last_cell))  # type: ignore[arg-type]
-    verdict = window.measurement_window(test.rounds[:5], test.settings)
-    return replace(test, rounds=(*test.rounds[:5], replace(sixth, cells=cells)), verdict=verdict)
+    verdict = window.measurement_window(test.rounds[:5], test.loop)
+    rounds = (*test.rounds[:5], replace(sixth, cells=cells))
+    return replace(test, programs=(synthetic_fill(), *round_programs(rounds)), verdict=verdict)
 
 
 @pytest.mark.parametrize("ended", ["interrupted", "device-failure", None])
@@ -131,7 +139,8 @@ def test_a_crash_between_a_round_and_its_verdict_leaves_the_run_readable() -> No
 def test_an_error_in_preconditioning_is_counted() -> None:
     test = synthetic_test()
     fill = replace(test.preconditioning[0], write=replace(synthetic_direction(1, 512), errors={5: 3}))
-    assert window.loop_result(replace(test, preconditioning=(fill,))).error_count == 3
+    programs = (replace(synthetic_fill(), steps=(fill,)), *test.programs[1:])
+    assert window.loop_result(replace(test, programs=programs)).error_count == 3
 
 
 def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
@@ -145,7 +154,7 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
         counters_before=counters,
         counters_after=replace(counters, read_bytes=100 + 8192, write_bytes=7 + 512),
     )
-    (audit, *_) = window.program_audits(replace(synthetic_test(), preconditioning=(step,)))
+    (audit, *_) = window.program_audits(replace(synthetic_test(), programs=(replace(synthetic_fill(), steps=(step,)),)))
     assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)
 
 
@@ -154,4 +163,4 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
 )
 def test_a_cell_whose_queue_depth_is_off_by_more_than_two_per_cent_is_marked(outstanding: float, held: bool) -> None:
     step = replace(synthetic_step(CELL, 1), span_ns=10**9, outstanding_ns=int(outstanding * 10**9))
-    assert window.holds_queue_depth(step, synthetic_settings()) is held
+    assert window.holds_queue_depth(step, synthetic_settings().demand) is held

@@ -39,7 +39,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "profile", ["run", DRIVE, "--profile", "pts-x"]),
         (2, "tests.0", ["run", DRIVE, "--test", "nonsense"]),
         (2, "more than one drive", ["run", DRIVE, DRIVE]),
-        (3, "19.33 GB", ["run", DRIVE]),
+        (3, "19.33 GB", ["run", DRIVE, "--test", "iops,tp"]),
         (6, "cannot be written", ["run", DRIVE, "--scale", "0.01", "--out", "/proc/not-there"]),
         (6, "is not empty", ["run", DRIVE, "--scale", "0.01", "--out", "{folder}"]),
         (6, "no run folder", ["report", "{folder}"]),
@@ -72,7 +72,7 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
 def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
     done = assay("run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
     assert "\x1b" not in done.stdout
-    assert re.search(r"iops round 5: (steady|not steady yet) \(RND 4KiB 0/100 average", done.stdout)
+    assert re.search(r"iops round 5: 56 cells in 33.6 s: (steady|not steady yet) \(RND 4KiB 0/100 average", done.stdout)
     assert done.stdout.rstrip().endswith("report.pdf")
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from assay import session
 from assay.bench import Answers
 from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, VerificationError
 from assay.plan import Plan, load_plan
 from assay.report import FORMATS
 from assay.reporting import render_run
 from assay.session import Outcome, Progress, run_plan
+from assay.session import run as session_run
 from assay.store import write
 from assay.store.journal import read_journal
 from assay.store.read import read_run
@@ -127,7 +127,7 @@ def test_any_changed_byte_of_the_journal_is_noticed(finished: Path, tmp_path: Pa
 
 def test_a_stop_in_a_round_keeps_the_rounds_before_it(tmp_path: Path) -> None:
     def stop_in_round_2(progress: Progress) -> None:
-        if progress.judged and progress.judged.round.index == 2:
+        if progress.judged and progress.judged.index == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(InterruptedRunError, match="what was measured is in"):
@@ -138,7 +138,7 @@ def test_a_stop_in_a_round_keeps_the_rounds_before_it(tmp_path: Path) -> None:
 
 
 def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = session.open_bench
+    original = session_run.open_bench
 
     @contextmanager
     def failing(*args: Any, **keys: Any) -> Iterator[Any]:
@@ -146,7 +146,7 @@ def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: py
             monkeypatch.setattr(bench.stimulus, "run", fail_after_preconditioning(bench.stimulus.run))
             yield bench
 
-    monkeypatch.setattr(session, "open_bench", failing)
+    monkeypatch.setattr(session_run, "open_bench", failing)
     with pytest.raises(DeviceFailureError, match=r"1 x errno 61"):
         run(tmp_path / "run")
     result = loop_result(read_run(tmp_path / "run").tests[0])

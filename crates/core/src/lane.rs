@@ -112,6 +112,7 @@ struct LaneRun<'a, D> {
     last_submission: Nanos,
     looked: Nanos,
     io_count: u64,
+    latency_sum_ns: u64,
     boundary: Probe,
 }
 
@@ -127,6 +128,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             last_submission: start,
             looked: start,
             io_count: 0,
+            latency_sum_ns: 0,
             boundary: Probe::default(),
         }
     }
@@ -246,7 +248,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
             self.program.halt(Ended::Hung);
         }
         self.program.clock.store(now.0, Ordering::Relaxed);
-        self.program.lane_io_counts[self.lane.index].store(self.io_count, Ordering::Relaxed);
+        let lane = &self.program.lane_totals[self.lane.index];
+        lane.io_count.store(self.io_count, Ordering::Relaxed);
+        lane.latency_sum_ns.store(self.latency_sum_ns, Ordering::Relaxed);
     }
 
     /// Is an I/O outstanding for longer than the time limit? Looked at in full only once in a while.
@@ -284,6 +288,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             Ok(bytes) if bytes == flight.length => {
                 let Flight { direction, submitted, .. } = flight;
                 self.io_count += 1;
+                self.latency_sum_ns += completion.at.0 - submitted.0;
                 tally.count(&Completed { direction, submitted, at: completion.at, bytes }, step.record.start, step.end);
             }
             Ok(_) => self.count_error(flight, Errno::SHORT_TRANSFER),

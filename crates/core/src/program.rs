@@ -37,7 +37,14 @@ pub(crate) struct SharedProgram {
     pub(crate) io_time_limit: Nanos,
     pub(crate) step_index: AtomicUsize,
     pub(crate) clock: AtomicU64,
-    pub(crate) lane_io_counts: Vec<AtomicU64>,
+    pub(crate) lane_totals: Vec<LaneTotal>,
+}
+
+/// What a lane has completed so far, for those who watch.
+#[derive(Default)]
+pub(crate) struct LaneTotal {
+    pub(crate) io_count: AtomicU64,
+    pub(crate) latency_sum_ns: AtomicU64,
 }
 
 impl SharedProgram {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::active_range::ActiveRange;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::lane::Lane;
-use crate::program::{SharedProgram, SharedStep};
+use crate::program::{LaneTotal, SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
 use crate::step::{ProgramError, StepSpec};
 
@@ -40,6 +40,8 @@ pub struct Progress {
     pub step_index: usize,
     /// Completed I/Os of the program so far.
     pub io_count: u64,
+    /// Sum of their response times.
+    pub latency_sum: Nanos,
     /// Time since the program began, on the device's clock.
     pub elapsed: Nanos,
 }
@@ -186,7 +188,7 @@ impl<D: Device + 'static> Stimulus<D> {
             io_time_limit: limits.io_time_limit,
             step_index: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
-            lane_io_counts: self.lanes.iter().map(|_| AtomicU64::new(0)).collect(),
+            lane_totals: self.lanes.iter().map(|_| LaneTotal::default()).collect(),
         })
     }
 
@@ -270,7 +272,8 @@ fn progress(program: &SharedProgram) -> Progress {
     let start = program.start.load(Ordering::Relaxed);
     Progress {
         step_index: program.step_index.load(Ordering::Relaxed),
-        io_count: program.lane_io_counts.iter().map(|count| count.load(Ordering::Relaxed)).sum(),
+        io_count: program.lane_totals.iter().map(|lane| lane.io_count.load(Ordering::Relaxed)).sum(),
+        latency_sum: Nanos(program.lane_totals.iter().map(|lane| lane.latency_sum_ns.load(Ordering::Relaxed)).sum()),
         elapsed: Nanos(program.clock.load(Ordering::Relaxed).saturating_sub(start)),
     }
 }

@@ -71,7 +71,7 @@ impl NativeStimulus {
 
     /// Run the steps without a gap and return one record per step that was begun.
     ///
-    /// `watch(step_index, io_count, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
+    /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
     /// the last record then says `interrupted`.
     fn run(
         &mut self,
@@ -163,7 +163,8 @@ impl Watcher {
     fn show(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
         if let Some(watch) = self.watch.as_ref().filter(|_| self.shown.elapsed() >= SHOW_EVERY) {
             self.shown = Instant::now();
-            watch.call1(py, (progress.step_index, progress.io_count, progress.elapsed.0))?;
+            let Progress { step_index, io_count, latency_sum, elapsed } = progress;
+            watch.call1(py, (step_index, io_count, latency_sum.0, elapsed.0))?;
         }
         Ok(())
     }

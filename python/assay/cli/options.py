@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
 _PLAN_SUFFIX = ".toml"
-_PROFILE_HELP = "Edition: pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own."
+_PROFILE_HELP = "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own."
 
 
 def plan_options(command: Command) -> Command:
@@ -27,7 +27,7 @@ def plan_options(command: Command) -> Command:
         click.option(
             "--suite", type=click.Choice(["basic", "client", "enterprise"]), help="Tests and profile by name."
         ),
-        click.option("--test", "tests", multiple=True, help="iops, tp, lat; repeat or separate by commas."),
+        click.option("--test", "tests", multiple=True, help="wsat, iops, tp, lat; repeat or separate by commas."),
         click.option("--profile", metavar="P", help=_PROFILE_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),

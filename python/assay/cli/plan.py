@@ -10,10 +10,8 @@ import click
 from assay.cli.options import make_plan, plan_options
 
 if TYPE_CHECKING:
-    from assay.procedures.loop import PlannedTest
-    from assay.records import DriveIdentity
-
-ROUNDS_MIN = 5
+    from assay.procedures.planned import PlannedRun, PlannedTest
+    from assay.records import DriveIdentity, LoopSettings, SaturationSettings
 
 
 @click.command()
@@ -22,21 +20,22 @@ ROUNDS_MIN = 5
 def plan(as_json: bool, **options: Any) -> None:
     """Show what a run of DRIVE or PLAN.toml would write and how long it takes. Nothing is touched."""
     from assay.bench import find_drive  # noqa: PLC0415
-    from assay.session import plan_tests  # noqa: PLC0415
+    from assay.session import plan_run  # noqa: PLC0415
 
     made = make_plan(**options)
     drive = find_drive(made)
-    tests = plan_tests(made, drive)
+    planned = plan_run(made, drive)
     facts = {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
         "profile": made.edition,
-        "tests": [_test_facts(test) for test in tests],
+        "tests": [_test_facts(test) for test in planned.tests],
+        "skipped": {test.test: test.reason for test in planned.skipped},
     }
-    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, tests, made.edition))
+    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, planned, made.edition))
 
 
-def describe(drive: DriveIdentity, tests: list[PlannedTest], profile: str) -> str:
+def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     """The plan in words, as shown before a confirmation."""
     from assay.units import gigabytes  # noqa: PLC0415
 
@@ -44,10 +43,11 @@ def describe(drive: DriveIdentity, tests: list[PlannedTest], profile: str) -> st
     lines = [
         f"Drive     {drive.path}: {drive.model or 'unknown model'}, {size}, id {drive.id}",
         f"Profile   {profile}",
-        "Time      that of the rounds; purge and preconditioning come on top, at the drive's own speed",
+        "Time      that of rounds and samples; purge and preconditioning come on top, at the drive's own speed",
     ]
-    for test in tests:
+    for test in planned.tests:
         lines += _test_lines(_test_facts(test))
+    lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
     lines += [f"Refusal   {reason}" for reason in drive.refusals]
     if drive.kind != "simulated":
         lines.append("Deviation purge by discard where the drive takes it, else by one overwrite")
@@ -58,28 +58,65 @@ def describe(drive: DriveIdentity, tests: list[PlannedTest], profile: str) -> st
 def _test_lines(facts: dict[str, Any]) -> list[str]:
     from assay.units import GIB, duration_label, gigabytes  # noqa: PLC0415
 
-    first, last, cell = (duration_label(facts[key]) for key in ("loop_ns_min", "loop_ns_max", "step_ns"))
-    written = f"{gigabytes(facts['preconditioning_bytes']):.2f} GB"
+    first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
+    last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "whenever the drive ends it"
+    written = facts["preconditioning_bytes"]
+    prepared = f"{gigabytes(written):.2f} GB of preconditioning" if written else "no preconditioning"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
     return [
-        f"Test      {facts['test']}: purge, {written} of preconditioning, and {first} to {last} of rounds",
-        f"          {facts['cells']} cells of {cell}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
+        f"Test      {facts['test']}: purge, {prepared}, and {first} to {last} of {facts['what']}",
+        f"          {facts['steps']} of {unit}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
+        *(f"          {note}" for note in facts["notes"]),
         *(f"Deviation {line}" for line in facts["deviations"]),
     ]
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
+    from assay.records import LoopSettings  # noqa: PLC0415
+
     settings = test.settings
+    own = _loop_facts(settings) if isinstance(settings, LoopSettings) else _saturation_facts(settings)
     return {
         "test": settings.test,
-        "preconditioning_bytes": settings.preconditioning_bytes,
-        "cells": len(settings.cells),
-        "step_ns": settings.step_ns,
-        "loop_ns_min": ROUNDS_MIN * test.loop_ns,
-        "loop_ns_max": settings.round_limit * test.loop_ns,
+        "preconditioning_bytes": test.written_first_bytes,
+        **own,
+        "device_ns_min": test.earliest_ns,
+        "device_ns_max": test.latest_ns,
+        "histogram_ns": settings.histogram_ns,
         "thread_count": settings.demand.thread_count,
         "queue_depth": settings.demand.queue_depth,
         "range_amount_bytes": settings.range_amount_bytes,
-        "not_applicable": {str(size): reason for size, reason in settings.not_applicable.items()},
         "deviations": list(test.deviations),
+    }
+
+
+def _loop_facts(settings: LoopSettings) -> dict[str, Any]:
+    from assay.units import kib_label  # noqa: PLC0415
+
+    reasons = {f"{kib_label(size)} KiB": reason for size, reason in settings.not_applicable.items()}
+    return {
+        "what": "rounds",
+        "steps": f"{len(settings.cells)} cells",
+        "step_ns": settings.step_ns,
+        "not_applicable": reasons,
+        "notes": [f"{size} not run: {reason}" for size, reason in reasons.items()],
+    }
+
+
+def _saturation_facts(settings: SaturationSettings) -> dict[str, Any]:
+    from assay.units import duration_label, gigabytes  # noqa: PLC0415
+
+    ends = {
+        "time": f"after {duration_label(settings.time_ns)}",
+        "amount": f"after {gigabytes(settings.amount_bytes):.2f} GB written",
+        "steady": "when five samples are steady",
+    }
+    chosen = ", ".join(ends.values()) if settings.stop == "first" else ends[settings.stop]
+    return {
+        "what": settings.label,
+        "steps": "samples",
+        "step_ns": settings.sample_ns,
+        "stop": settings.stop,
+        "amount_bytes": settings.amount_bytes,
+        "notes": [f"ends {chosen}" + (", whichever is first" if settings.stop == "first" else "")],
     }

@@ -41,13 +41,13 @@ def run(out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], 
 
 def _answers(plan: Plan, yes_destroy: str | None, signatures: tuple[str, ...]) -> Answers:
     from assay.bench import Answers, find_drive  # noqa: PLC0415
-    from assay.session import plan_tests  # noqa: PLC0415
+    from assay.session import plan_run  # noqa: PLC0415
 
     acknowledged = frozenset(signatures)
     if yes_destroy is None and sys.stdin.isatty():
         drive = find_drive(plan, acknowledged)
         if drive.kind != "simulated" and not drive.refusals:
-            click.echo(describe(drive, plan_tests(plan, drive), plan.edition))
+            click.echo(describe(drive, plan_run(plan, drive), plan.edition))
             yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
     return Answers(confirmation=yes_destroy, signatures=acknowledged)
 
@@ -82,12 +82,21 @@ def _tell(outcome: Outcome, *, as_json: bool) -> int:
         reason = f"stopped while its report was written; the run in {outcome.folder} is complete"
         raise InterruptedRunError("run", reason, f"write it with: assay report {outcome.folder}") from None
     if as_json:
-        facts = {"run": str(outcome.folder), "exit_code": outcome.exit_code, "report": [str(path) for path in paths]}
+        facts = {
+            "run": str(outcome.folder),
+            "exit_code": outcome.exit_code,
+            "skipped": {test.test: test.reason for test in outcome.skipped},
+            "report": [str(path) for path in paths],
+        }
         click.echo(json.dumps(facts, indent=2))
         return outcome.exit_code
     if outcome.exit_code:
         click.echo("STEADY STATE NOT REACHED; the report says so on every page.")
+    for test in outcome.skipped:
+        click.echo(f"N/A: {test.test}: {test.reason}")
     click.echo(f"Run folder: {outcome.folder}")
+    click.echo(f"Tables: {sum(path.suffix == '.csv' for path in paths)} CSV files beside the report")
     for path in reversed(paths):
-        click.echo(f"Report: {path.resolve()}")
+        if path.suffix != ".csv":
+            click.echo(f"Report: {path.resolve()}")
     return outcome.exit_code

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.errors import TooSmallError
 from assay.procedures.iops import plan_iops
 from assay.procedures.lat import plan_lat
+from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.procedures.tp import plan_tp
+from assay.procedures.wsat import plan_wsat
+from assay.records import SkippedTest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from assay.plan import Plan
-    from assay.procedures.loop import PlannedTest
     from assay.profile import Profile
     from assay.records import DriveIdentity
 
-_PLANNERS = {"iops": plan_iops, "tp": plan_tp, "lat": plan_lat}
+    Planner = Callable[[Profile, Plan, DriveIdentity], Sequence[PlannedTest | SkippedTest]]
+
+_PLANNERS: dict[str, Planner] = {"wsat": plan_wsat, "iops": plan_iops, "tp": plan_tp, "lat": plan_lat}
 
 
-def plan_test(name: str, profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest]:
-    """Settle what a test named in a plan does on a drive; a test can be several runs.
+def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun:
+    """Settle what every test of a plan does on a drive; one test can be several runs.
 
-    Raises TooSmallError and ValueRangeError where it cannot run there.
+    A test that this drive cannot run is left out with the reason, which the report prints.
+    Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
     """
-    return _PLANNERS[name](profile, plan, drive)
+    found = [one for name in plan.tests for one in _plan_test(name, profile, plan, drive)]
+    tests = tuple(one for one in found if isinstance(one, PlannedTest))
+    skipped = tuple(one for one in found if isinstance(one, SkippedTest))
+    if not tests:
+        reasons = "; ".join(f"{one.test}: {one.reason}" for one in skipped)
+        raise TooSmallError(drive.path, f"can run no test of the plan ({reasons})", "use another drive, or --scale")
+    return PlannedRun(tests=tests, skipped=skipped)
+
+
+def _plan_test(name: str, profile: Profile, plan: Plan, drive: DriveIdentity) -> Sequence[PlannedTest | SkippedTest]:
+    try:
+        return _PLANNERS[name](profile, plan, drive)
+    except TooSmallError as error:
+        return [SkippedTest(test=name, reason=error.reason)]

@@ -7,6 +7,7 @@ Precondition:  2X user capacity, SEQ 128 KiB writes at the tester's demand; the 
 Loop:          for read share in 100, 65, 0: for size in 8, 4, 0.5 KiB: one minute RND at TC 1 / QD 1.
 Tracking:      average response time of RND 4KiB 0/100 in ms.
 Steady state:  five rounds, excursion within 20 %, slope within 10 % of the average; at most 25 rounds.
+Histogram:     in 2.0, 20 minutes of RND 4KiB W with all response times behind the loop.
 Result:        average response time over the five rounds per cell; maximum = largest of the window.
 """
 
@@ -19,7 +20,7 @@ from assay.units import KIB
 
 if TYPE_CHECKING:
     from assay.plan import Plan
-    from assay.procedures.loop import PlannedTest
+    from assay.procedures.planned import PlannedTest
     from assay.profile import Profile
     from assay.records import DriveIdentity
 

@@ -5,36 +5,30 @@ Each of them says in its own file what it asks, what it tracks and what it runs;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError, ValueRangeError
 from assay.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
+from assay.procedures.planned import (
+    PlannedTest,
+    common_deviations,
+    histogram_deviation,
+    refuse_deep,
+    scaled_ns,
+    sector_reason,
+    whole_blocks,
+)
 from assay.records import LoopSettings, StepSpec, StopRule
+from assay.steady import WINDOW_ROUNDS
 from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes
 from assay.window import cell_label
 
 if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.profile import LoopProfile, Profile, RangeDatum
-    from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity, Variable
+    from assay.records import Access, ActiveRange, Cell, DriveIdentity, Variable
 
-OUTSTANDING_MAX = 65_536
-SCALED_STEP_NS_MIN = 50_000_000
 SCALED_SEGMENT_BYTES = 8 * MIB
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTest:
-    """What one test of a plan will do on a drive, and how that departs from the specification."""
-
-    settings: LoopSettings
-    deviations: tuple[str, ...]
-
-    @property
-    def loop_ns(self) -> int:
-        """Device time of one round."""
-        return self.settings.step_ns * len(self.settings.cells)
 
 
 def plan_loop(
@@ -54,11 +48,10 @@ def plan_loop(
     Raises TooSmallError where the test ActiveRange does not fit the drive, ValueRangeError for an absurd demand.
     """
     runnable = tuple(size for size in sizes if size % drive.logical_block_bytes == 0)
-    step_ns = round(edition.step_seconds.value * SECOND_NS)
     amount_bytes, segments = _test_range(edition.test_range.value, plan.scale, drive)
     options = plan.options(name)
     demand = options.demand(edition.demand.value.to_demand())
-    _refuse_deep(name, demand)
+    refuse_deep(name, demand)
     fill_kib = edition.preconditioning_block_kib.value
     fill_demand = edition.preconditioning_demand
     settings = LoopSettings(
@@ -70,7 +63,7 @@ def plan_loop(
         data=plan.data.to_pattern(),
         read_pcts=edition.read_pct.value,
         sizes_bytes=runnable,
-        step_ns=step_ns if plan.scale == 1 else max(round(step_ns * plan.scale), SCALED_STEP_NS_MIN),
+        step_ns=scaled_ns(edition.step_seconds.value, plan.scale),
         round_limit=options.round_limit or edition.round_limit.value,
         tracking=_tracking(name, edition, runnable),
         range_limit=edition.range_limit.value,
@@ -82,14 +75,23 @@ def plan_loop(
         range_amount_bytes=amount_bytes,
         segment_count=segments,
         write_cache_required=profile.write_cache.value,
-        not_applicable={size: _sector_reason(drive) for size in sizes if size not in runnable},
+        histogram_ns=scaled_ns(_histogram_seconds(name, edition, plan), plan.scale),
+        not_applicable={size: sector_reason(drive) for size in sizes if size not in runnable},
     )
-    return PlannedTest(settings=settings, deviations=tuple(_deviations(settings, edition, profile, drive)))
+    round_ns = settings.step_ns * len(settings.cells)
+    return PlannedTest(
+        settings=settings,
+        deviations=tuple(_deviations(settings, edition, profile, drive)),
+        unit_ns=round_ns,
+        earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
+        latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
+        written_first_bytes=settings.preconditioning_bytes,
+    )
 
 
 def preconditioning_program(settings: LoopSettings, drive: DriveIdentity) -> list[StepSpec]:
     """Workload-independent preconditioning: sequential writes over the range, the tail included."""
-    covered = _whole_blocks(drive.capacity_bytes * settings.preconditioning_share, drive)
+    covered = whole_blocks(drive.capacity_bytes * settings.preconditioning_share, drive)
     return [
         StepSpec(
             label=f"WIPC SEQ {settings.preconditioning_transfer_bytes // KIB}KiB 0/100",
@@ -123,10 +125,34 @@ def round_program(settings: LoopSettings, active_range: ActiveRange) -> list[Ste
     ]
 
 
+def histogram_program(settings: LoopSettings, active_range: ActiveRange) -> list[StepSpec]:
+    """The response-time histogram behind a latency test: one step of writes of the tracked size.
+
+    Source: public implementations and summaries of PTS 2.0.x: 20 minutes RND 4KiB W at TC 1 / QD 1.
+    """
+    tracked = settings.tracking[0]
+    return [
+        StepSpec(
+            label=f"histogram {cell_label(tracked, settings.access)}",
+            pattern=cell_pattern(settings.access, tracked.transfer_bytes, tracked.read_pct / 100, settings.data),
+            demand=settings.demand,
+            active_range=active_range,
+            stop=StopRule(time_ns=settings.histogram_ns),
+        )
+    ]
+
+
+def _histogram_seconds(name: str, edition: LoopProfile, plan: Plan) -> float:
+    asked = plan.lat.histogram_minutes if name == "lat" else None
+    if asked is not None:
+        return asked * 60
+    return edition.histogram_seconds.value if edition.histogram_seconds else 0.0
+
+
 def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[int, int | None]:
     """Amount in bytes and number of segments (None where contiguous)."""
     if datum.amount_gib is None or datum.segment_count is None:
-        return _whole_blocks(drive.capacity_bytes * (datum.share or 1.0), drive), None
+        return whole_blocks(drive.capacity_bytes * (datum.share or 1.0), drive), None
     amount, count = round(datum.amount_gib * GIB), datum.segment_count
     if scale < 1:
         count = max(min(count, drive.capacity_bytes // 2 // SCALED_SEGMENT_BYTES), 1)
@@ -153,24 +179,9 @@ def _tracking(name: str, edition: LoopProfile, runnable: tuple[int, ...]) -> tup
     return tracked
 
 
-def _refuse_deep(name: str, demand: Demand) -> None:
-    outstanding = demand.thread_count * demand.queue_depth
-    if outstanding > OUTSTANDING_MAX:
-        reason = f"{outstanding} outstanding I/Os (TC x QD) are more than {OUTSTANDING_MAX}"
-        raise ValueRangeError(f"demand of {name}", reason, "lower --thread-count or --queue-depth")
-
-
-def _whole_blocks(length: float, drive: DriveIdentity) -> int:
-    return int(length) // drive.logical_block_bytes * drive.logical_block_bytes
-
-
-def _sector_reason(drive: DriveIdentity) -> str:
-    return f"smaller than the drive's {drive.logical_block_bytes}-byte logical block"
-
-
 def _deviations(settings: LoopSettings, edition: LoopProfile, profile: Profile, drive: DriveIdentity) -> list[str]:
     asked_ns = round(edition.step_seconds.value * SECOND_NS)
-    lines = []
+    lines: list[str] = []
     if settings.step_ns != asked_ns:
         lines.append(f"cells of {duration_label(settings.step_ns)} instead of {duration_label(asked_ns)}")
     asked_segments = edition.test_range.value.segment_count
@@ -181,10 +192,9 @@ def _deviations(settings: LoopSettings, edition: LoopProfile, profile: Profile, 
         )
     if settings.round_limit != edition.round_limit.value:
         lines.append(f"at most {settings.round_limit} rounds instead of {edition.round_limit.value}")
-    if settings.data.kind != profile.data_pattern.value:
-        lines.append(f"data pattern {settings.data.kind} instead of {profile.data_pattern.value}")
-    if drive.write_cache != profile.write_cache.value:
-        lines.append(f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}")
-    if drive.kind == "file":
-        lines.append("a file on a file system instead of a block device")
-    return lines
+    if settings.test == "lat" and settings.demand != edition.demand.value.to_demand():
+        lines.append(f"latency at TC {settings.demand.thread_count} x QD {settings.demand.queue_depth}")
+    asked_histogram = round((edition.histogram_seconds.value if edition.histogram_seconds else 0) * SECOND_NS)
+    if settings.histogram_ns < asked_histogram:
+        lines.append(histogram_deviation(settings.histogram_ns, asked_histogram))
+    return [*lines, *common_deviations(settings, profile, drive)]

@@ -19,7 +19,7 @@ from assay.units import KIB
 
 if TYPE_CHECKING:
     from assay.plan import Plan
-    from assay.procedures.loop import PlannedTest
+    from assay.procedures.planned import PlannedTest
     from assay.profile import Profile
     from assay.records import DriveIdentity
 

@@ -7,32 +7,45 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import StoreError
 from assay.profile import stored_profile
+from assay.records import LoopSettings
 from assay.report import disclosure
+from assay.report.data_tables import data_tables
 from assay.report.iops import iops_pages
 from assay.report.label import conformity_label
 from assay.report.lat import lat_pages
-from assay.report.loop import Sheets
+from assay.report.loop import LoopSheets
 from assay.report.page import Report
 from assay.report.printed import printable, utc_datetime
 from assay.report.results_json import results_json
-from assay.report.table_csv import matrix_csv, rounds_csv
+from assay.report.summary import all_tests_page, selected_page, test_page
+from assay.report.table_csv import table_csv
 from assay.report.tp import tp_pages
-from assay.window import loop_result
+from assay.report.wsat import SaturationSheets, wsat_pages
+from assay.window import loop_result, saturation_result
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
+    from assay.profile import Profile
     from assay.records import StoredRun, StoredTest
-    from assay.report.page import Block, Page
+    from assay.report.data_tables import DataTable
+    from assay.report.page import Page
+    from assay.report.sheets import Sheets
 
-Format = Literal["pdf", "html", "csv", "json"]
-FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "json")
-_PAGES = {"iops": iops_pages, "tp": tp_pages, "lat": lat_pages}
+Format = Literal["pdf", "html", "csv", "xlsx", "json"]
+FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
+_PAGES: dict[str, Callable[[Any], tuple[Page, ...]]] = {
+    "wsat": wsat_pages,
+    "iops": iops_pages,
+    "tp": tp_pages,
+    "lat": lat_pages,
+}
 
 __all__ = ["FORMATS", "Format", "build_report", "render"]
 
@@ -41,8 +54,9 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format]) -> list
     """Write the report of a stored run.
 
     folder : where the files go; made if missing. formats : any of ``FORMATS``.
-    Returns the files written: ``report.pdf``, ``report.html``, ``iops_matrix.csv``, ``iops_rounds.csv`` and
-    ``results.json``, each put in place whole. The same run gives the same bytes each time.
+    Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
+    (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
+    gives the same bytes each time.
     Raises VerificationError where the stored verdict is not the one its rounds give or a page does not fit
     its sheet; StoreError where the folder cannot be written or the run holds no test.
     """
@@ -53,42 +67,51 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format]) -> list
 def build_report(run: StoredRun) -> Report:
     """Lay out the pages of every test of a run, and the appendix behind them.
 
+    The order is that of the specification's example: the summary of all tests, then for each test its summary and its
+    pages; the drive's selected performance and the disclosure follow under numbers of their own.
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
-    tests = _numbered_tests(run)
+    profile = stored_profile(run.profile)
+    tests = [_sheets(run, test, number, profile) for number, test in _numbered_tests(run)]
+    standard = [page for sheets in tests for page in (test_page(sheets), *_PAGES[_family(sheets)](sheets))]
+    pages = _numbered([all_tests_page(run, profile, tests), *standard], "")
+    behind = _numbered([selected_page(run, profile, tests), *disclosure.pages(run, profile, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{printable(run.identity.model or run.identity.path)} {printable(run.identity.id)} - PTS report",
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
-        pages=tuple(page for number, test in tests for page in _pages(run, test, number)),
-        appendix=(*disclosure.run_blocks(run), *(block for _, test in tests for block in _appendix(run, test))),
+        pages=(*pages, behind[0]),
+        disclosure=behind[1:],
+        appendix=(*disclosure.run_blocks(run), *(block for one in tests for block in disclosure.test_blocks(one))),
     )
 
 
-def _pages(run: StoredRun, test: StoredTest, number: int) -> tuple[Page, ...]:
-    name = test.settings.test
-    profile, result = stored_profile(run.profile), loop_result(test)
-    sheets = Sheets(run=run, test=test, profile=profile, result=result, prefix=f"{name}-{number}")
-    return _PAGES[_family(name)](sheets)
+def _numbered(pages: list[Page], prefix: str) -> tuple[Page, ...]:
+    last = f"{prefix}{len(pages)}"
+    return tuple(replace(page, place=f"{prefix}{place} of {last}") for place, page in enumerate(pages, 1))
 
 
-def _family(test: str) -> str:
-    return test.partition("-")[0]
+def _sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> Sheets:
+    prefix = f"{test.settings.test}-{number}"
+    if isinstance(test.settings, LoopSettings):
+        return LoopSheets(run=run, test=test, profile=profile, prefix=prefix, result=loop_result(test))
+    result = saturation_result(test, run.identity.capacity_bytes)
+    return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
 
 
-def _appendix(run: StoredRun, test: StoredTest) -> tuple[Block, ...]:
-    return disclosure.test_blocks(test, stored_profile(run.profile))
+def _family(sheets: Sheets) -> str:
+    return sheets.test.settings.test.partition("-")[0]
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     """List the tests of a run, each with its place among those of the same name, from 1."""
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    if unknown := sorted({test.settings.test for test in run.tests if _family(test.settings.test) not in _PAGES}):
-        raise StoreError(f"run {run.run_id}", f"test {unknown[0]!r} has no report pages", "use a newer version")
     names = [test.settings.test for test in run.tests]
+    if unknown := sorted({name for name in names if name.partition("-")[0] not in _PAGES}):
+        raise StoreError(f"run {run.run_id}", f"test {unknown[0]!r} has no report pages", "use a newer version")
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
@@ -96,13 +119,19 @@ def _contents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str
     if "pdf" in formats or "html" in formats:
         yield from _documents(run, formats)
     if "csv" in formats:
-        for number, test in _numbered_tests(run):
-            suffix = "" if number == 1 else f"_{number}"
-            name = test.settings.test.replace("-", "_")
-            yield f"{name}_matrix{suffix}.csv", matrix_csv(run, test)
-            yield f"{name}_rounds{suffix}.csv", rounds_csv(test)
+        for table in _tables(run):
+            yield f"{table.name}.csv", table_csv(table.columns, table.rows)
+    if "xlsx" in formats:
+        from assay.report.workbook import workbook  # noqa: PLC0415
+
+        yield "report.xlsx", workbook(build_report(run), _tables(run))
     if "json" in formats:
         yield "results.json", results_json(run)
+
+
+def _tables(run: StoredRun) -> Iterator[DataTable]:
+    for number, test in _numbered_tests(run):
+        yield from data_tables(run, test, "" if number == 1 else f"_{number}")
 
 
 def _documents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""The appendix of the on-screen report: what stands behind the numbers and has no room on paper."""
+"""What stands behind the numbers: on paper a page per subject, on screen an appendix with every step."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
+from assay.records import LoopSettings
 from assay.report.label import deviations
-from assay.report.page import Table, Text
+from assay.report.page import Page, Table
 from assay.report.printed import (
     NOT_AVAILABLE,
+    UNKNOWN,
     amount_label,
     cache_label,
     capacity_label,
@@ -23,6 +25,7 @@ from assay.report.printed import (
     size_label,
     utc,
 )
+from assay.report.summary import summary_header
 from assay.steady import WINDOW_ROUNDS
 from assay.units import duration_label, milliseconds
 from assay.window import (
@@ -37,11 +40,12 @@ from assay.window import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from assay.profile import Profile
-    from assay.records import LoopSettings, StepRecord, StoredRun, StoredTest
+    from assay.records import AnySettings, SaturationSettings, StepRecord, StoredRun, StoredTest
     from assay.report.page import Block, Entry
+    from assay.report.sheets import Sheets
 
 
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
@@ -56,23 +60,101 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
     return (
-        Text(paragraphs=found or ("No deviation from the specification is recorded.",)),
+        Table(
+            caption="Deviations from the specification",
+            columns=("Deviation",),
+            rows=tuple((line,) for line in found) or (("none recorded",),),
+        ),
         _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
         *(table for table in tables if table.rows),
     )
 
 
-def test_blocks(test: StoredTest, profile: Profile) -> tuple[Block, ...]:
-    """Lay out what one test used: purge, settings, profile data with sources, its cells round by round."""
+def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
+    """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
+    test = sheets.test
+    name = test.settings.test.upper()
+    detail = _cell_tables(name, test) if isinstance(test.settings, LoopSettings) else ()
+    return (*_test_facts(sheets), _audit(name, test), *detail)
+
+
+def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Page]:
+    """Lay out the disclosure as printed pages: what the run shares, its integrity checks, and a page per test."""
+    return [
+        _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
+        _page(run, profile, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
+        *(
+            _page(run, profile, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
+            for one in tests
+        ),
+    ]
+
+
+def _page(run: StoredRun, profile: Profile, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
+    head = summary_header(run, profile)
+    return Page(title="Disclosure", subtitle=subtitle, header=head, banner=None, blocks=(), columns=columns)
+
+
+def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ...]:
+    """Spread blocks over columns in order, each column about as long as the others."""
+    lengths = [len(block.rows) + 3 if isinstance(block, Table) else 3 for block in blocks]
+    reached, columns = 0, [[] for _ in range(count)]  # type: tuple[int, list[list[Block]]]
+    for block, length in zip(blocks, lengths, strict=True):
+        columns[min(int((reached + length / 2) * count / sum(lengths)), count - 1)].append(block)
+        reached += length
+    return tuple(tuple(column) for column in columns if column)
+
+
+def _integrity(tests: Sequence[Sheets]) -> Table:
+    """One row per test: what was issued, what the drive's own counters say, and what was lost."""
+    rows = []
+    for one in tests:
+        test = one.test
+        audits = program_audits(test)
+        reads, writes = (_totals(audit.read_bytes for audit in audits), _totals(audit.write_bytes for audit in audits))
+        steps = [step for program in test.programs for step in program.steps]
+        held = sum(holds_queue_depth(step, test.settings.demand) for step in steps if _at_demand(step, test))
+        asked = sum(_at_demand(step, test) for step in steps)
+        gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
+        rows.append(
+            (
+                test.settings.test.upper(),
+                str(len(steps)),
+                f"{sum(error_count(step) for step in steps)}",
+                *reads,
+                *writes,
+                f"{held} of {asked}",
+                _milliseconds(max(gaps) if gaps else None),
+            )
+        )
+    columns = (
+        "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
+        "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)",
+    )  # fmt: skip
+    notes = ("Counters are those of the drive's block device; unknown where it has none.",)
+    return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
+
+
+def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
+    issued, counted = zip(*pairs, strict=True)
+    known = [count for count in counted if count is not None]
+    return f"{sum(issued):,}", f"{sum(known):,}" if len(known) == len(counted) else UNKNOWN
+
+
+def _at_demand(step: StepRecord, test: StoredTest) -> bool:
+    """Preconditioning may have a demand of its own."""
+    return step not in test.preconditioning
+
+
+def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
+    test, profile = sheets.test, sheets.profile
     name = test.settings.test.upper()
     return (
         _facts(f"{name}: purge", _purge(test)),
-        _facts(f"{name}: settings", _settings(test.settings)),
+        _facts(f"{name}: settings", settings_entries(test.settings)),
         _sources(
             f"{name}: {profile.title} profile data and their sources", profile, test.settings.test.partition("-")[0]
         ),
-        _audit(name, test),
-        *_cell_tables(name, test),
     )
 
 
@@ -126,26 +208,49 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def _settings(settings: LoopSettings) -> tuple[Entry, ...]:
-    written = capacity_label(settings.preconditioning_bytes)
+def settings_entries(settings: AnySettings) -> tuple[Entry, ...]:
+    """Everything that a test was set to do."""
+    own = _loop_settings(settings) if isinstance(settings, LoopSettings) else _saturation_settings(settings)
     return (
         ("Profile", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
         ("Data pattern", data_label(settings.data)),
+        *own,
+        ("Allowed data excursion", percent(settings.range_limit)),
+        ("Allowed slope excursion", percent(settings.slope_limit)),
+        ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
+        ("ActiveRange segments", str(settings.segment_count or "contiguous")),
+        ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
+        ("Write cache demanded", cache_label(settings.write_cache_required)),
+    )
+
+
+def _loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
+    written = capacity_label(settings.preconditioning_bytes)
+    return (
         ("Read/write mixes, in order", ", ".join(mix_label(mix) for mix in settings.read_pcts)),
         ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),
         ("Step duration", duration_label(settings.step_ns)),
         ("Round limit", str(settings.round_limit)),
         ("Tracking variables", ", ".join(cell_label(cell, settings.access) for cell in settings.tracking)),
-        ("Allowed data excursion", percent(settings.range_limit)),
-        ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Preconditioning", f"{written}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W"),
         ("Preconditioning OIO - TC/QD", demand_label(settings.preconditioning_demand)),
         ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
-        ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
-        ("ActiveRange segments", str(settings.segment_count or "contiguous")),
-        ("Write cache demanded", cache_label(settings.write_cache_required)),
         *((f"{size_label(size)} not run", paragraph(why)) for size, why in sorted(settings.not_applicable.items())),
+    )
+
+
+def _saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
+    return (
+        ("Workload", settings.label),
+        ("Block sizes", ", ".join(f"{size_label(size)} {percent(share)}" for size, share in settings.pattern.sizes)),
+        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "own size"),
+        ("Sample", duration_label(settings.sample_ns)),
+        ("Five-point rule over every", f"{settings.samples_per_verdict}th sample"),
+        ("Ends by", "first of time, amount, five-point rule" if settings.stop == "first" else settings.stop),
+        ("Time limit", duration_label(settings.time_ns)),
+        ("Amount limit", capacity_label(settings.amount_bytes)),
+        ("Preconditioning", "none"),
     )
 
 
@@ -172,7 +277,7 @@ def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
             "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
-            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings) else ' !'}",
+            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings.demand) else ' !'}",
         ),
         ("average response time (ms)", lambda r: _milliseconds(mean_latency_ns(r))),
         ("maximum response time (ms)", lambda r: _milliseconds(max_latency_ns(r))),
@@ -185,12 +290,12 @@ def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
 def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:
     """Print one quantity of every cell in each of the last five rounds, averaging nothing over rounds."""
     rounds = complete_rounds(test)[-WINDOW_ROUNDS:]
-    cells = test.settings.cells
+    cells = test.loop.cells
     return Table(
         caption=caption,
         columns=("Cell", *(f"Round {round_.index}" for round_ in rounds)),
         rows=tuple(
-            (cell_label(cell, test.settings.access), *(printed(round_.cells[place]) for round_ in rounds))
+            (cell_label(cell, test.loop.access), *(printed(round_.cells[place]) for round_ in rounds))
             for place, cell in enumerate(cells)
         ),
         folded=True,

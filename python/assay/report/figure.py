@@ -93,12 +93,21 @@ def _label_x_axis(axes: Any, figure: Figure) -> None:
         axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
         axes.xaxis.set_minor_locator(NullLocator())
         return
+    if not figure.rounds:
+        axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
+        if figure.x_scale == "linear":
+            axes.set_xlim(left=0)
+        return
     rounds = [x for series in figure.series for x in series.x]
     axes.set_xlim(min(rounds) - ROUND_MARGIN, max(rounds) + ROUND_MARGIN)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=27, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def _label_y_axis(axes: Any, figure: Figure) -> None:
+    if figure.y_ticks:
+        axes.set_yticks([tick.at for tick in figure.y_ticks], [tick.label for tick in figure.y_ticks])
+        axes.yaxis.set_minor_locator(NullLocator())
+        return
     if figure.y_scale == "log":
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_minor_locator(NullLocator())

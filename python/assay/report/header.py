@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.records import LoopSettings, SaturationSettings
 from assay.report.label import is_reached
 from assay.report.page import Group, Header
 from assay.report.printed import (
@@ -29,11 +30,11 @@ from assay.units import duration_label, kib_label
 
 if TYPE_CHECKING:
     from assay.profile import Profile
-    from assay.records import LoopSettings, MeasurementWindow, StoredRun, StoredTest
+    from assay.records import AnySettings, MeasurementWindow, StoredRun, StoredTest
     from assay.report.page import Entry
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
-WORKLOAD_DEPENDENT = {
+_WORKLOAD_DEPENDENT = {
     "iops": "Full IOPS Loop",
     "tp-128": "SEQ 128KiB",
     "tp-1024": "SEQ 1024KiB",
@@ -78,37 +79,38 @@ def _device_1_0(run: StoredRun) -> tuple[Entry, ...]:
         ("Serial No.", printable(identity.serial)),
         ("Firmware Rev", printable(identity.firmware)),
         ("Capacity", capacity_label(identity.capacity_bytes)),
-        ("NAND Type", printable(identity.media)),
-        ("Device I/F", printable(identity.interface)),
-        ("Test Platform", printable(run.platform.system or run.platform.cpu)),
+        ("NAND Type", nand_label(run)),
+        ("Device I/F", interface_label(run)),
+        ("Test Platform", platform_label(run)),
     )
 
 
 def _preparation_1_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
     return (
         ("Purge", purge_label(test)),
-        ("Pre-Conditioning: Workload Independent", _preconditioning(run, test)),
-        ("Pre-Conditioning: Workload Dependent", WORKLOAD_DEPENDENT.get(test.settings.test, "test loop")),
+        ("Pre-Conditioning: Workload Independent", preconditioning_label(run, test)),
+        ("Pre-Conditioning: Workload Dependent", workload_dependent(test.settings)),
         ("Write Cache", cache_label(run.identity.write_cache)),
     )
 
 
-def _loop_1_0(settings: LoopSettings) -> tuple[Entry, ...]:
+def _loop_1_0(settings: AnySettings) -> tuple[Entry, ...]:
+    step_ns = settings.step_ns if isinstance(settings, LoopSettings) else settings.sample_ns
     return (
         ("REQUIRED: Data Pattern", data_label(settings.data)),
         ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
         ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
-        ("Test Step", duration_label(settings.step_ns)),
+        ("Test Step", duration_label(step_ns)),
     )
 
 
-def _steady_1_0(settings: LoopSettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
+def _steady_1_0(settings: AnySettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
     return (
-        ("Convergence", convergence(window)),
-        ("Rounds", rounds_label(window.rounds if window else ())),
-        ("PC AR", percent(settings.preconditioning_share)),
-        ("AR AMOUNT", amount_label(settings.range_amount_bytes, settings.segment_count)),
-        ("AR Segments", _segments(settings)),
+        ("Convergence", convergence(settings, window)),
+        ("Rounds", window_label(settings, window)),
+        ("PC AR", preconditioned_label(settings)),
+        ("AR AMOUNT", range_label(settings)),
+        ("AR Segments", segments_label(settings)),
     )
 
 
@@ -140,7 +142,7 @@ def _platform_2_0(run: StoredRun) -> tuple[Entry, ...]:
     platform = run.platform
     memory = capacity_label(platform.memory_bytes) if platform.memory_bytes else None
     facts = (
-        ("Ref Test Platform", platform.system),
+        ("Ref Test Platform", run.description.get("system") or platform.system),
         ("Motherboard", platform.motherboard),
         ("CPU", platform.cpu),
         ("Memory", memory),
@@ -148,7 +150,7 @@ def _platform_2_0(run: StoredRun) -> tuple[Entry, ...]:
         ("Test SW", platform.tool),
         ("Test SW ver", platform.tool_version),
         ("Test SN", platform.extra.get("serial")),
-        ("HBA", platform.extra.get("hba")),
+        ("HBA", run.description.get("hba")),
         ("PCIe", platform.extra.get("pcie")),
     )
     return tuple((name, paragraph(value)) for name, value in facts)
@@ -162,8 +164,8 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
         ("S/N", printable(identity.serial)),
         ("Firmware ver", printable(identity.firmware)),
         ("Capacity", capacity_label(identity.capacity_bytes)),
-        ("Interface", printable(identity.interface)),
-        ("NAND Type", printable(identity.media)),
+        ("Interface", interface_label(run)),
+        ("NAND Type", nand_label(run)),
         ("PCIe NVM", paragraph(run.platform.extra.get("pcie_nvm"))),
         ("Purge Method", purge_label(test)),
         ("Write Cache", cache_label(identity.write_cache)),
@@ -172,40 +174,68 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
 
 def _set_up_2_0(run: StoredRun, test: StoredTest, window: MeasurementWindow | None) -> tuple[Entry, ...]:
     settings = test.settings
+    loop = settings if isinstance(settings, LoopSettings) else None
     return (
         ("Data Pattern", data_label(settings.data)),
-        ("AR", percent(settings.preconditioning_share)),
-        ("AR Segments", _segments(settings)),
-        ("Pre Condition 1", _preconditioning(run, test)),
-        ("TOIO - TC/QD", demand_label(settings.preconditioning_demand)),
-        ("Duration", capacity_label(settings.preconditioning_bytes)),
-        ("Pre Condition 2", WORKLOAD_DEPENDENT.get(settings.test, "test loop")),
+        ("AR", preconditioned_label(settings)),
+        ("AR Segments", segments_label(settings)),
+        ("Pre Condition 1", preconditioning_label(run, test)),
+        ("TOIO - TC/QD", demand_label(loop.preconditioning_demand) if loop else NOT_APPLICABLE),
+        ("Duration", capacity_label(loop.preconditioning_bytes) if loop else NOT_APPLICABLE),
+        ("Pre Condition 2", workload_dependent(settings)),
         ("TOIO - TC/QD", demand_label(settings.demand)),
-        ("SS Rounds", rounds_label(window.rounds if window else ())),
+        ("SS Rounds", window_label(settings, window)),
         ("Notes", "see page 1"),
     )
 
 
-def _test_2_0(settings: LoopSettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
-    mixes = f"Outer Loop, {mix_label(settings.read_pcts[0])} to {mix_label(settings.read_pcts[-1])}"
-    sizes = f"Inner Loop, {kib_label(settings.sizes_bytes[0])} to {size_label(settings.sizes_bytes[-1])}"
+def _test_2_0(settings: AnySettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
+    first = _loop_2_0(settings) if isinstance(settings, LoopSettings) else _saturation_2_0(settings)
+    histogram = f"Histogram, {duration_label(settings.histogram_ns)}" if settings.histogram_ns else NOT_APPLICABLE
     return (
         ("Data Pattern", data_label(settings.data)),
-        ("AR & Amount", amount_label(settings.range_amount_bytes, settings.segment_count)),
-        ("Test Stimulus 1", f"{settings.test.upper()} Loop, {duration_label(settings.step_ns)} per cell"),
-        ("RW Mix", mixes),
-        ("Block Sizes", sizes),
+        ("AR & Amount", range_label(settings)),
+        *first,
         ("TOIO - TC/QD", demand_label(settings.demand)),
-        ("Steady State", convergence(window)),
-        ("Test Stimulus 2", NOT_APPLICABLE),
-        ("TOIO - TC/QD", NOT_APPLICABLE),
+        ("Steady State", convergence(settings, window)),
+        ("Test Stimulus 2", histogram),
+        ("TOIO - TC/QD", demand_label(settings.demand) if settings.histogram_ns else NOT_APPLICABLE),
         ("Steady State", NOT_APPLICABLE),
     )
 
 
-def convergence(window: MeasurementWindow | None) -> str:
-    """Print YES where steady state held in the window, else NO. Worked: no window -> ``"NO"``."""
+def _loop_2_0(settings: LoopSettings) -> tuple[Entry, ...]:
+    mixes = f"Outer Loop, {mix_label(settings.read_pcts[0])} to {mix_label(settings.read_pcts[-1])}"
+    sizes = f"Inner Loop, {kib_label(settings.sizes_bytes[0])} to {size_label(settings.sizes_bytes[-1])}"
+    return (
+        ("Test Stimulus 1", f"{settings.test.upper()} Loop, {duration_label(settings.step_ns)} per cell"),
+        ("RW Mix", mixes),
+        ("Block Sizes", sizes),
+    )
+
+
+def _saturation_2_0(settings: SaturationSettings) -> tuple[Entry, ...]:
+    sizes = sorted(size for size, _ in settings.pattern.sizes)
+    span = size_label(sizes[0]) if len(sizes) == 1 else f"{kib_label(sizes[0])} to {size_label(sizes[-1])}"
+    return (
+        ("Test Stimulus 1", f"{settings.label}, {duration_label(settings.sample_ns)} per sample"),
+        ("RW Mix", mix_label(round(settings.pattern.read_share * 100))),
+        ("Block Sizes", span),
+    )
+
+
+def convergence(settings: AnySettings, window: MeasurementWindow | None) -> str:
+    """Print YES where steady state held in the window, else NO; N/A for write saturation, which requires none."""
+    if not isinstance(settings, LoopSettings):
+        return NOT_APPLICABLE
     return "YES" if is_reached(window) else "NO"
+
+
+def window_label(settings: AnySettings, window: MeasurementWindow | None) -> str:
+    """Print the rounds of the window; N/A for write saturation. Worked: rounds 1 to 5 -> ``"1-5"``."""
+    if not isinstance(settings, LoopSettings):
+        return NOT_APPLICABLE
+    return rounds_label(window.rounds if window else ())
 
 
 def purge_label(test: StoredTest) -> str:
@@ -213,13 +243,50 @@ def purge_label(test: StoredTest) -> str:
     return paragraph(test.purge.method if test.purge else None)
 
 
-def _preconditioning(run: StoredRun, test: StoredTest) -> str:
+def preconditioning_label(run: StoredRun, test: StoredTest) -> str:
+    """Print the workload-independent preconditioning in units of the user capacity, as the specification does."""
+    settings = test.settings
+    if not isinstance(settings, LoopSettings):
+        return "None"
     if not test.preconditioning:
         return "none recorded"
-    # The specification prints the amount in units of the user capacity.
-    multiple = test.settings.preconditioning_bytes / run.identity.capacity_bytes
-    return f"{multiple:.3g}X SEQ/{size_label(test.settings.preconditioning_transfer_bytes)}"
+    multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
+    return f"{multiple:.3g}X SEQ/{size_label(settings.preconditioning_transfer_bytes)}"
 
 
-def _segments(settings: LoopSettings) -> str:
+def workload_dependent(settings: AnySettings) -> str:
+    """Name the workload-dependent preconditioning: the test's own loop."""
+    own = settings.label if isinstance(settings, SaturationSettings) else "test loop"
+    return _WORKLOAD_DEPENDENT.get(settings.test, own)
+
+
+def preconditioned_label(settings: AnySettings) -> str:
+    """Print the preconditioned share of the drive; a write saturation test covers all of it itself."""
+    return percent(settings.preconditioning_share if isinstance(settings, LoopSettings) else 1.0)
+
+
+def range_label(settings: AnySettings) -> str:
+    """Print the test ActiveRange: an amount, or the whole drive of a write saturation test."""
+    if isinstance(settings, SaturationSettings):
+        return percent(1.0)
+    return amount_label(settings.range_amount_bytes, settings.segment_count)
+
+
+def segments_label(settings: AnySettings) -> str:
+    """Print the number of ActiveRange segments, N/A where the range is contiguous."""
     return NOT_APPLICABLE if settings.segment_count is None else str(settings.segment_count)
+
+
+def nand_label(run: StoredRun) -> str:
+    """The NAND type that the plan states, else the medium that the drive tells."""
+    return paragraph(run.description.get("nand_type") or run.identity.media)
+
+
+def interface_label(run: StoredRun) -> str:
+    """The interface that the plan states, else what the system shows of it."""
+    return paragraph(run.description.get("interface") or run.identity.interface)
+
+
+def platform_label(run: StoredRun) -> str:
+    """The test platform that the plan states, else what the system says of itself."""
+    return paragraph(run.description.get("system") or run.platform.system or run.platform.cpu)

@@ -69,11 +69,16 @@ def _x_axis(figure: Figure) -> dict[str, Any]:
             **axis,
             **_tick_labels([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks]),
         }
+    if not figure.rounds:
+        return {**axis, "tickformat": ",~g", "rangemode": "tozero"}
     rounds = [x for series in figure.series for x in series.x]
     return {**axis, "tick0": 0, "dtick": 1 + int(max(rounds) - min(rounds)) // MAX_ROUND_TICKS}
 
 
 def _y_axis(figure: Figure) -> dict[str, Any]:
+    if figure.y_ticks:
+        ticks = _tick_labels([tick.at for tick in figure.y_ticks], [tick.label for tick in figure.y_ticks])
+        return {**_axis(figure.y_title), "type": figure.y_scale, **ticks}
     return {
         **_axis(figure.y_title),
         "type": figure.y_scale,

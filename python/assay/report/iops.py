@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from assay.report.loop_figures import columns_figure, plane_figure
 
 if TYPE_CHECKING:
-    from assay.report.loop import Sheets
+    from assay.report.loop import LoopSheets
     from assay.report.page import Page
 
 
-def iops_pages(sheets: Sheets) -> tuple[Page, ...]:
+def iops_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     """Lay out every page of one IOPS test: 5 + n for n tracking variables, six for PTS 1.x and eight for PTS 2.0."""
     profile, result, settings = sheets.profile, sheets.result, sheets.settings
     matrix = f"{profile.market} IOPS - ALL RW Mix & BS"
@@ -23,7 +23,7 @@ def iops_pages(sheets: Sheets) -> tuple[Page, ...]:
     columns = columns_figure(f"{sheets.prefix}-columns", settings, result.matrix)
     subtitle, convergence = sheets.convergence("Steady State Convergence Plot - All Block Sizes")
     title = f"{profile.market} IOPS ({profile.iops.status.value}) - Report Page"
-    return sheets.pages(
+    return sheets.made(
         "IOPS Test - Report Page" if profile.header == "2.0" else title,
         (
             (subtitle, (sheets.strip(), *convergence)),

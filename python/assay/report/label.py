@@ -8,7 +8,7 @@ from assay.report.printed import paragraph
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
-    from assay.window import LoopResult
+    from assay.window import LoopResult, SaturationResult
 
 _ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
 
@@ -42,8 +42,8 @@ def is_reached(window: MeasurementWindow | None) -> bool:
     return window is not None and window.reached
 
 
-def banner(test: StoredTest, result: LoopResult) -> str | None:
-    """Word the warning over every page of a test, or None for a test that ended steady without an I/O error.
+def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
+    """Word the warning over every page of a loop test, or None for a test that ended steady without an I/O error.
 
     Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
     """
@@ -55,7 +55,20 @@ def banner(test: StoredTest, result: LoopResult) -> str | None:
     return " - ".join(warnings) or None
 
 
-def headline_window(result: LoopResult) -> MeasurementWindow | None:
+def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
+    """Word the warning over every page of a write saturation test, or None.
+
+    Without steady state it is no failure: it may end by time or amount.
+    """
+    warnings = [_ENDINGS[test.ended]] if test.ended in _ENDINGS else []
+    if result.plateau:
+        warnings.append("STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill")
+    if result.error_count:
+        warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    return " - ".join(warnings) or None
+
+
+def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:
     """Return the window whose numbers may be printed: None where they are withheld or before five rounds."""
     return None if result.withheld else result.window
 

@@ -1,4 +1,4 @@
-"""The six pages of the latency test.
+"""The six pages of the latency test; in 2.0 also IOPS, 99.999 % and the histogram behind it.
 
 Source: Latency report pages of "Understanding SSD Performance Using the SNIA SSS PTS" (2012). The maximum is the
 largest of the window; the mean of the rounds' maxima, which is no maximum, stands beside it under its own name.
@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.loop_figures import columns_figure
-from assay.window import latency_maxima
+from assay.report.page import Text
+from assay.report.wsat import histogram_sheets
+from assay.window import NINES, latency_maxima, window_times
 
 if TYPE_CHECKING:
-    from assay.report.loop import Sheets
+    from assay.report.loop import LoopSheets
     from assay.report.page import Page
+    from assay.report.sheets import Sheet
 
 
-def lat_pages(sheets: Sheets) -> tuple[Page, ...]:
+def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
     profile, settings = sheets.profile, sheets.settings
     maxima = latency_maxima(sheets.test, sheets.result)
@@ -30,7 +33,8 @@ def lat_pages(sheets: Sheets) -> tuple[Page, ...]:
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
     )
-    return sheets.pages(
+    extra = _response_sheets(sheets) if profile.header == "2.0" else ()
+    return sheets.made(
         "Latency Test - Report Page" if profile.header == "2.0" else title,
         (
             (subtitle, (sheets.strip(), *convergence)),
@@ -41,5 +45,20 @@ def lat_pages(sheets: Sheets) -> tuple[Page, ...]:
             ("Average and Maximum Response Time - ALL RW Mix & BS - Tabular Data", tables),
             ("AVE Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(average),)),
             ("MAX Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(largest),)),
+            *extra,
+            *histogram_sheets(sheets),
         ),
     )
+
+
+def _response_sheets(sheets: LoopSheets) -> tuple[Sheet, ...]:
+    """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
+    found = window_times(sheets.test, sheets.result)
+    rates = {cell: times.iops for cell, times in found.items()}
+    nines = {cell: value for cell, times in found.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None}
+    tables = (
+        sheets.matrix("IOPS", ("", rates), decimals=1),
+        sheets.matrix("99.999 % response time (ms)", ("", nines)),
+    )
+    note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
+    return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)

@@ -1,15 +1,14 @@
-"""What the pages of IOPS, throughput and latency have in common: sheets become pages, windows become boxes."""
+"""What the pages of IOPS, throughput and latency have in common: convergence, windows, matrices."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.records import Cell
 from assay.report import loop_figures
-from assay.report.header import header
-from assay.report.label import banner, headline_window, no_window_reason
-from assay.report.page import Box, Figure, Page, Table, Text
+from assay.report.label import headline_window, loop_banner, no_window_reason
+from assay.report.page import Box, Figure, Table, Text
 from assay.report.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -19,6 +18,7 @@ from assay.report.printed import (
     rounds_label,
     size_label,
 )
+from assay.report.sheets import Sheets
 from assay.report.variable import shown
 from assay.units import kib_label
 from assay.window import cell_label
@@ -26,48 +26,28 @@ from assay.window import cell_label
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.profile import Profile
-    from assay.records import LoopSettings, StoredRun, StoredTest
-    from assay.report.page import Block
+    from assay.records import LoopSettings
+    from assay.report.page import Page
+    from assay.report.sheets import Sheet
     from assay.window import LoopResult
 
-# The taller header of form 2.0 leaves flatter room for figures.
-FLATTER = {"1.0": 1.0, "2.0": 1.2}
-STRIP = ("objective", "baseline", "samples", "notes")
-Sheet = tuple[str, tuple["Block", ...]]
 Column = tuple[str, "Mapping[Cell, float]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheets:
-    """One test on its way to pages. prefix : begins the names of its figures."""
+class LoopSheets(Sheets):
+    """One loop test on its way to pages."""
 
-    run: StoredRun
-    test: StoredTest
-    profile: Profile
     result: LoopResult
-    prefix: str
 
     @property
     def settings(self) -> LoopSettings:
         """What the test used."""
-        return self.test.settings
+        return self.test.loop
 
-    def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
-        """Number the sheets and give each the test's title, header and banner."""
-        head = header(self.run, self.test, self.profile, self.result.window)
-        return tuple(
-            Page(
-                number=number,
-                count=len(sheets),
-                title=title,
-                subtitle=subtitle,
-                header=head,
-                banner=banner(self.test, self.result),
-                blocks=tuple(_shaped(block, self.profile) for block in blocks),
-            )
-            for number, (subtitle, blocks) in enumerate(sheets, start=1)
-        )
+    def made(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
+        """The pages of the test under its banner."""
+        return self.pages(title, sheets, window=self.result.window, banner=loop_banner(self.test, self.result))
 
     def convergence(
         self,
@@ -92,19 +72,11 @@ class Sheets:
         """One sheet per tracking variable, with the Steady State Determination Data."""
         return tuple(self._window(cell, number) for number, cell in enumerate(self.settings.tracking, 1))
 
-    def strip(self) -> Box:
-        """Objective, baseline, samples and notes of the plan."""
-        stated = {key: self.run.description.get(key, "").strip() for key in STRIP}
-        return Box(
-            title="Report",
-            entries=tuple((key.capitalize(), paragraph(text or "not stated")) for key, text in stated.items()),
-            wide=True,
-        )
-
-    def matrix(self, caption: str, *columns: Column) -> Table:
+    def matrix(self, caption: str, *columns: Column, decimals: int | None = None) -> Table:
         """A table of sizes (rows) and mixes ascending in read share, with one column or more for each mix.
 
         columns : name and values of each; without any, the average over the window.
+        decimals : of the values, as the test's own variable where None.
         """
         settings, mixes = self.settings, sorted(self.settings.read_pcts)
         sizes = sorted({*settings.sizes_bytes, *settings.not_applicable})
@@ -114,7 +86,7 @@ class Sheets:
             spanner=f"{caption}: Read / Write Mix %" if columns else "Read / Write Mix %",
             columns=("Block Size (KiB)", *(f"{mix_label(mix)} {name}".strip() for mix in mixes for name, _ in chosen)),
             rows=tuple(
-                (kib_label(size), *(self._cell(values, mix, size) for mix in mixes for _, values in chosen))
+                (kib_label(size), *(self._cell(values, mix, size, decimals) for mix in mixes for _, values in chosen))
                 for size in sizes
             ),
             notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
@@ -146,10 +118,10 @@ class Sheets:
         prefix = loop_figures.PREFIX[self.settings.access]
         subject = f"{prefix}/{size_label(cell.transfer_bytes)}" + (f" {mix_label(cell.read_pct)}" if several else "")
         figure = loop_figures.window_figure(f"{self.prefix}-window-{number}", self.result, self.settings, cell)
-        box = self._determination_box(cell)
+        box = self.determination_box(cell)
         return f"Steady State Measurement Window - {subject}", (self.or_reason(figure), box)
 
-    def _determination_box(self, cell: Cell) -> Box:
+    def determination_box(self, cell: Cell) -> Box:
         """Lay out the Steady State Determination Data; n/a where no number may be printed."""
         window = headline_window(self.result)
         variable, label = shown(self.settings), cell_label(cell, self.settings.access)
@@ -171,12 +143,10 @@ class Sheets:
         )
         return Box(title="Steady State Determination Data", entries=entries)
 
-    def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int) -> str:
+    def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:
             return NOT_APPLICABLE
         value = values.get(Cell(read_pct=read_pct, transfer_bytes=transfer_bytes))
-        return NOT_AVAILABLE if value is None else shown(self.settings).text(value)
-
-
-def _shaped(block: Block, profile: Profile) -> Block:
-    return replace(block, aspect=block.aspect * FLATTER[profile.header]) if isinstance(block, Figure) else block
+        if value is None:
+            return NOT_AVAILABLE
+        return shown(self.settings).text(value) if decimals is None else f"{value:z.{decimals}f}"

@@ -6,7 +6,7 @@ numbers are only found in the series of figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 Entry = tuple[str, str]
@@ -99,7 +99,8 @@ class Figure:
         the column's place on the x axis and its height, the series' own place is on the z axis).
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
-    ticks : labelled places on the x axis; empty leaves them to the renderer (whole numbers).
+    rounds : the x axis counts rounds, so only whole numbers are labelled.
+    ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
     """
 
     name: str
@@ -112,7 +113,9 @@ class Figure:
     legend_title: str = ""
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
+    rounds: bool = False
     ticks: tuple[Tick, ...] = ()
+    y_ticks: tuple[Tick, ...] = ()
     aspect: float = 1.95
     narrow: bool = False
     block: Literal["figure"] = "figure"
@@ -131,18 +134,20 @@ Block = Table | Box | Figure | Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One printed page: ``number`` of ``count`` within its test, counted from 1.
+    """One printed page.
 
+    place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1 of A4`` for those behind.
     banner : what a reader must know before any number on the page, or None.
+    columns : blocks side by side in columns of equal width, below ``blocks``.
     """
 
-    number: int
-    count: int
     title: str
     subtitle: str
     header: Header
     banner: str | None
     blocks: tuple[Block, ...]
+    columns: tuple[tuple[Block, ...], ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +156,8 @@ class Report:
 
     label : how far the run conforms, printed on each page. colophon : tool and run, printed beside it.
     date : year, month, day, hour, minute, second of the report in UTC, fixed at the first rendering.
-    pages : the printed pages. appendix : further blocks that only the on-screen form carries.
+    pages : the printed pages. disclosure : what stands behind the numbers, as further printed pages.
+    appendix : the same as blocks for the on-screen form, with more detail.
     """
 
     title: str
@@ -159,7 +165,8 @@ class Report:
     colophon: str
     date: tuple[int, int, int, int, int, int]
     pages: tuple[Page, ...]
-    appendix: tuple[Block, ...] = field(default=())
+    disclosure: tuple[Page, ...] = ()
+    appendix: tuple[Block, ...] = ()
 
     @property
     def figures(self) -> tuple[Figure, ...]:

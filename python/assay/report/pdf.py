@@ -40,7 +40,9 @@ def report_pdf(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         compiler = typst.Compiler(
             root / "report.typ", root=root, font_paths=[ASSETS / "fonts"], ignore_system_fonts=True
         )
-        verify_sheet_count(int(compiler.query("<sheet-count>", field="value", one=True)), len(report.pages))
+        verify_sheet_count(
+            int(compiler.query("<sheet-count>", field="value", one=True)), len(report.pages) + len(report.disclosure)
+        )
         pdf = compiler.compile(format="pdf", pdf_standards=["a-2b"], timestamp=datetime(*report.date, tzinfo=UTC))
     if not isinstance(pdf, bytes):
         raise VerificationError("report.pdf", "the typesetter returned no document", "report this as a defect")

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from assay.records import LoopSettings
 from assay.report.label import conformity_label, deviations
 from assay.report.variable import shown
 from assay.units import kibibytes
@@ -18,12 +19,14 @@ from assay.window import (
     loop_result,
     max_latency_ns,
     mean_latency_ns,
+    saturation_result,
     throughput,
+    window_times,
 )
 
 if TYPE_CHECKING:
-    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredRun, StoredTest
-    from assay.window import LoopResult
+    from assay.records import Cell, Round, StepRecord, StoredRun, StoredTest
+    from assay.window import LoopResult, WindowTimes
 
 SCHEMA = 1
 
@@ -45,24 +48,53 @@ def results_json(run: StoredRun) -> bytes:
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
-        "tests": [_test(test) for test in run.tests],
+        "tests": [_test(test, run.identity.capacity_bytes) for test in run.tests],
+        "skipped": [asdict(test) for test in run.skipped],
     }
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(test: StoredTest) -> dict[str, Any]:
-    result = loop_result(test)
+def _test(test: StoredTest, capacity_bytes: int) -> dict[str, Any]:
     return {
         "settings": asdict(test.settings),
         "started_wall_ns": test.started_wall_ns,
         "ended_wall_ns": test.ended_wall_ns,
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
+        **(_loop(test) if isinstance(test.settings, LoopSettings) else _saturation(test, capacity_bytes)),
+        "histogram": [_step(step) for step in test.steps("histogram")],
+    }
+
+
+def _loop(test: StoredTest) -> dict[str, Any]:
+    result, settings = loop_result(test), test.loop
+    times = window_times(test, result)
+    return {
         "error_count": result.error_count,
         "withheld": result.withheld,
         "window": asdict(result.window) if result.window else None,
-        "matrix": [_matrix_cell(cell, result, test.settings) for cell in test.settings.cells],
+        "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
+        "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
         "rounds": [_round(round_, test) for round_ in test.rounds],
+    }
+
+
+def _times(times: WindowTimes) -> dict[str, Any]:
+    nines = {f"latency_ms_p{share * 100:g}": value for share, value in times.percentiles_ms.items()}
+    return {"iops": times.iops, "latency_ms_average": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
+
+
+def _saturation(test: StoredTest, capacity_bytes: int) -> dict[str, Any]:
+    result = saturation_result(test, capacity_bytes)
+    marks = ("peak", "peak_drop", "steady", "first_steady")
+    return {
+        "error_count": result.error_count,
+        "withheld": result.withheld,
+        "window": asdict(result.window) if result.window else None,
+        "steady_iops": result.steady_iops,
+        "plateau": result.plateau,
+        "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},
+        "samples": [_step(step) for step in test.steps("sample")],
     }
 
 
@@ -72,8 +104,8 @@ def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict
 
 def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
     # A round that was cut short has fewer cells.
-    cells = zip(test.settings.cells, round_.cells, strict=False)
-    complete = is_complete(round_.cells, test.settings)
+    cells = zip(test.loop.cells, round_.cells, strict=False)
+    complete = is_complete(round_.cells, test.loop)
     return {
         "round": round_.index,
         "complete": complete,

@@ -12,11 +12,11 @@ from assay.report.loop_figures import plane_figure
 from assay.report.printed import size_label
 
 if TYPE_CHECKING:
-    from assay.report.loop import Sheets
+    from assay.report.loop import LoopSheets
     from assay.report.page import Page
 
 
-def tp_pages(sheets: Sheets) -> tuple[Page, ...]:
+def tp_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     """Lay out the pages of one throughput run: convergence of writes and of reads, window, table, plot."""
     profile = sheets.profile
     size = size_label((*sheets.settings.sizes_bytes, *sheets.settings.not_applicable)[0])
@@ -24,7 +24,7 @@ def tp_pages(sheets: Sheets) -> tuple[Page, ...]:
     plane = plane_figure(f"{sheets.prefix}-plane", sheets.result, sheets.settings)
     subtitle, writes = sheets.convergence("Steady State Convergence Plot - 100% Writes")
     title = f"{profile.market} Throughput Test ({profile.tp.status.value}) - Report Page"
-    return sheets.pages(
+    return sheets.made(
         "Throughput Test - Report Page" if profile.header == "2.0" else title,
         (
             (subtitle, (sheets.strip(), *writes)),

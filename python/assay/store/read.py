@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
 from assay.records import (
+    AnySettings,
     DriveIdentity,
     LoopSettings,
     MeasurementWindow,
     Platform,
     PurgeRecord,
-    Round,
+    SaturationSettings,
+    SkippedTest,
     StepRecord,
+    StoredProgram,
     StoredRun,
     StoredTest,
 )
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
-from assay.store.write import RUN_DOCUMENT, RUN_SCHEMA
+from assay.store.tables import read_histograms
+from assay.store.write import HISTOGRAMS, RUN_DOCUMENT, RUN_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,15 +35,16 @@ if TYPE_CHECKING:
 _REPORT_DATE = "report_date.json"
 
 
-def read_run(folder: Path) -> StoredRun:
+def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
 
+    histograms : read the response-time counts of every step, too.
     Raises StoreError where it is no run folder, damaged, or of a newer form.
     """
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
-    _check_tables(folder, entries)
-    tests = _tests(entries)
+    tables = _checked_tables(folder, entries)
+    tests = _tests(entries, tables if histograms else {})
     engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
@@ -53,6 +58,7 @@ def read_run(folder: Path) -> StoredRun:
         deviations=tuple(dict.fromkeys([*document["deviations"], *purges])),
         started_wall_ns=document["started_wall_ns"],
         report_date_ns=_report_date(folder),
+        skipped=tuple(decode(SkippedTest, test, name=name) for test in document["skipped"]),
         engine=engine,
         tests=tuple(tests),
     )
@@ -66,11 +72,11 @@ def list_runs(folder: Path) -> Iterator[Path]:
 
 @dataclass
 class _Test:
-    settings: LoopSettings
+    settings: AnySettings
     started_wall_ns: int
+    tables: dict[str, bytes]
     purge: PurgeRecord | None = None
-    preconditioning: list[StepRecord] = field(default_factory=list)
-    rounds: list[Round] = field(default_factory=list)
+    programs: list[StoredProgram] = field(default_factory=list)
     verdict: MeasurementWindow | None = None
     ended: str | None = None
     ended_wall_ns: int | None = None
@@ -87,11 +93,14 @@ class _Test:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:
-        steps = tuple(decode(StepRecord, step, name="journal") for step in data["steps"])
-        if data["round"] is None:
-            self.preconditioning.extend(steps)
-        else:
-            self.rounds.append(Round(index=data["round"], cells=steps))
+        found = [self.tables[name] for name in data["tables"] if name in self.tables and name.startswith(HISTOGRAMS)]
+        program = StoredProgram(
+            phase=data["phase"],
+            index=data["index"],
+            steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
+            histograms=read_histograms(found[0]) if found else None,
+        )
+        self.programs.append(program)
 
     def stored(self) -> StoredTest:
         return StoredTest(
@@ -99,19 +108,20 @@ class _Test:
             started_wall_ns=self.started_wall_ns,
             ended_wall_ns=self.ended_wall_ns,
             purge=self.purge,
-            preconditioning=tuple(self.preconditioning),
-            rounds=tuple(self.rounds),
+            programs=tuple(self.programs),
             verdict=self.verdict,
             ended=self.ended,
         )
 
 
-def _tests(entries: list[Entry]) -> list[StoredTest]:
+def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
     tests: list[_Test] = []
     for entry in entries:
         if entry.kind == "test_started":
-            settings = decode(LoopSettings, entry.data["settings"], name="journal")
-            tests.append(_Test(settings, entry.wall_ns))
+            settings: AnySettings = decode(
+                _settings_kind(entry.data["settings"]), entry.data["settings"], name="journal"
+            )
+            tests.append(_Test(settings, entry.wall_ns, tables))
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]
@@ -126,8 +136,13 @@ def _engine(entries: list[Entry]) -> dict[str, str]:
     return {name: ", later ".join(texts) for name, texts in values.items()}
 
 
-def _check_tables(folder: Path, entries: list[Entry]) -> None:
-    """Raise StoreError where a table is missing or not the one that the journal names."""
+def _settings_kind(settings: dict[str, Any]) -> type[LoopSettings | SaturationSettings]:
+    return SaturationSettings if settings.get("kind") == "saturation" else LoopSettings
+
+
+def _checked_tables(folder: Path, entries: list[Entry]) -> dict[str, bytes]:
+    """Read the tables by name. Raises StoreError where one is missing or not the one that the journal names."""
+    contents: dict[str, bytes] = {}
     tables = [pair for entry in entries if entry.kind == "steps" for pair in entry.data["tables"].items()]
     for name, digest in tables:
         try:
@@ -136,6 +151,8 @@ def _check_tables(folder: Path, entries: list[Entry]) -> None:
             raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
         if hashlib.sha256(content).hexdigest() != digest:
             raise StoreError(str(folder / name), "is not the table that was written", "the run was changed or damaged")
+        contents[name] = content
+    return contents
 
 
 def _document(folder: Path) -> tuple[bytes, dict[str, Any]]:

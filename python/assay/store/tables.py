@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from assay.records import HistogramTable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,6 +48,21 @@ def histogram_table(steps: Sequence[StepRecord]) -> bytes:
         for bucket, count in direction.histogram
     ]
     return _parquet(("step", "direction", "bucket", "count"), rows)
+
+
+def read_histograms(content: bytes) -> HistogramTable:
+    """The columns of a histogram table that ``histogram_table`` wrote."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    table = pq.read_table(pa.BufferReader(content))
+    return HistogramTable(
+        step=table["step"].to_numpy(),
+        write=pc.equal(table["direction"], "write").to_numpy(),
+        bucket=table["bucket"].to_numpy(),
+        count=table["count"].to_numpy(),
+    )
 
 
 def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:

@@ -20,16 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.records import (
+        AnySettings,
         DriveIdentity,
-        LoopSettings,
         MeasurementWindow,
+        Phase,
         Platform,
         PurgeRecord,
+        SkippedTest,
         StepRecord,
     )
 
 RUN_DOCUMENT = "run.json"
-RUN_SCHEMA = 1
+RUN_SCHEMA = 2
+SERIES, HISTOGRAMS = "series", "histograms"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
@@ -71,7 +74,7 @@ class RunWriter:
         self.folder = folder
         self._program_count = 0
         try:
-            for name in ("series", "histograms"):
+            for name in (SERIES, HISTOGRAMS):
                 (folder / name).mkdir()
             write_durably(folder / RUN_DOCUMENT, head)
             self._journal = Journal(folder, head, time.time_ns)
@@ -80,7 +83,7 @@ class RunWriter:
             reason = error.strerror or str(error)
             raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
 
-    def test_started(self, settings: LoopSettings) -> None:
+    def test_started(self, settings: AnySettings) -> None:
         """A test begins with these settings."""
         self._journal.append("test_started", lambda: {"settings": encode(settings)})
 
@@ -88,15 +91,15 @@ class RunWriter:
         """The drive was purged."""
         self._journal.append("purged", lambda: encode(record))
 
-    def stepped(self, steps: Sequence[StepRecord], *, round_index: int | None) -> None:
+    def stepped(self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0) -> None:
         """A program ran; returns once its record is durable.
 
-        round_index : the round that it was, None for preconditioning.
+        phase : of the test. index : the round, or the program of samples, from 1.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1
         number = self._program_count
-        self._journal.append("steps", lambda: self._store_steps(number, steps, round_index))
+        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index))
         self._journal.wait()
 
     def judged(self, window: MeasurementWindow) -> None:
@@ -121,15 +124,16 @@ class RunWriter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _store_steps(self, number: int, steps: Sequence[StepRecord], round_index: int | None) -> dict[str, Any]:
+    def _store_steps(self, number: int, steps: Sequence[StepRecord], phase: Phase, index: int) -> dict[str, Any]:
         tables = {
-            f"series/{number:06}.parquet": series_table(steps),
-            f"histograms/{number:06}.parquet": histogram_table(steps),
+            f"{SERIES}/{number:06}.parquet": series_table(steps),
+            f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
         }
         for name, content in tables.items():
             write_durably(self.folder / name, content)
         return {
-            "round": round_index,
+            "phase": phase,
+            "index": index,
             "steps": [encode(step, exclude=STEP_WITHOUT_TABLES) for step in steps],
             "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
         }
@@ -143,6 +147,7 @@ def run_document(
     identity: DriveIdentity,
     platform: Platform,
     deviations: Sequence[str],
+    skipped: Sequence[SkippedTest],
     started_wall_ns: int,
     seed: int,
 ) -> dict[str, Any]:
@@ -156,6 +161,7 @@ def run_document(
         "identity": encode(identity),
         "platform": asdict(platform),
         "deviations": list(deviations),
+        "skipped": [asdict(test) for test in skipped],
         "started_wall_ns": started_wall_ns,
         "seed": seed,
     }

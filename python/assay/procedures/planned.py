@@ -1,0 +1,89 @@
+"""What a test will do on a drive, settled before the first I/O, and what all tests settle alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.errors import ValueRangeError
+from assay.units import SECOND_NS, duration_label
+
+if TYPE_CHECKING:
+    from assay.profile import Profile
+    from assay.records import AnySettings, Demand, DriveIdentity, SkippedTest
+
+OUTSTANDING_MAX = 65_536
+SCALED_STEP_NS_MIN = 50_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTest:
+    """What one test of a plan will do on a drive, and how that departs from the specification.
+
+    unit_ns : device time of one round, or of one sample. earliest_ns, latest_ns : device time of the test without purge
+    and preconditioning; latest_ns is None where only the drive decides. written_first_bytes : of preconditioning.
+    """
+
+    settings: AnySettings
+    deviations: tuple[str, ...]
+    unit_ns: int
+    earliest_ns: int
+    latest_ns: int | None
+    written_first_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """The tests of a plan on a drive, and those that this drive cannot run. ``tests`` is not empty."""
+
+    tests: tuple[PlannedTest, ...]
+    skipped: tuple[SkippedTest, ...] = ()
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """Every departure from the specification once."""
+        return tuple(dict.fromkeys(line for test in self.tests for line in test.deviations))
+
+
+def scaled_ns(seconds: float, scale: float) -> int:
+    """A step's length in ns after scaling; none is shorter than 50 ms. Zero stays zero.
+
+    Worked: 60 s at a scale of 0.5 -> 30000000000.
+    """
+    asked = round(seconds * SECOND_NS)
+    return asked if scale == 1 or not asked else max(round(asked * scale), SCALED_STEP_NS_MIN)
+
+
+def refuse_deep(name: str, demand: Demand) -> None:
+    """Raise ValueRangeError where a test asks for more outstanding I/Os than the engine keeps."""
+    outstanding = demand.thread_count * demand.queue_depth
+    if outstanding > OUTSTANDING_MAX:
+        reason = f"{outstanding} outstanding I/Os (TC x QD) are more than {OUTSTANDING_MAX}"
+        raise ValueRangeError(f"demand of {name}", reason, "lower --thread-count or --queue-depth")
+
+
+def whole_blocks(length: float, drive: DriveIdentity) -> int:
+    """A length rounded down to the drive's blocks. Worked: 1000 bytes in blocks of 512 -> 512."""
+    return int(length) // drive.logical_block_bytes * drive.logical_block_bytes
+
+
+def sector_reason(drive: DriveIdentity) -> str:
+    """Why a drive cannot run a transfer size that is no multiple of its block."""
+    return f"smaller than the drive's {drive.logical_block_bytes}-byte logical block"
+
+
+def histogram_deviation(used_ns: int, asked_ns: int) -> str:
+    """Say that the response-time histogram is shorter than the edition's."""
+    return f"response-time histogram of {duration_label(used_ns)} instead of {duration_label(asked_ns)}"
+
+
+def common_deviations(settings: AnySettings, profile: Profile, drive: DriveIdentity) -> list[str]:
+    """Departures that any test can have: data pattern, write cache, a file for a drive."""
+    lines = []
+    if settings.data.kind != profile.data_pattern.value:
+        lines.append(f"data pattern {settings.data.kind} instead of {profile.data_pattern.value}")
+    if drive.write_cache != profile.write_cache.value:
+        lines.append(f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}")
+    if drive.kind == "file":
+        lines.append("a file on a file system instead of a block device")
+    return lines

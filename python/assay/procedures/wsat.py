@@ -1,0 +1,143 @@
+"""WSAT, write saturation.
+
+Question:      How do the random writes of a fresh drive develop over time and data written?
+Clauses:       PTS-C 1.0 clause 7; PTS-E 1.0, 1.1 and PTS 2.0 clause 10.
+Purge:         yes.
+Precondition:  none: the drive is fresh out of the box.
+Loop:          RND 4 KiB writes over the whole drive in one-minute samples, without a gap.
+Tracking:      IOPS of every 31st sample: minutes 31, 62, 93 and so on; the earliest verdict is at minute 155.
+Stop:          first of time limit, amount written and five-point rule, or one of them alone.
+Result:        IOPS over time and data written; peak, peak drop, steady state; in 2.0 a 20-minute histogram behind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.errors import ValueRangeError
+from assay.pattern import leading_range, workload
+from assay.procedures.planned import (
+    PlannedTest,
+    common_deviations,
+    histogram_deviation,
+    refuse_deep,
+    scaled_ns,
+    sector_reason,
+    whole_blocks,
+)
+from assay.records import SaturationSettings, SkippedTest, StepSpec, StopRule
+from assay.steady import WINDOW_ROUNDS
+from assay.units import HOUR_SECONDS, SECOND_NS, duration_label
+
+if TYPE_CHECKING:
+    from assay.pattern import Workload
+    from assay.plan import Plan
+    from assay.profile import Profile, SaturationProfile
+    from assay.records import DriveIdentity
+
+
+def plan_wsat(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest | SkippedTest]:
+    """Settle what the write saturation test does on a drive: one run per workload, each with its own purge.
+
+    Raises ValueRangeError for a workload that the edition does not know and for an absurd demand.
+    Worked: ``pts-c-1.0`` on 256 GB -> one run of at most 1,440 samples of 60 s, or 1,024 GB written.
+    """
+    return [_plan_workload(name, profile, plan, drive) for name in plan.wsat.workloads]
+
+
+def sample_program(settings: SaturationSettings, count: int) -> list[StepSpec]:
+    """``count`` samples without a gap."""
+    return [_step(settings, settings.label, settings.sample_ns)] * count
+
+
+def saturation_histogram_program(settings: SaturationSettings) -> list[StepSpec]:
+    """The response-time histogram behind the samples: the same accesses in one step."""
+    return [_step(settings, f"histogram {settings.label}", settings.histogram_ns)]
+
+
+def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedTest | SkippedTest:
+    edition = profile.wsat
+    if name not in edition.workloads.value:
+        known = ", ".join(edition.workloads.value)
+        raise ValueRangeError(f"wsat.workloads: {name}", f"is no workload of {profile.name}", f"choose from {known}")
+    chosen = workload(name, plan.data.to_pattern())
+    test = f"wsat{chosen.suffix}"
+    if any(size % drive.logical_block_bytes for size, _ in chosen.pattern.sizes):
+        return SkippedTest(test=test, reason=f"{chosen.label} has transfers {sector_reason(drive)}")
+    settings = _settings(test, chosen, profile, plan, drive)
+    refuse_deep(test, settings.demand)
+    return PlannedTest(
+        settings=settings,
+        deviations=tuple(_deviations(settings, edition, profile, drive)),
+        unit_ns=settings.sample_ns,
+        earliest_ns=_earliest_ns(settings),
+        latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
+    )
+
+
+def _settings(test: str, chosen: Workload, profile: Profile, plan: Plan, drive: DriveIdentity) -> SaturationSettings:
+    edition, options = profile.wsat, plan.wsat
+    hours = edition.time_hours.value if options.time_hours is None else options.time_hours
+    multiple = edition.amount_multiple.value if options.amount_multiple is None else options.amount_multiple
+    histogram = options.histogram_minutes
+    return SaturationSettings(
+        test=test,
+        profile=profile.name,
+        demand=options.demand(edition.demand.value.to_demand()),
+        data=chosen.pattern.data,
+        pattern=chosen.pattern,
+        label=chosen.label,
+        range_amount_bytes=whole_blocks(drive.capacity_bytes * (edition.test_range.value.share or 1.0), drive),
+        segment_count=None,
+        range_limit=edition.range_limit.value,
+        slope_limit=edition.slope_limit.value,
+        write_cache_required=profile.write_cache.value,
+        sample_ns=scaled_ns(edition.sample_seconds.value, plan.scale),
+        samples_per_verdict=edition.samples_per_verdict.value,
+        stop=options.stop or edition.stop.value,
+        time_ns=scaled_ns(hours * HOUR_SECONDS, plan.scale),
+        amount_bytes=round(multiple * drive.capacity_bytes),
+        histogram_ns=scaled_ns(edition.histogram_seconds.value if histogram is None else histogram * 60, plan.scale),
+    )
+
+
+def _earliest_ns(settings: SaturationSettings) -> int:
+    verdict_ns = WINDOW_ROUNDS * settings.samples_per_verdict * settings.sample_ns
+    earliest = {"first": min(verdict_ns, settings.time_ns), "time": settings.time_ns, "steady": verdict_ns}
+    return earliest.get(settings.stop, settings.sample_ns) + settings.histogram_ns
+
+
+def _step(settings: SaturationSettings, label: str, span_ns: int) -> StepSpec:
+    return StepSpec(
+        label=label,
+        pattern=settings.pattern,
+        demand=settings.demand,
+        active_range=leading_range(settings.range_amount_bytes),
+        stop=StopRule(time_ns=span_ns),
+    )
+
+
+def _deviations(
+    settings: SaturationSettings, edition: SaturationProfile, profile: Profile, drive: DriveIdentity
+) -> list[str]:
+    asked_ns = round(edition.sample_seconds.value * SECOND_NS)
+    lines = []
+    if settings.sample_ns != asked_ns:
+        lines.append(f"samples of {duration_label(settings.sample_ns)} instead of {duration_label(asked_ns)}")
+    asked_histogram = round(edition.histogram_seconds.value * SECOND_NS)
+    if settings.histogram_ns < asked_histogram:
+        lines.append(histogram_deviation(settings.histogram_ns, asked_histogram))
+    return [*lines, *_shortened(settings, edition, drive), *common_deviations(settings, profile, drive)]
+
+
+def _shortened(settings: SaturationSettings, edition: SaturationProfile, drive: DriveIdentity) -> list[str]:
+    """Limits in force that end the test before the edition's."""
+    lines = []
+    limit_ns = round(edition.time_hours.value * HOUR_SECONDS * SECOND_NS)
+    if settings.stop in {"first", "time"} and settings.time_ns < limit_ns:
+        lines.append(f"write saturation for {duration_label(settings.time_ns)} instead of {duration_label(limit_ns)}")
+    multiple = edition.amount_multiple.value
+    if settings.stop in {"first", "amount"} and settings.amount_bytes < round(multiple * drive.capacity_bytes):
+        written = settings.amount_bytes / drive.capacity_bytes
+        lines.append(f"write saturation to {written:g}X capacity instead of {multiple:g}X")
+    return lines

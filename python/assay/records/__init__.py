@@ -1,0 +1,76 @@
+"""The frozen nouns that every room shares. They hold; they do not compute.
+
+Time is integer nanoseconds, size is bytes, shares are fractions in [0, 1].
+"""
+
+from assay.records.drive import (
+    CacheState,
+    DriveIdentity,
+    DriveKind,
+    Platform,
+    PurgeRecord,
+)
+from assay.records.run import (
+    AnySettings,
+    Cell,
+    LoopSettings,
+    MeasurementWindow,
+    Phase,
+    Round,
+    SaturationSettings,
+    SaturationStop,
+    SkippedTest,
+    SteadyVerdict,
+    StoredProgram,
+    StoredRun,
+    StoredTest,
+    TestSettings,
+    Variable,
+)
+from assay.records.stimulus import (
+    Access,
+    AccessPattern,
+    ActiveRange,
+    DataPattern,
+    Demand,
+    DirectionRecord,
+    HistogramTable,
+    KernelCounters,
+    StepRecord,
+    StepSpec,
+    StopRule,
+)
+
+__all__ = [
+    "Access",
+    "AccessPattern",
+    "ActiveRange",
+    "AnySettings",
+    "CacheState",
+    "Cell",
+    "DataPattern",
+    "Demand",
+    "DirectionRecord",
+    "DriveIdentity",
+    "DriveKind",
+    "HistogramTable",
+    "KernelCounters",
+    "LoopSettings",
+    "MeasurementWindow",
+    "Phase",
+    "Platform",
+    "PurgeRecord",
+    "Round",
+    "SaturationSettings",
+    "SaturationStop",
+    "SkippedTest",
+    "SteadyVerdict",
+    "StepRecord",
+    "StepSpec",
+    "StopRule",
+    "StoredProgram",
+    "StoredRun",
+    "StoredTest",
+    "TestSettings",
+    "Variable",
+]

@@ -1,0 +1,64 @@
+"""The drive, how it was purged, and the system that tests it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+DriveKind = Literal["block", "file", "simulated"]
+CacheState = Literal["enabled", "disabled", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveIdentity:
+    """Who the drive is. Unknown facts are None and printed as unknown.
+
+    id : the text that confirms a destructive act: serial, WWN, ``loop:<inode>:<diskseq>``, real path, or ``sim:...``.
+    refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
+    """
+
+    id: str
+    path: str
+    kind: DriveKind
+    capacity_bytes: int
+    logical_block_bytes: int
+    physical_block_bytes: int | None = None
+    model: str | None = None
+    serial: str | None = None
+    firmware: str | None = None
+    wwn: str | None = None
+    interface: str | None = None
+    media: str | None = None
+    diskseq: int | None = None
+    write_cache: CacheState = "unknown"
+    refusals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeRecord:
+    """How the drive was purged and what proves it.
+
+    method : ``simulated purge``, ``discard`` or ``overwrite``, as printed.
+    proof : one sentence saying what was checked. deviation : why this is less than a purge, or None.
+    """
+
+    method: str
+    proof: str
+    deviation: str | None
+    span_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """The test system as it describes itself; unknown facts are None."""
+
+    system: str | None
+    motherboard: str | None
+    cpu: str | None
+    memory_bytes: int | None
+    operating_system: str | None
+    kernel: str | None
+    clock_source: str | None
+    tool: str
+    tool_version: str
+    extra: dict[str, Any] = field(default_factory=dict)

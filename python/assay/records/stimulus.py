@@ -1,0 +1,169 @@
+"""What is asked of a drive, and what one step of it recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Access = Literal["random", "sequential"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPattern:
+    """Content of the data written.
+
+    kind : ``random`` (a fresh stamp in every 512 bytes), ``compressible`` (to ``stored_share`` of its size),
+        ``repeating`` (a pool of ``pool_bytes`` written again and again) or ``file`` (the bytes of ``path``).
+    stored_share : what a perfect compressor keeps, in (0, 1]; 1 unless kind is ``compressible``.
+    """
+
+    kind: Literal["random", "compressible", "repeating", "file"] = "random"
+    stored_share: float = 1.0
+    pool_bytes: int = 0
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPattern:
+    """What the next I/O looks like.
+
+    sizes : (transfer bytes, share of accesses) pairs; shares sum to 1.
+    read_share, random_share : fractions of the accesses, in [0, 1], drawn independently per I/O.
+    alignment_bytes : grid of random starts; 0 means the transfer size itself.
+    lba_groups : (share of accesses, share of the range) pairs in LBA order; empty means uniform.
+    cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range.
+    writes_tail : a sequential pass also covers the part of the range that is shorter than one transfer.
+    """
+
+    sizes: tuple[tuple[int, float], ...]
+    read_share: float
+    random_share: float
+    alignment_bytes: int = 0
+    lba_groups: tuple[tuple[float, float], ...] = ()
+    cursor: Literal["shared", "per_thread"] = "shared"
+    writes_tail: bool = False
+    data: DataPattern = field(default_factory=DataPattern)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """Thread count TC and outstanding I/Os per thread QD, both at least 1; total OIO is their product."""
+
+    thread_count: int
+    queue_depth: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveRange:
+    """The LBAs a step may touch: equal, disjoint segments in ascending order.
+
+    segment_starts : first byte of each segment. segment_bytes : size of every segment.
+    """
+
+    segment_starts: tuple[int, ...]
+    segment_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule:
+    """When submission ends: after a time, an amount or a count; exactly one is set."""
+
+    time_ns: int | None = None
+    amount_bytes: int | None = None
+    io_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSpec:
+    """One access pattern at one demand on one range until one stop rule. ``label`` names the cell."""
+
+    label: str
+    pattern: AccessPattern
+    demand: Demand
+    active_range: ActiveRange
+    stop: StopRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectionRecord:
+    """Everything counted in one direction (read or write) of one step.
+
+    window_* : completions within [0, T]. tail_* : completions of this step's I/Os after T.
+    latency_ns_* : over window and tail; sum is exact, min and max are None where no I/O completed.
+    errors : failed or short I/Os by errno; they enter nothing else.
+    histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
+    series_* : one value per second of the window.
+    """
+
+    window_io_count: int
+    window_bytes: int
+    tail_io_count: int
+    tail_bytes: int
+    latency_ns_sum: int
+    latency_ns_min: int | None
+    latency_ns_max: int | None
+    errors: dict[int, int]
+    histogram: tuple[tuple[int, int], ...] = ()
+    series_io_count: tuple[int, ...] = ()
+    series_bytes: tuple[int, ...] = ()
+    series_latency_ns_sum: tuple[int, ...] = ()
+    series_latency_ns_max: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCounters:
+    """The device's own cumulative counters: completed I/Os, bytes and merges per direction."""
+
+    read_io_count: int
+    read_bytes: int
+    read_merge_count: int
+    write_io_count: int
+    write_bytes: int
+    write_merge_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """What one step did.
+
+    span_ns : T, the length of the measured window.
+    start_ns : start on the device's monotonic clock. start_wall_ns : the same instant since the Unix epoch.
+    outstanding_ns : time integral of the I/Os outstanding on the drive over [0, T] (unit: I/O x ns).
+    submission_gap_ns_max : longest time that a thread went without a submission.
+    first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
+    cpu_ns : host CPU time of the stimulus threads, None where it cannot be told.
+    counters_before, counters_after : at the step's two boundaries, None where the drive has none.
+    ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors`` or ``hung``.
+    """
+
+    label: str
+    span_ns: int
+    start_ns: int
+    start_wall_ns: int
+    read: DirectionRecord
+    write: DirectionRecord
+    outstanding_ns: int
+    submission_gap_ns_max: int
+    first_submission_ns: int | None
+    last_submission_ns: int | None
+    cpu_ns: int | None
+    counters_before: KernelCounters | None
+    counters_after: KernelCounters | None
+    ended: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HistogramTable:
+    """Response-time counts of a program's steps, as equally long columns.
+
+    step : index in the program. write : direction. bucket : as in ``DirectionRecord``. count : I/Os in it, at least 1.
+    """
+
+    step: NDArray[np.uint64]
+    write: NDArray[np.bool_]
+    bucket: NDArray[np.uint64]
+    count: NDArray[np.uint64]

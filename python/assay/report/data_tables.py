@@ -1,0 +1,176 @@
+"""Every table of numbers of a run, unrounded, for CSV files and the workbook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.records import Cell, LoopSettings
+from assay.report.label import headline_window, no_window_reason
+from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, printable, rounds_label
+from assay.report.variable import shown
+from assay.report.wsat import histogram_times
+from assay.units import kib_label, milliseconds
+from assay.window import (
+    NINES,
+    complete_rounds,
+    effective_queue_depth,
+    error_count,
+    iops,
+    loop_result,
+    max_latency_ns,
+    mean_latency_ns,
+    saturation_result,
+    throughput,
+    window_times,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.records import StepRecord, StoredRun, StoredTest
+    from assay.window import Mark
+
+PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
+SAMPLE_COLUMNS = (
+    "minute",
+    "iops",
+    "mb_per_s",
+    "tgbw_gb",
+    "drive_fills",
+    "latency_ms_average",
+    *PERCENTILE_COLUMNS,
+    "latency_ms_max",
+)
+MARK_COLUMNS = ("mark", "sample", "minute", "tgbw_gb", "drive_fills", "iops")
+ROUNDS_COLUMNS = (
+    "round",
+    "block_kib",
+    "read_pct",
+    "iops",
+    "mb_per_s",
+    "effective_queue_depth",
+    "latency_ms_mean",
+    "latency_ms_max",
+    "error_count",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataTable:
+    """A table of values by rows; ``name`` is the stem of its file and the name of its sheet."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def data_tables(run: StoredRun, test: StoredTest, suffix: str = "") -> Iterator[DataTable]:
+    """The tables of one test. ``suffix`` tells tests of the same name apart.
+
+    Numbers are unrounded; ``n/a`` where none may be printed, ``N/A`` where the drive cannot run a size.
+    Raises VerificationError as ``assay.window.loop_result``.
+    """
+    name = test.settings.test.replace("-", "_")
+    if isinstance(test.settings, LoopSettings):
+        yield matrix_table(run, test, f"{name}_matrix{suffix}")
+        yield rounds_table(test, f"{name}_rounds{suffix}")
+        yield _response_times(test, f"{name}_response_times{suffix}")
+    else:
+        yield samples_table(run, test, f"{name}_samples{suffix}")
+        yield _marks(run, test, f"{name}_marks{suffix}")
+    if test.steps("histogram"):
+        yield _histogram(test, f"{name}_histogram{suffix}")
+
+
+def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
+    """A test's matrix, one row per cell, sorted by block size and then by read share.
+
+    The first three columns are ``block_kib``, ``read_pct`` and the test's own variable; note says why a number is
+    missing.
+    """
+    settings, result = test.loop, loop_result(test)
+    window = headline_window(result)
+    drive = (printable(run.identity.model), printable(run.identity.serial))
+    steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
+    rounds = rounds_label(window.rounds if window else ())
+    rows = []
+    for size in sorted({*settings.sizes_bytes, *settings.not_applicable}):
+        absent = NOT_APPLICABLE if size in settings.not_applicable else NOT_AVAILABLE
+        note = settings.not_applicable.get(size, "" if window else no_window_reason(result))
+        for read_pct in sorted(settings.read_pcts):
+            value = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size), absent)
+            found = (value, 100 - read_pct, rounds, steady, *drive, paragraph(note) if note else "")
+            rows.append((kib_label(size), read_pct, *found))
+    columns = ("block_kib", "read_pct", shown(settings).column, "write_pct", "rounds", "steady_state")
+    return DataTable(name=name, columns=(*columns, "drive_model", "drive_serial", "note"), rows=tuple(rows))
+
+
+def rounds_table(test: StoredTest, name: str) -> DataTable:
+    """Every cell of every complete round in the order they ran."""
+    rows = (
+        (round_.index, kib_label(cell.transfer_bytes), cell.read_pct, *_measured(record))
+        for round_ in complete_rounds(test)
+        for cell, record in zip(test.loop.cells, round_.cells, strict=True)
+    )
+    return DataTable(name=name, columns=ROUNDS_COLUMNS, rows=tuple(rows))
+
+
+def samples_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
+    """Every complete sample of a write saturation test."""
+    result = saturation_result(test, run.identity.capacity_bytes)
+    nines = [result.percentiles.get(share, (None,) * len(result.minutes)) for share in NINES]
+    columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.response_ms)
+    rows = zip(*columns, *nines, result.largest_ms, strict=True)
+    return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(_or_na, row)) for row in rows))
+
+
+def _marks(run: StoredRun, test: StoredTest, name: str) -> DataTable:
+    result = saturation_result(test, run.identity.capacity_bytes)
+    found = {
+        "peak": result.peak,
+        "peak drop": result.peak_drop,
+        "steady state": result.steady,
+        "five-point rule first held": result.first_steady,
+    }
+    return DataTable(
+        name=name, columns=MARK_COLUMNS, rows=tuple((label, *_mark(mark)) for label, mark in found.items())
+    )
+
+
+def _mark(mark: Mark | None) -> tuple[Any, ...]:
+    if mark is None:
+        return (NOT_AVAILABLE,) * (len(MARK_COLUMNS) - 1)
+    return (mark.sample, mark.minutes, mark.written_gb, mark.fills, mark.iops)
+
+
+def _response_times(test: StoredTest, name: str) -> DataTable:
+    rows = []
+    for cell, times in window_times(test, loop_result(test)).items():
+        nines = [_or_na(times.percentiles_ms.get(share)) for share in NINES]
+        values = (times.iops, times.average_ms, *nines, _or_na(times.largest_ms))
+        rows.append((kib_label(cell.transfer_bytes), cell.read_pct, *values))
+    columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
+    return DataTable(name=name, columns=columns, rows=tuple(sorted(rows, key=lambda row: (float(row[0]), row[1]))))
+
+
+def _histogram(test: StoredTest, name: str) -> DataTable:
+    times = histogram_times(test)
+    rows = zip(times.middles_ms.tolist(), times.counts.tolist(), strict=True)
+    return DataTable(name=name, columns=("latency_ms", "io_count"), rows=tuple(rows))
+
+
+def _measured(record: StepRecord) -> tuple[Any, ...]:
+    mean, largest = mean_latency_ns(record), max_latency_ns(record)
+    return (
+        float(iops(record)),
+        float(throughput(record)),
+        effective_queue_depth(record),
+        NOT_AVAILABLE if mean is None else milliseconds(mean),
+        NOT_AVAILABLE if largest is None else milliseconds(largest),
+        error_count(record),
+    )
+
+
+def _or_na(value: Any) -> Any:
+    return NOT_AVAILABLE if value is None else value

@@ -1,0 +1,182 @@
+"""The plots of write saturation and of response-time histograms as data: what is drawn, not how."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from assay.report.page import Figure, Series, Tick
+from assay.window import NINES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.report.page import Scale
+    from assay.window import Mark, ResponseTimes, SaturationResult
+
+MINUTES, WRITTEN, FILLS = "Time (Minutes)", "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
+TIME_MS = "Response Time (ms)"
+# Histogram bins per doubling of the response time.
+BINS_PER_OCTAVE = 8
+# An empty bin stands below one I/O on the logarithmic axis.
+EMPTY = 0.5
+CONFIDENCE_TICKS = ((0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"), (0.99999, "99.999"))
+CONFIDENCE_LAST = (0.999999, "99.9999")
+MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Steady state": 2}
+
+
+def iops_figure(name: str, result: SaturationResult, x_title: str, y_scale: Scale) -> Figure | None:
+    """Plot IOPS over minutes, gigabytes written or drive fills, with the marks; None without a sample.
+
+    x_title : one of ``MINUTES``, ``WRITTEN`` and ``FILLS``.
+    """
+    if not result.iops:
+        return None
+    curve = _line("IOPS, one sample each", _places(result, x_title), result.iops, 0, y_scale)
+    found = {"Peak": result.peak, "Peak drop": result.peak_drop, "Steady state": result.steady}
+    marks = [
+        _mark(label, mark, x_title) for label, mark in found.items() if mark and (mark.iops or y_scale == "linear")
+    ]
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"IOPS of each sample over {x_title.lower()} with peak, peak drop and steady state",
+        x_title=x_title,
+        y_title="IOPS",
+        y_scale=y_scale,
+        series=(curve, *marks),
+    )
+
+
+def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure | None:
+    """Plot average, 99.999 % and maximum response time of each sample, on a logarithmic axis."""
+    five_nines = result.percentiles.get(NINES[-1], ())
+    drawn: tuple[tuple[str, Sequence[float | None]], ...] = (
+        ("ART", result.response_ms),
+        ("99.999 %", five_nines),
+        ("MRT", result.largest_ms),
+    )
+    places = _places(result, x_title)
+    series = tuple(_line(label, places, values, index, "log") for index, (label, values) in enumerate(drawn) if values)
+    if not any(one.x for one in series):
+        return None
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"Average, 99.999 % and maximum response time of each sample over {x_title.lower()}",
+        x_title=x_title,
+        y_title=TIME_MS,
+        y_scale="log",
+        series=tuple(one for one in series if one.x),
+    )
+
+
+def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
+    """Plot how many I/Os took how long, eight bins to a doubling, both axes logarithmic; None without an I/O."""
+    if not times.io_count:
+        return None
+    corners = [corner for bin_ in _bins(times) for corner in bin_]
+    return Figure(
+        name=name,
+        kind="lines",
+        alt="Number of I/Os by response time on logarithmic axes",
+        x_title=TIME_MS,
+        y_title="I/Os",
+        x_scale="log",
+        y_scale="log",
+        y_ticks=tuple(Tick(at=10.0**power, label=f"{10**power:,}") for power in range(_decades(times.io_count) + 1)),
+        series=(
+            Series(
+                label="I/Os", x=tuple(x for x, _ in corners), y=tuple(y for _, y in corners), colour=0, mode="lines"
+            ),
+        ),
+    )
+
+
+def confidence_figure(name: str, times: ResponseTimes, average_ms: float) -> Figure | None:
+    """Plot the share of I/Os no slower than a response time, with three, four and five nines and the average.
+
+    The share is drawn by its nines, so that 99 %, 99.9 % and 99.99 % are equally far apart. It ends where fewer than
+    ten I/Os lie beyond.
+    """
+    if not times.io_count:
+        return None
+    shares = [step / 100 for step in range(1, 100)] + [1 - 10**-power for power in _tenths(2, 6)]
+    points = [(value, share) for share in shares if (value := times.percentile(round(share, 7))) is not None]
+    marks = [(value, share, label) for share, label in _nine_labels() if (value := times.percentile(share)) is not None]
+    average_share = float(sum(times.counts[times.middles_ms <= average_ms])) / times.io_count
+    return Figure(
+        name=name,
+        kind="lines",
+        alt="Share of I/Os by response time, with the average and three, four and five nines",
+        x_title=TIME_MS,
+        y_title="Confidence Level (%)",
+        x_scale="log",
+        y_ticks=tuple(Tick(at=_nines(share), label=label) for share, label in (*CONFIDENCE_TICKS, CONFIDENCE_LAST)),
+        series=(
+            Series(
+                label="Confidence level",
+                x=tuple(value for value, _ in points),
+                y=tuple(_nines(share) for _, share in points),
+                colour=0,
+                mode="lines",
+            ),
+            _point(f"ART {average_ms:.3f} ms", average_ms, average_share, 1),
+            *(
+                _point(f"{label} {value:.3f} ms", value, share, 2 + place)
+                for place, (value, share, label) in enumerate(marks)
+            ),
+        ),
+    )
+
+
+def _places(result: SaturationResult, x_title: str) -> tuple[float, ...]:
+    return {MINUTES: result.minutes, WRITTEN: result.written_gb, FILLS: result.fills}[x_title]
+
+
+def _line(label: str, places: Sequence[float], values: Sequence[float | None], colour: int, scale: Scale) -> Series:
+    # A log axis has no place for zero.
+    points = [(x, y) for x, y in zip(places, values, strict=True) if y is not None and (y > 0 or scale == "linear")]
+    return Series(
+        label=label, x=tuple(x for x, _ in points), y=tuple(y for _, y in points), colour=colour, mode="lines"
+    )
+
+
+def _mark(label: str, mark: Mark, x_title: str) -> Series:
+    at = {MINUTES: mark.minutes, WRITTEN: mark.written_gb, FILLS: mark.fills}[x_title]
+    return Series(label=label, x=(at,), y=(mark.iops,), colour=MARK_COLOURS[label], mode="markers")
+
+
+def _point(label: str, value: float, share: float, colour: int) -> Series:
+    return Series(label=label, x=(value,), y=(_nines(share),), colour=colour, mode="markers")
+
+
+def _nines(share: float) -> float:
+    """How many nines a share has. Worked: 0.9 -> 1, 0.999 -> 3."""
+    return -math.log10(max(1 - share, 1e-12))
+
+
+def _nine_labels() -> Iterable[tuple[float, str]]:
+    return zip(NINES, ("99.9 %", "99.99 %", "99.999 %"), strict=True)
+
+
+def _tenths(first: int, last: int) -> list[float]:
+    return [tenth / 10 for tenth in range(first * 10, last * 10 + 1)]
+
+
+def _bins(times: ResponseTimes) -> list[list[tuple[float, float]]]:
+    """The outline of each bin: up from the empty level, across, and down again."""
+    numbers = [math.floor(math.log2(max(middle, 1e-9)) * BINS_PER_OCTAVE) for middle in times.middles_ms]
+    groups = groupby(zip(numbers, times.counts, strict=True), key=lambda pair: pair[0])
+    counts = {number: float(sum(count for _, count in pairs)) for number, pairs in groups}
+    return [_outline(number, count) for number, count in counts.items()]
+
+
+def _outline(number: int, count: float) -> list[tuple[float, float]]:
+    left, right = (2 ** ((number + side) / BINS_PER_OCTAVE) for side in (0, 1))
+    return [(left, EMPTY), (left, count), (right, count), (right, EMPTY)]
+
+
+def _decades(count: int) -> int:
+    return max(len(str(count)), 1)

@@ -1,0 +1,149 @@
+"""The pages of write saturation: four in form 1.0, four and the histogram's two in form 2.0.
+
+Source: WSAT report pages of "Understanding SSD Performance Using the SNIA SSS PTS" (2012) for form 1.0; PTS 2.0 reports
+draw time, gigabytes written and normalised capacity, and the Confidence Level Plot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.report.label import saturation_banner
+from assay.report.page import Box, Text
+from assay.report.printed import NOT_AVAILABLE, one_decimal
+from assay.report.saturation_figures import (
+    FILLS,
+    MINUTES,
+    WRITTEN,
+    confidence_figure,
+    histogram_figure,
+    iops_figure,
+    response_figure,
+)
+from assay.report.sheets import Sheets
+from assay.units import MILLISECOND_NS, duration_label
+from assay.window import max_latency_ns, merged, response_time, step_times
+
+if TYPE_CHECKING:
+    from assay.records import SaturationSettings, StoredTest
+    from assay.report.page import Block, Entry, Figure, Page
+    from assay.report.sheets import Sheet
+    from assay.window import Mark, ResponseTimes, SaturationResult
+
+_ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaturationSheets(Sheets):
+    """One write saturation test on its way to pages."""
+
+    result: SaturationResult
+
+    @property
+    def settings(self) -> SaturationSettings:
+        """What the test used."""
+        return self.test.saturation
+
+    def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> Sheet:
+        """IOPS over time, data written or drive fills, under the strip of marks."""
+        name = f"{self.prefix}-iops-{'minutes' if x_title == MINUTES else 'written' if x_title == WRITTEN else 'fills'}"
+        figure = iops_figure(name + ("-log" if log else ""), self.result, x_title, "log" if log else "linear")
+        return subtitle, (marks_strip(self.test, self.result), _or_nothing(figure))
+
+
+def wsat_pages(sheets: SaturationSheets) -> tuple[Page, ...]:
+    """Lay out the pages of one write saturation test: 1.x the standard four, 2.0 those of its edition."""
+    profile, label = sheets.profile, sheets.settings.label
+    workload = "" if label == "RND 4KiB 0/100" else f" - {label}"
+    if profile.header == "2.0":
+        title, found = f"WSAT Test{workload} - Report Page", _sheets_2_0(sheets)
+    else:
+        title, found = (
+            f"{profile.market} WSAT ({profile.wsat.status.value}){workload} - Report Page",
+            _sheets_1_0(sheets),
+        )
+    first, *rest = found
+    with_strip = (first[0], (sheets.strip(), *first[1]))
+    pages = (with_strip, *rest, *histogram_sheets(sheets))
+    return sheets.pages(title, pages, window=sheets.result.window, banner=saturation_banner(sheets.test, sheets.result))
+
+
+def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
+    """What is read off the curve, by the rule that the guide states."""
+    return Box(title="Write saturation", entries=marks(test, result), wide=True)
+
+
+def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:
+    """Peak, peak drop, steady state and end of a write saturation test as printed."""
+    withheld = result.withheld is not None
+    steady = None if result.steady_iops is None else one_decimal(result.steady_iops)
+    return (
+        ("FOB (peak) IOPS", NOT_AVAILABLE if withheld or not result.peak else one_decimal(result.peak.iops)),
+        ("Peak drop at", mark_label(result.peak_drop)),
+        ("Steady state at", mark_label(result.steady)),
+        ("Steady-state IOPS", NOT_AVAILABLE if withheld else steady or "not reached"),
+        ("Five-point rule first held at", mark_label(result.first_steady)),
+        ("Ended by", _end_label(test, result)),
+    )
+
+
+def mark_label(mark: Mark | None) -> str:
+    """Print a mark. Worked: minute 60 at 250 GB on 256 GB -> ``"60 min / 250.0 GB / 0.98 fills"``."""
+    if mark is None:
+        return NOT_AVAILABLE
+    return f"{mark.minutes:.4g} min / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
+
+
+def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
+    """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
+    steps, times = sheets.test.steps("histogram"), histogram_times(sheets.test)
+    if not steps or not times.io_count:
+        return ()
+    step = steps[0]
+    largest_ms = (max_latency_ns(step) or 0) / MILLISECOND_NS
+    what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
+    plot = confidence_figure(f"{sheets.prefix}-confidence", times, float(response_time(step)))
+    return (
+        (
+            f"Response Time Histogram - {what}, MRT = {largest_ms:.3f} ms",
+            (_or_nothing(histogram_figure(f"{sheets.prefix}-histogram", times)),),
+        ),
+        (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),
+    )
+
+
+def histogram_times(test: StoredTest) -> ResponseTimes:
+    """All response times of the histogram step behind a test; empty where it had none."""
+    return merged([times for program in test.phase("histogram") for times in step_times(program)])
+
+
+def _sheets_1_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:
+    market = sheets.profile.market
+    return (
+        sheets.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
+        sheets.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),
+        sheets.curve(WRITTEN, f"{market} IOPS (Linear) vs Total Gigabytes Written (Linear)"),
+        sheets.curve(WRITTEN, f"{market} IOPS (Log) vs Total Gigabytes Written (Linear)", log=True),
+    )
+
+
+def _sheets_2_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:
+    figure = response_figure(f"{sheets.prefix}-response", sheets.result, FILLS)
+    return (
+        sheets.curve(MINUTES, "IOPS v Time"),
+        sheets.curve(WRITTEN, "IOPS v TGBW"),
+        sheets.curve(FILLS, "IOPS v Normalized Capacity"),
+        ("ART, 99.999 % & MRT v Normalized Capacity", (_or_nothing(figure),)),
+    )
+
+
+def _or_nothing(figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=("n/a: no sample ran to its end",))
+
+
+def _end_label(test: StoredTest, result: SaturationResult) -> str:
+    end = _ENDS.get(test.ended or "", test.ended or "unfinished")
+    if not result.minutes:
+        return end
+    return f"{end}: {result.minutes[-1]:.4g} min, {result.written_gb[-1]:,.1f} GB"

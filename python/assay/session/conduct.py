@@ -1,0 +1,138 @@
+"""Leads one test through its phases: purge, precondition, rounds or samples, histogram."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.bench import check_program
+from assay.errors import DeviceFailureError
+from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
+from assay.procedures.wsat import sample_program, saturation_histogram_program
+from assay.records import LoopSettings
+from assay.rounds import until_saturated, until_steady
+from assay.session.progress import Pace, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.bench import Bench
+    from assay.procedures.planned import PlannedTest
+    from assay.records import Phase, SaturationSettings, StepRecord, StepSpec
+    from assay.rounds import Judged
+    from assay.store.write import RunWriter
+
+
+def conduct(
+    planned: PlannedTest, bench: Bench, writer: RunWriter, *, seed: int, show: Callable[[Progress], None]
+) -> bool:
+    """Run one test from purge to end and write it down.
+
+    Returns False where steady state was required and not reached; a write saturation test requires none.
+    Raises KeyboardInterrupt, DeviceFailureError and StoreError; what was measured until then is written.
+    """
+    conductor = _Conductor(planned, bench, writer, show)
+    writer.test_started(planned.settings)
+    conductor.purge()
+    if isinstance(planned.settings, LoopSettings):
+        return _conduct_loop(conductor, planned.settings, seed)
+    return _conduct_saturation(conductor, planned.settings)
+
+
+def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> bool:
+    identity = conductor.bench.identity
+    conductor.run("precondition", preconditioning_program(settings, identity))
+    active_range = loop_range(settings, identity, seed)
+    cells = round_program(settings, active_range)
+    last = conductor.judge("round", until_steady(settings, lambda index: conductor.run("round", cells, index)))
+    if settings.histogram_ns:
+        conductor.run("histogram", histogram_program(settings, active_range))
+    conductor.end(last)
+    return last.ended == "steady"
+
+
+def _conduct_saturation(conductor: _Conductor, settings: SaturationSettings) -> bool:
+    def run_samples(index: int, count: int) -> Sequence[StepRecord]:
+        return conductor.run("sample", sample_program(settings, count), index)
+
+    last = conductor.judge("sample", until_saturated(settings, run_samples))
+    if settings.histogram_ns:
+        conductor.run("histogram", saturation_histogram_program(settings))
+    conductor.end(last)
+    return True
+
+
+class _Conductor:
+    """Runs the programs of one test on the bench, writes them down and shows how far it is."""
+
+    def __init__(self, planned: PlannedTest, bench: Bench, writer: RunWriter, show: Callable[[Progress], None]) -> None:
+        self.bench = bench
+        self._planned, self._writer, self._show = planned, writer, show
+        self._engine: dict[str, str] = {}
+        self._done_ns = 0
+
+    def purge(self) -> None:
+        self._tell("purge")
+        self._writer.purged(self.bench.purge())
+
+    def judge(self, phase: Phase, driver: Iterator[Judged]) -> Judged:
+        """Write down every verdict; the last round or program of samples."""
+        for judged in driver:
+            if judged.window:
+                self._writer.judged(judged.window)
+            self._tell(phase, index=judged.index, judged=judged)
+            last = judged
+        return last
+
+    def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
+        """Run a program, make its record durable, and stop where it failed."""
+        self._tell(phase, index=index)
+        records = self.bench.stimulus.run(program, self._watcher(phase, program, index))
+        self._disclose()
+        if phase != "precondition":
+            self._done_ns += sum(record.span_ns for record in records)
+        self._writer.stepped(records, phase=phase, index=index)
+        self._check(records)
+        return records
+
+    def end(self, last: Judged) -> None:
+        self._writer.note("test_ended", reason=last.ended)
+
+    def _watcher(self, phase: Phase, program: list[StepSpec], index: int) -> Callable[[int, int, int, int], None]:
+        pace, unit_ns = Pace(), sum(step.stop.time_ns or 0 for step in program)
+
+        def watch(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:
+            rate, latency_ms = pace.look(io_count, latency_ns_sum, elapsed_ns)
+            timed_ns = elapsed_ns if unit_ns else 0
+            self._tell(
+                phase,
+                index=index,
+                step=program[step_index].label,
+                iops=rate,
+                latency_ms=latency_ms,
+                unit_done_ns=timed_ns,
+                unit_ns=unit_ns,
+                done_ns=self._done_ns + timed_ns,
+            )
+
+        return watch
+
+    def _disclose(self) -> None:
+        """Note how the I/Os are carried out whenever it changes."""
+        engine = {**self.bench.queue, **self.bench.stimulus.disclosure()}
+        if engine != self._engine:
+            self._writer.note("engine", **engine)
+            self._engine = engine
+
+    def _check(self, records: list[StepRecord]) -> None:
+        """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
+        try:
+            check_program(records, self.bench.identity.path)
+        except DeviceFailureError:
+            self.bench.verify()
+            raise
+
+    def _tell(self, phase: str, **facts: Any) -> None:
+        planned = self._planned
+        facts.setdefault("done_ns", self._done_ns)
+        test, earliest_ns, latest_ns = planned.settings.test, planned.earliest_ns, planned.latest_ns
+        self._show(Progress(test=test, phase=phase, earliest_ns=earliest_ns, latest_ns=latest_ns, **facts))

@@ -1,0 +1,109 @@
+"""Runs a plan: the gate, the bench, the tests one after the other, the run folder, and how it ended."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.bench import find_drive, open_bench
+from assay.device.platform import describe_platform
+from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, InterruptedRunError
+from assay.procedures import plan_suite
+from assay.profile import load_profile
+from assay.session.conduct import conduct
+from assay.store.write import RunWriter, new_folder, run_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from assay.bench import Answers, Bench
+    from assay.plan import Plan
+    from assay.procedures.planned import PlannedRun
+    from assay.profile import Profile
+    from assay.records import DriveIdentity, SkippedTest
+    from assay.session.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A finished run. exit_code : 0, or 7 where a required steady state was not reached. skipped : reported as N/A."""
+
+    folder: Path
+    exit_code: int
+    skipped: tuple[SkippedTest, ...] = ()
+
+
+def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
+    """What the plan's tests will do on this drive, without touching it.
+
+    Raises TooSmallError and ValueRangeError where none of them can run.
+    """
+    return plan_suite(load_profile(plan.edition), plan, drive)
+
+
+def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
+    """Run a plan and write its run folder.
+
+    out : the run folder, new or empty; None makes one below ``runs``.
+    answers : confirmation and acknowledgements for a real drive. show : called with the progress.
+    Everything is checked before the first destructive byte.
+    Raises AssayError; what was measured until then is in the folder.
+    """
+    drive, profile = find_drive(plan), load_profile(plan.edition)
+    planned = plan_suite(profile, plan, drive)
+    seed = secrets.randbits(32) if plan.seed is None else plan.seed
+    with ExitStack() as stack:
+        bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed))
+        folder = new_folder(out, f"{_slug(drive)}-{'-'.join(plan.tests)}")
+        writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
+        with _failures_noted(writer):
+            reached = [conduct(test, bench, writer, seed=seed, show=show) for test in planned.tests]
+            code = EXIT_OK if all(reached) else EXIT_NOT_STEADY
+            writer.note("run_ended", exit_code=code)
+            writer.wait()
+    return Outcome(folder=folder, exit_code=code, skipped=planned.skipped)
+
+
+@contextmanager
+def _failures_noted(writer: RunWriter) -> Iterator[None]:
+    """Write down why a run ended early, then let the reason through."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _note_end(writer, "interrupted", InterruptedRunError.exit_code)
+        raise InterruptedRunError(
+            "run", f"stopped; what was measured is in {writer.folder}", f"see it with: assay report {writer.folder}"
+        ) from None
+    except AssayError as error:
+        _note_end(writer, error.slug, error.exit_code, message=str(error))
+        remedy = f"{error.remedy}; what was measured: assay report {writer.folder}"
+        raise type(error)(error.thing, error.reason, remedy) from error
+
+
+def _note_end(writer: RunWriter, reason: str, exit_code: int, **facts: Any) -> None:
+    writer.note("test_ended", reason=reason)
+    writer.note("run_ended", exit_code=exit_code, **facts)
+
+
+def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, seed: int) -> dict[str, Any]:
+    return run_document(
+        plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
+        profile=profile.model_dump(mode="json", by_alias=True, exclude_none=True),
+        description={key: text for key, text in plan.report.model_dump().items() if text},
+        identity=bench.identity,
+        platform=describe_platform(),
+        deviations=planned.deviations,
+        skipped=planned.skipped,
+        started_wall_ns=time.time_ns(),
+        seed=seed,
+    )
+
+
+def _slug(drive: DriveIdentity) -> str:
+    """A file name from what the drive is called; drives' strings are hostile."""
+    name = drive.path.partition("?")[0].rpartition("/")[2].removeprefix("sim:")
+    return "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in name)[:40] or "drive"

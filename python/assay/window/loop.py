@@ -1,0 +1,187 @@
+"""What a test loop measured: its cells by round, its measurement window, its matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.records import MeasurementWindow
+from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
+from assay.units import MILLISECOND_NS
+from assay.window.histogram import merged, percentiles, step_times
+from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.step import (
+    cell_label,
+    completed_count,
+    error_count,
+    iops,
+    max_latency_ns,
+    response_time,
+    throughput,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredTest
+    from assay.window.histogram import ResponseTimes
+
+_VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
+
+
+def cell_values(round_: Round, settings: LoopSettings) -> dict[Cell, Fraction]:
+    """The test's variable (IOPS, MB/s or ms) in every cell of one round."""
+    value = _VARIABLES[settings.variable]
+    return {cell: value(record) for cell, record in zip(settings.cells, round_.cells, strict=True)}
+
+
+def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> MeasurementWindow | None:
+    """Judge the last five rounds by all tracking cells at once.
+
+    rounds : the complete rounds so far, in order. Returns None before the fifth.
+    Source: PTS-E 1.1 IOPS pseudo code step 3; PTS 2.0.2 section 7.2 (three cells at once).
+    """
+    last = rounds[-WINDOW_ROUNDS:]
+    if len(last) < WINDOW_ROUNDS:
+        return None
+    by_round = [cell_values(round_, settings) for round_ in last]
+    indexes = tuple(round_.index for round_ in last)
+    verdicts = {
+        cell_label(cell, settings.access): steady_state(
+            indexes,
+            [values[cell] for values in by_round],
+            range_limit=exact_limit(settings.range_limit),
+            slope_limit=exact_limit(settings.slope_limit),
+        )
+        for cell in settings.tracking
+    }
+    return MeasurementWindow(
+        rounds=indexes, verdicts=verdicts, reached=all(verdict.steady for verdict in verdicts.values())
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopResult:
+    """All values of the pages of a loop test, in its own variable: IOPS, MB/s or ms.
+
+    rounds : the real numbers of the complete rounds. by_round : the variable of every cell in each of them.
+    window : the last five of them, None where fewer ran. matrix : average over the window per cell; empty where
+    there is no window or the result is withheld. error_count : failed I/Os in everything that was stored.
+    withheld : why no result may be printed whatever the rounds say, None where it may.
+    """
+
+    rounds: tuple[int, ...]
+    by_round: dict[Cell, tuple[float, ...]]
+    window: MeasurementWindow | None
+    matrix: dict[Cell, float]
+    error_count: int
+    withheld: str | None
+
+
+def loop_result(test: StoredTest) -> LoopResult:
+    """Compute every value that a loop test's pages print from the stored steps.
+
+    Raises VerificationError where the verdict in the run folder is not the one its rounds give.
+    Worked: five rounds of 100, 110, 90, 100, 100 IOPS in a cell -> matrix 100.0.
+    """
+    settings, complete = test.loop, complete_rounds(test)
+    judged = [round_ for round_ in complete if test.verdict and round_.index in test.verdict.rounds]
+    verify_verdict(test.verdict, measurement_window(judged, settings))
+    tables = [cell_values(round_, settings) for round_ in complete]
+    window, withheld = measurement_window(complete, settings), withheld_reason(test)
+    return LoopResult(
+        rounds=tuple(round_.index for round_ in complete),
+        by_round={cell: tuple(float(table[cell]) for table in tables) for cell in settings.cells},
+        window=window,
+        matrix=_window_average(tables, settings) if window and not withheld else {},
+        error_count=stored_error_count(test),
+        withheld=withheld,
+    )
+
+
+def complete_rounds(test: StoredTest) -> tuple[Round, ...]:
+    """The stored rounds that may enter a verdict; others were cut short or saw an I/O fail."""
+    return tuple(round_ for round_ in test.rounds if is_complete(round_.cells, test.loop))
+
+
+def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
+    """Whether a round may enter a verdict: every cell ran to its stop rule and no I/O failed."""
+    ended = all(record.ended == "stop-rule" and not error_count(record) for record in cells)
+    return ended and len(cells) == len(settings.cells)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyMaxima:
+    """Maximum response times in ms. by_round : of every cell in each round. largest : of the window.
+
+    mean_of_maxima : the mean of the window's five maxima, which is no maximum. Empty where there is no result.
+    """
+
+    by_round: dict[Cell, tuple[float, ...]]
+    largest: dict[Cell, float]
+    mean_of_maxima: dict[Cell, float]
+
+
+def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
+    """The maximum response time of every cell, per round and over the window.
+
+    Worked: maxima of 1, 2, 3, 4 and 10 ms in the window -> largest 10, mean of maxima 4.
+    """
+    cells, rounds = test.loop.cells, complete_rounds(test)
+    by_round = {
+        cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in rounds)
+        for place, cell in enumerate(cells)
+    }
+    last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if result.matrix}
+    return LatencyMaxima(
+        by_round=by_round,
+        largest={cell: max(values) for cell, values in last.items()},
+        mean_of_maxima={cell: sum(values) / len(values) for cell, values in last.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowTimes:
+    """Response times of one cell over the measurement window, with its rate.
+
+    iops : average of the five rounds. average_ms : weighted by completions. percentiles_ms : by share, None where fewer
+    than ten I/Os lie beyond; empty where the histograms were not read. largest_ms : None where no I/O completed.
+    """
+
+    iops: float
+    average_ms: float
+    percentiles_ms: dict[float, float | None]
+    largest_ms: float | None
+
+
+def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes]:
+    """The response times of every cell over the measurement window, histograms merged; empty without a result.
+
+    Worked: five rounds of 1,000 I/Os in a cell, four of them at 1 ms and one at 2 ms -> 1.2 ms on average.
+    """
+    if not result.matrix or result.window is None:
+        return {}
+    programs = [program for program in test.phase("round") if program.index in result.window.rounds]
+    times = [step_times(program) for program in programs]
+    return {
+        cell: _window_times([program.steps[place] for program in programs], [steps[place] for steps in times if steps])
+        for place, cell in enumerate(test.loop.cells)
+    }
+
+
+def _window_times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> WindowTimes:
+    completed = sum(completed_count(step) for step in steps)
+    summed = sum(response_time(step) * completed_count(step) for step in steps)
+    maxima = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
+    return WindowTimes(
+        iops=float(sum(iops(step) for step in steps) / len(steps)),
+        average_ms=float(summed / max(completed, 1)),
+        percentiles_ms=percentiles(merged(times)) if times else {},
+        largest_ms=max(maxima) / MILLISECOND_NS if maxima else None,
+    )
+
+
+def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) -> dict[Cell, float]:
+    last = tables[-WINDOW_ROUNDS:]
+    return {cell: float(sum(table[cell] for table in last) / WINDOW_ROUNDS) for cell in settings.cells}

@@ -1,0 +1,93 @@
+"""What one step measured.
+
+Rates count completions inside [0, T] only, are exact rationals, and a mixed cell's rate is the sum of its reads and
+writes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from assay.units import MB, MILLISECOND_NS, SECOND_NS, kib_label
+
+if TYPE_CHECKING:
+    from assay.records import Access, Cell, Demand, DirectionRecord, StepRecord
+
+
+def cell_label(cell: Cell, access: Access = "random") -> str:
+    """Name a cell as the specification does. Worked: ``"RND 64KiB 65/35"``, ``"SEQ 1024KiB 0/100"``."""
+    prefix = {"random": "RND", "sequential": "SEQ"}[access]
+    return f"{prefix} {kib_label(cell.transfer_bytes)}KiB {cell.read_pct}/{100 - cell.read_pct}"
+
+
+def iops(record: StepRecord) -> Fraction:
+    """Completed I/Os per second of a step, reads plus writes.
+
+    Worked: 90 reads and 30 writes completed in a window of 60 s -> 2.
+    """
+    return _per_second(record.read.window_io_count + record.write.window_io_count, record)
+
+
+def throughput(record: StepRecord) -> Fraction:
+    """Megabytes (base 10) per second of a step, reads plus writes.
+
+    Worked: 60 GB completed in a window of 60 s -> 1000.
+    """
+    return _per_second(record.read.window_bytes + record.write.window_bytes, record) / MB
+
+
+def response_time(record: StepRecord) -> Fraction:
+    """Average response time of a step in ms, weighted by completions; zero where none completed.
+
+    Worked: 3 reads summing to 3 ms and 1 write of 5 ms -> 2.
+    """
+    total_ns = record.read.latency_ns_sum + record.write.latency_ns_sum
+    return Fraction(total_ns, max(completed_count(record), 1) * MILLISECOND_NS)
+
+
+def effective_queue_depth(record: StepRecord) -> float:
+    """Mean number of I/Os outstanding on the drive over [0, T]. Worked: 480 I/O x s in 60 s -> 8.0."""
+    return record.outstanding_ns / max(record.span_ns, 1)
+
+
+def holds_queue_depth(record: StepRecord, demand: Demand) -> bool:
+    """Whether the outstanding I/Os were, on average, within 2 % of TC x QD.
+
+    Worked: 7.84 of 8 is held, 7.8 is not.
+    """
+    asked = demand.thread_count * demand.queue_depth
+    return abs(record.outstanding_ns - asked * record.span_ns) * 50 <= asked * record.span_ns
+
+
+def mean_latency_ns(record: StepRecord) -> float | None:
+    """Average response time of a step in ns, weighted by completions; None where none completed.
+
+    Worked: 3 reads summing to 300 ns and 1 write of 500 ns -> 200.0.
+    """
+    return float(response_time(record) * MILLISECOND_NS) if completed_count(record) else None
+
+
+def max_latency_ns(record: StepRecord) -> int | None:
+    """Largest response time of a step in ns, over reads and writes; None where none completed."""
+    return max((d.latency_ns_max for d in (record.read, record.write) if d.latency_ns_max is not None), default=None)
+
+
+def error_count(record: StepRecord) -> int:
+    """Failed and short I/Os of a step. Worked: errors {5: 2} on reads and {61: 1} on writes -> 3."""
+    return sum(record.read.errors.values()) + sum(record.write.errors.values())
+
+
+def issued_bytes(direction: DirectionRecord) -> int:
+    """Bytes that a step moved in one direction, window and tail."""
+    return direction.window_bytes + direction.tail_bytes
+
+
+def completed_count(record: StepRecord) -> int:
+    """Every I/O of a step that completed, in its window and in its tail."""
+    return sum(direction.window_io_count + direction.tail_io_count for direction in (record.read, record.write))
+
+
+def _per_second(count: int, record: StepRecord) -> Fraction:
+    # A step that was cut at its very start has no span and no completion in it.
+    return Fraction(count * SECOND_NS, max(record.span_ns, 1))

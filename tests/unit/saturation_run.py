@@ -1,0 +1,65 @@
+"""A synthetic stored write saturation test. Nothing here was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.pattern import workload
+from assay.records import DataPattern, Demand, PurgeRecord, SaturationSettings, StepRecord, StoredProgram, StoredTest
+from assay.units import GB, MINUTE_NS, SECOND_NS
+from assay.window import saturation_window
+from report_run import START_NS, TRACKED, synthetic_direction, synthetic_step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def saturation_settings(**changes: Any) -> SaturationSettings:
+    """Make settings as ``pts-c-1.0`` gives them on a drive of 256 GB; ``changes`` go into them."""
+    chosen = workload("rnd-4k-write", DataPattern())
+    settings = SaturationSettings(
+        test="wsat",
+        profile="pts-c-1.0",
+        demand=Demand(thread_count=16, queue_depth=2),
+        data=DataPattern(),
+        pattern=chosen.pattern,
+        label=chosen.label,
+        range_amount_bytes=256 * GB,
+        segment_count=None,
+        range_limit=0.2,
+        slope_limit=0.1,
+        write_cache_required="enabled",
+        sample_ns=MINUTE_NS,
+        samples_per_verdict=31,
+        stop="first",
+        time_ns=1440 * MINUTE_NS,
+        amount_bytes=1024 * GB,
+    )
+    return replace(settings, **changes)
+
+
+def saturation_step(rate: float) -> StepRecord:
+    """Make one minute of 4 KiB writes at a rate."""
+    count = round(rate * 60)
+    step = synthetic_step(TRACKED, 0)
+    return replace(step, span_ns=MINUTE_NS, write=synthetic_direction(count, 4096), outstanding_ns=32 * 60 * SECOND_NS)
+
+
+def saturation_test(rates: Sequence[float], *, ended: str | None = "time", **changes: Any) -> StoredTest:
+    """Make a stored test of one sample per rate, with the verdict over the last five verdict samples."""
+    settings = saturation_settings(**changes)
+    steps = tuple(saturation_step(rate) for rate in rates)
+    programs = tuple(
+        StoredProgram(phase="sample", index=place // 31 + 1, steps=steps[place : place + 31])
+        for place in range(0, len(steps), 31)
+    )
+    return StoredTest(
+        settings=settings,
+        started_wall_ns=START_NS,
+        ended_wall_ns=START_NS + len(steps) * MINUTE_NS if ended else None,
+        purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
+        programs=programs,
+        verdict=saturation_window(steps, settings),
+        ended=ended,
+    )

@@ -1,0 +1,199 @@
+"""Write saturation: verdict samples, stop rules, marks, and what is printed of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from assay import window
+from assay.errors import VerificationError
+from assay.report import build_report
+from assay.report.page import Box, Figure
+from assay.rounds import until_saturated
+from assay.units import GB, MINUTE_NS
+from report_run import synthetic_run
+from saturation_run import saturation_settings, saturation_step, saturation_test
+
+if TYPE_CHECKING:
+    from assay.records import StepRecord
+    from assay.report.page import Page
+    from assay.rounds import Judged
+
+CAPACITY = 256 * GB
+FRESH, STEADY = 50_000.0, 2_500.0
+
+
+def cliff(fresh_minutes: int, minutes: int) -> list[float]:
+    """A fresh plateau, then the steady level at once."""
+    return [FRESH] * fresh_minutes + [STEADY] * (minutes - fresh_minutes)
+
+
+def driven(rates: list[float], **changes: object) -> list[Judged]:
+    """Run the driver over minutes of given rates."""
+    settings = saturation_settings(**changes)
+    steps = iter(saturation_step(rate) for rate in rates)
+
+    def run_samples(index: int, count: int) -> list[StepRecord]:
+        del index
+        return [next(steps) for _ in range(count)]
+
+    return list(until_saturated(settings, run_samples))
+
+
+def count(judged: list[Judged]) -> int:
+    return sum(len(one.steps) for one in judged)
+
+
+def test_the_verdict_samples_are_minutes_31_62_93_and_so_on() -> None:
+    rates = [1.0] * 155
+    for minute in (31, 62, 93, 124, 155):
+        rates[minute - 1] = 1000.0
+    found = window.saturation_window([saturation_step(rate) for rate in rates], saturation_settings())
+    assert found is not None
+    assert found.verdicts["RND 4KiB 0/100"].values == (1000.0,) * 5
+    assert found.reached
+
+
+def test_there_is_no_verdict_before_minute_155() -> None:
+    samples = [saturation_step(1000.0)] * 155
+    assert window.saturation_window(samples[:-1], saturation_settings()) is None
+    assert window.saturation_window(samples, saturation_settings()) is not None
+
+
+def test_the_first_rule_that_holds_ends_the_test() -> None:
+    judged = driven([1000.0] * 2000)
+    assert (count(judged), judged[-1].ended) == (155, "steady")
+    falling = [50_000.0 * 0.99**minute for minute in range(2000)]
+    judged = driven(falling, amount_bytes=CAPACITY)
+    assert judged[-1].ended == "amount"
+    written = window.written_bytes([step for one in judged for step in one.steps])
+    last = judged[-1].steps[-1].write.window_bytes
+    assert written - last < CAPACITY <= written
+
+
+def test_time_alone_goes_on_past_a_steady_verdict_to_24_hours() -> None:
+    judged = driven([1000.0] * 2000, stop="time")
+    assert (count(judged), judged[-1].ended) == (1440, "time")
+    assert judged[4].window is not None
+    assert judged[4].window.reached
+
+
+def test_the_amount_alone_ignores_time_and_verdict() -> None:
+    judged = driven([10_000.0] * 9000, stop="amount", time_ns=MINUTE_NS, amount_bytes=CAPACITY)
+    per_minute = 10_000 * 60 * 4096
+    assert count(judged) == -(-CAPACITY // per_minute)
+    assert judged[-1].ended == "amount"
+
+
+def test_the_five_point_rule_alone_ignores_time_and_amount() -> None:
+    judged = driven(cliff(100, 2000), stop="steady", time_ns=MINUTE_NS, amount_bytes=1)
+    assert judged[-1].ended == "steady"
+    assert count(judged) == 31 * 8
+
+
+def test_a_sample_with_an_error_ends_the_test() -> None:
+    settings = saturation_settings()
+    bad = saturation_step(1000.0)
+    bad = replace(bad, write=replace(bad.write, errors={5: 1}))
+    judged = list(until_saturated(settings, lambda _index, count: [bad] * count))
+    assert (len(judged), judged[0].ended) == (1, "incomplete")
+
+
+def test_the_marks_of_a_cliff_are_at_the_cliff() -> None:
+    result = window.saturation_result(saturation_test(cliff(100, 1440)), CAPACITY)
+    assert result.peak is not None
+    assert result.peak_drop is not None
+    assert result.steady is not None
+    assert (result.peak.minutes, result.peak.iops) == (1.0, FRESH)
+    assert (result.peak_drop.minutes, result.peak_drop.iops) == (101.0, STEADY)
+    # The median of five samples lets the first two after the cliff still see the plateau.
+    assert result.steady.minutes == 101.0
+    assert result.steady_iops == STEADY
+    assert not result.plateau
+
+
+def test_a_single_slow_minute_is_no_peak_drop() -> None:
+    rates = cliff(100, 1440)
+    rates[40] = 1.0
+    result = window.saturation_result(saturation_test(rates), CAPACITY)
+    assert result.peak_drop is not None
+    assert result.peak_drop.minutes == 101.0
+
+
+def test_a_flat_drive_has_no_peak_drop_and_is_steady_from_the_start() -> None:
+    result = window.saturation_result(saturation_test([340.0, 348.0] * 720), CAPACITY)
+    assert result.peak_drop is None
+    assert result.steady is not None
+    assert result.steady.minutes == 1.0
+
+
+def test_gigabytes_are_base_ten_and_fills_are_of_user_capacity() -> None:
+    result = window.saturation_result(saturation_test([10_000.0] * 155), CAPACITY)
+    written = 155 * 10_000 * 60 * 4096
+    assert result.written_gb[-1] == written / 1e9
+    assert result.fills[-1] == written / CAPACITY
+
+
+def test_a_verdict_before_one_fill_carries_the_warning() -> None:
+    test = saturation_test([1000.0] * 155, ended="steady")
+    result = window.saturation_result(test, CAPACITY)
+    assert result.plateau
+    pages = wsat_pages(build_report(synthetic_run(test)).pages)
+    assert {page.banner for page in pages} == {
+        "STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill"
+    }
+
+
+def test_a_test_that_ended_by_time_without_steady_state_is_no_failure_and_prints_no_steady_figure() -> None:
+    test = saturation_test([50_000.0 * 0.998**minute for minute in range(1440)])
+    result = window.saturation_result(test, CAPACITY)
+    assert (result.steady_iops, result.steady) == (None, None)
+    assert result.peak_drop is not None
+    assert result.peak_drop.iops == pytest.approx(40_000, rel=0.003)
+    pages = wsat_pages(build_report(synthetic_run(test)).pages)
+    assert {page.banner for page in pages} == {None}
+    assert {"Convergence": "N/A", "Rounds": "N/A"}.items() <= entries(pages[0]).items()
+    assert dict(strip(pages[0]).entries)["Steady-state IOPS"] == "not reached"
+
+
+def test_an_interrupted_saturation_prints_no_headline() -> None:
+    test = saturation_test(cliff(100, 400), ended="interrupted")
+    result = window.saturation_result(test, CAPACITY)
+    assert (result.steady_iops, result.withheld) == (None, "the test did not run to its end")
+    page = wsat_pages(build_report(synthetic_run(test)).pages)[0]
+    assert dict(strip(page).entries)["FOB (peak) IOPS"] == "n/a"
+    assert page.banner == "INTERRUPTED"
+
+
+def test_a_forged_verdict_is_refused() -> None:
+    test = saturation_test([1000.0] * 155, ended="steady")
+    assert test.verdict is not None
+    with pytest.raises(VerificationError):
+        window.saturation_result(replace(test, verdict=replace(test.verdict, reached=False)), CAPACITY)
+
+
+def test_the_four_pages_of_1_0_have_their_titles_and_axes() -> None:
+    pages = wsat_pages(build_report(synthetic_run(saturation_test(cliff(100, 1440)))).pages)
+    assert [page.subtitle for page in pages] == [
+        "Client IOPS (Linear) vs Time (Linear)",
+        "Client IOPS (Log) vs Time (Linear)",
+        "Client IOPS (Linear) vs Total Gigabytes Written (Linear)",
+        "Client IOPS (Log) vs Total Gigabytes Written (Linear)",
+    ]
+    figures = [next(block for block in page.blocks if isinstance(block, Figure)) for page in pages]
+    assert [figure.y_scale for figure in figures] == ["linear", "log", "linear", "log"]
+    assert figures[0].series[0].x[-1] == 1440
+    assert {series.label for series in figures[0].series[1:]} == {"Peak", "Peak drop", "Steady state"}
+
+
+def wsat_pages(pages: tuple[Page, ...]) -> list[Page]:
+    return [page for page in pages if "WSAT" in page.title and page.title.endswith("Report Page")]
+
+
+def strip(page: Page) -> Box:
+    return next(block for block in page.blocks if isinstance(block, Box) and block.title == "Write saturation")
+
+
+def entries(page: Page) -> dict[str, str]:
+    return {name: value for group in page.header.groups for name, value in group.entries}

@@ -1,0 +1,102 @@
+"""Write saturation on the simulated drive, scaled: rules, phases, reports, histogram."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay.bench import Answers
+from assay.plan import load_plan
+from assay.records import StoredRun
+from assay.report import FORMATS, build_report
+from assay.reporting import render_run
+from assay.session import run_plan
+from assay.store.read import read_run
+from assay.window import issued_bytes, program_audits, saturation_result, step_times
+
+
+def stored(folder: Path, **keys: Any) -> StoredRun:
+    plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", "tests": ["wsat"], "seed": 1, **keys})
+    assert run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).exit_code == 0
+    return read_run(folder, histograms=True)
+
+
+def test_a_day_of_writes_shows_fresh_transition_and_steady_state(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", scale=0.05, wsat={"stop": "time"})
+    (test,) = run.tests
+    result = saturation_result(test, run.identity.capacity_bytes)
+    assert len(result.iops) == 1440
+    assert (test.ended, test.preconditioning) == ("time", ())
+    assert result.peak is not None
+    assert result.peak_drop is not None
+    assert result.steady is not None
+    assert result.peak.minutes < result.peak_drop.minutes < result.steady.minutes
+    # The fresh drive holds out until it was written about once.
+    assert 0.9 < result.peak_drop.fills < 1.6
+    assert result.steady_iops is not None
+    assert result.peak.iops > 3 * result.steady_iops
+    assert render_run(tmp_path / "run", FORMATS)
+
+
+def test_what_was_written_is_what_the_drive_counted(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", scale=0.01)
+    (test,) = run.tests
+    assert test.ended == "amount"
+    audits = program_audits(test)
+    assert all(audit.write_bytes[0] == audit.write_bytes[1] for audit in audits)
+    result = saturation_result(test, run.identity.capacity_bytes)
+    assert result.written_gb[-1] * 1e9 == pytest.approx(sum(audit.write_bytes[0] for audit in audits))
+    assert result.fills[-1] >= 4
+
+
+def test_rounds_of_samples_never_repeat_their_addresses(tmp_path: Path) -> None:
+    # A 4X write saturation covers nearly every LBA; a sequence that starts again covers one program's worth.
+    run = stored(tmp_path / "run", scale=0.01)
+    steps = run.tests[0].steps("sample")
+    latencies = {(step.write.latency_ns_sum, step.write.window_io_count) for step in steps}
+    assert len(latencies) > len(steps) * 0.9
+
+
+def test_edition_2_0_adds_percentiles_and_the_histogram(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", scale=0.02, profile="pts-c-2.0")
+    (test,) = run.tests
+    (histogram,) = test.phase("histogram")
+    (times,) = step_times(histogram)
+    step = histogram.steps[0]
+    assert times.io_count == step.write.window_io_count + step.write.tail_io_count
+    assert step.span_ns == 24 * 10**9
+    subtitles = [page.subtitle for page in build_report(run).pages]
+    assert "IOPS v Normalized Capacity" in subtitles
+    assert "ART, 99.999 % & MRT v Normalized Capacity" in subtitles
+    assert any("Confidence Level Plot" in subtitle for subtitle in subtitles)
+    header = (render_run(tmp_path / "run", ["csv"])[0]).read_text().splitlines()[0]
+    assert header == (
+        "minute,iops,mb_per_s,tgbw_gb,drive_fills,latency_ms_average,"
+        "latency_ms_p99.9,latency_ms_p99.99,latency_ms_p99.999,latency_ms_max"
+    )
+
+
+def test_the_optional_workloads_are_tests_of_their_own(tmp_path: Path) -> None:
+    names = ["oltp", "vod", "metadata", "composite"]
+    run = stored(tmp_path / "run", scale=0.002, profile="pts-e-2.0", wsat={"workloads": names, "time_hours": 1})
+    assert [test.settings.test for test in run.tests] == [f"wsat-{name}" for name in names]
+    for test, share in zip(run.tests, (0.65, 0.9, 0.5, 0.4), strict=True):
+        assert test.purge is not None
+        steps = test.steps("sample")
+        reads = sum(step.read.window_io_count for step in steps)
+        assert reads / (reads + sum(step.write.window_io_count for step in steps)) == pytest.approx(share, abs=0.03)
+    composite = run.tests[-1].steps("sample")
+    moved = sum(issued_bytes(step.read) + issued_bytes(step.write) for step in composite)
+    count = sum(
+        direction.window_io_count + direction.tail_io_count
+        for step in composite
+        for direction in (step.read, step.write)
+    )
+    assert moved / count == pytest.approx(7818.24, rel=0.1)
+    assert build_report(run)
+
+
+def test_the_survey_s_edition_and_a_histogram_on_wish(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", scale=0.005, profile="pts-0.9")
+    assert run.tests[0].steps("histogram")
+    run = stored(tmp_path / "wish", scale=0.005, wsat={"histogram_minutes": 20})
+    assert any("Confidence" in page.subtitle for page in build_report(run).pages)
