@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from assay.device.condition import read_condition
 from assay.device.gate import examined, open_drive
 from assay.device.identity import identify
 from assay.device.platform import available_memory_bytes
@@ -19,7 +20,7 @@ from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.errors import DeviceFailureError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range
-from assay.records import DataPattern, Demand, PurgeRecord, StepSpec, StopRule
+from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, gigabytes
 
@@ -49,7 +50,8 @@ class Answers:
 class Bench:
     """A drive that is held for a run.
 
-    purge : purges it and says how. verify : raises where it is no longer the drive that was named.
+    purge : purges it and says how. condition : reads its condition.
+    verify : raises where it is no longer the drive that was named.
     queue : settings of the block layer in force, empty where there are none.
     """
 
@@ -57,6 +59,7 @@ class Bench:
     stimulus: Stimulus
     purge: Callable[[], PurgeRecord]
     verify: Callable[[], None]
+    condition: Callable[[], DriveCondition]
     queue: dict[str, str] = field(default_factory=dict)
 
 
@@ -97,7 +100,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             proof = "every page of the simulated flash is unmapped and every block erased"
             return PurgeRecord(method="simulated purge", proof=proof, deviation=None, span_ns=span_ns)
 
-        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None)
+        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None, condition=DriveCondition)
 
 
 @contextmanager
@@ -130,6 +133,7 @@ def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, 
             stimulus=stimulus,
             purge=lambda: purge_drive(held, lambda: _overwrite(stimulus, drive)),
             verify=held.verify,
+            condition=lambda: read_condition(drive),
             queue=queue,
         )
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SAMPLES_MAX = 7 * 24 * 60
 """A write saturation that only the drive can end is ended after a week of samples."""
 
+RECENT_SAMPLES = 5
+"""The pace at which an amount is reckoned to be reached is the largest of so many samples."""
+
 Ending = Literal["steady", "round-limit", "time", "amount", "incomplete"]
 
 
@@ -67,7 +70,8 @@ def until_saturated(
 
     run_samples : runs program ``index`` (from 1) of ``count`` samples and returns what they did, durably stored.
     Yields each program with its verdict. A program ends at a verdict sample, or before where the time or the amount
-    may be reached; the amount is looked at after every sample, so it is exceeded by less than one.
+    may be reached at the pace of the last five samples; the amount is exceeded by less than a sample, or by a few where
+    a drive gets faster just then.
     Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
     """
     done: list[StepRecord] = []
@@ -97,7 +101,8 @@ def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int
     every = settings.samples_per_verdict
     counts = [every - len(done) % every, _sample_limit(settings) - len(done)]
     if settings.stop in {"first", "amount"}:
-        largest = max((issued_bytes(sample.write) for sample in done), default=settings.amount_bytes)
+        recent = done[-RECENT_SAMPLES:]
+        largest = max((issued_bytes(sample.write) for sample in recent), default=settings.amount_bytes)
         counts.append((settings.amount_bytes - written_bytes(done)) // max(largest, 1))
     return max(min(counts), 1)
 

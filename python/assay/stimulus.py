@@ -71,7 +71,7 @@ class Stimulus:
     ) -> list[StepRecord]:
         """Run a program without a gap between its steps.
 
-        watch : called at most twice a second with step index, completed I/Os, sum of their response times in ns, elapsed ns.
+        watch : called at most twice a second with step index, completed I/Os, sum of their latencies in ns, elapsed ns.
         Returns one record per step that was begun; the last says why it ended early, if it did.
         Raises ValueRangeError before any I/O where a step is impossible, DeviceFailureError where the device
         could not be made ready.

@@ -10,7 +10,7 @@ from assay.procedures import plan_suite
 from assay.procedures.loop import loop_range, preconditioning_program, round_program
 from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.profile import load_profile, profile_names
-from assay.records import Demand, DriveIdentity
+from assay.records import Demand, DriveIdentity, SaturationSettings
 from assay.units import GIB, MIB, MINUTE_NS
 
 PLAN = """schema = 1
@@ -204,3 +204,61 @@ def test_a_test_without_a_tracking_cell_is_refused_and_never_steady_by_default(t
     own.write_text(shipped.read_text().replace("{ read_pct = 0, block_kib = 4 }", "{ read_pct = 1, block_kib = 4 }"))
     with pytest.raises(ValueRangeError, match="tracking"):
         planned("iops", str(own), identity())
+
+
+def test_a_drive_below_the_test_range_skips_those_tests_and_runs_the_others() -> None:
+    found = suite(("wsat", "iops", "tp", "lat"), "pts-c-1.0", identity(8 * 10**9))
+    assert [test.settings.test for test in found.tests] == ["wsat"]
+    assert [test.test for test in found.skipped] == ["iops", "tp", "lat"]
+    assert all("19.33 GB" in test.reason for test in found.skipped)
+
+
+def test_a_workload_below_the_block_of_the_drive_is_skipped_with_the_reason() -> None:
+    found = suite(
+        ("wsat",), "pts-c-2.0", identity(block=4096), wsat={"workloads": ["rnd-4k-write", "metadata", "composite"]}
+    )
+    assert [test.settings.test for test in found.tests] == ["wsat"]
+    assert [test.test for test in found.skipped] == ["wsat-metadata", "wsat-composite"]
+    assert "4096-byte logical block" in found.skipped[0].reason
+
+
+def test_a_workload_that_the_edition_does_not_know_is_refused() -> None:
+    with pytest.raises(ValueRangeError, match="oltp: is no workload of pts-c-1.0"):
+        planned("wsat", "pts-c-1.0", identity(), wsat={"workloads": ["oltp"]})
+
+
+def test_write_saturation_takes_limits_and_stop_rule_from_edition_and_plan() -> None:
+    test = planned("wsat", "pts-c-1.0", identity())
+    settings = test.settings
+    assert isinstance(settings, SaturationSettings)
+    assert (settings.stop, settings.time_ns, settings.amount_bytes) == ("first", 1440 * MINUTE_NS, 128 * 10**9)
+    assert (test.earliest_ns, test.latest_ns, test.deviations) == (155 * MINUTE_NS, 1440 * MINUTE_NS, ())
+    short = planned(
+        "wsat", "pts-c-2.0", identity(), wsat={"time_hours": 1, "amount_multiple": 2, "histogram_minutes": 0}
+    )
+    assert short.deviations == (
+        "response-time histogram of 0 s instead of 20 min",
+        "write saturation for 1 h instead of 6 h",
+        "write saturation to 2X capacity instead of 4X",
+    )
+    alone = planned("wsat", "pts-c-1.0", identity(), wsat={"stop": "amount"})
+    assert (alone.latest_ns, alone.deviations) == (None, ())
+
+
+def test_the_demand_of_the_command_line_leaves_latency_alone() -> None:
+    made = load_plan(None, {"drive": "sim:x"}, {"queue_depth": 32})
+    assert (made.iops.queue_depth, made.wsat.queue_depth, made.lat.queue_depth) == (32, 32, None)
+    assert planned("lat", "pts-c-1.0", identity(), lat={"queue_depth": 2}).deviations == ("latency at TC 1 x QD 2",)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "plans").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_the_plans_of_the_published_drives_are_ended_by_time_alone(path: Path) -> None:
+    made = load_plan(path, {})
+    assert made.wsat.stop == "time"
+    assert made.wsat.time_hours in {6, 12, 24}
+    assert made.lat.queue_depth is None
+    totals = {"mlc-a-2012": (8, 1024), "mlc-b-2012": (32, 2), "slc-a-2012": (32, 32), "slc-b-2012": (32, 32)}
+    demands = [options.demand(Demand(thread_count=0, queue_depth=0)) for options in (made.iops, made.tp)]
+    assert tuple(demand.thread_count * demand.queue_depth for demand in demands) == totals[path.stem]

@@ -5,6 +5,7 @@ Time is integer nanoseconds, size is bytes, shares are fractions in [0, 1].
 
 from assay.records.drive import (
     CacheState,
+    DriveCondition,
     DriveIdentity,
     DriveKind,
     Platform,
@@ -51,6 +52,7 @@ __all__ = [
     "DataPattern",
     "Demand",
     "DirectionRecord",
+    "DriveCondition",
     "DriveIdentity",
     "DriveKind",
     "HistogramTable",

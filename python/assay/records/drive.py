@@ -35,6 +35,18 @@ class DriveIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DriveCondition:
+    """Link, temperature and wear of a drive at one moment; unknown facts are None.
+
+    link : as negotiated, such as ``SATA 6.0 Gbps``. wear_used_pct : of the rated endurance, may exceed 100.
+    """
+
+    link: str | None = None
+    temperature_c: float | None = None
+    wear_used_pct: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeRecord:
     """How the drive was purged and what proves it.
 

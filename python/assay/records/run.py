@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assay.records.drive import CacheState, DriveIdentity, Platform, PurgeRecord
+from assay.records.drive import CacheState, DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand, HistogramTable, StepRecord
 
 Variable = Literal["iops", "throughput", "latency"]
@@ -243,6 +243,7 @@ class StoredRun:
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
     engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
+    conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     """
 
@@ -258,3 +259,4 @@ class StoredRun:
     tests: tuple[StoredTest, ...]
     skipped: tuple[SkippedTest, ...] = ()
     engine: dict[str, str] = field(default_factory=dict)
+    conditions: tuple[DriveCondition, ...] = ()

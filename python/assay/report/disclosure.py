@@ -100,7 +100,7 @@ def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ..
     lengths = [len(block.rows) + 3 if isinstance(block, Table) else 3 for block in blocks]
     reached, columns = 0, [[] for _ in range(count)]  # type: tuple[int, list[list[Block]]]
     for block, length in zip(blocks, lengths, strict=True):
-        columns[min(int((reached + length / 2) * count / sum(lengths)), count - 1)].append(block)
+        columns[min(reached * count // sum(lengths), count - 1)].append(block)
         reached += length
     return tuple(tuple(column) for column in columns if column)
 

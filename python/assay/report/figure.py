@@ -97,6 +97,9 @@ def _label_x_axis(axes: Any, figure: Figure) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
         if figure.x_scale == "linear":
             axes.set_xlim(left=0)
+        else:
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.xaxis.set_minor_locator(NullLocator())
         return
     rounds = [x for series in figure.series for x in series.x]
     axes.set_xlim(min(rounds) - ROUND_MARGIN, max(rounds) + ROUND_MARGIN)

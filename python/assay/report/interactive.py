@@ -70,7 +70,7 @@ def _x_axis(figure: Figure) -> dict[str, Any]:
             **_tick_labels([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks]),
         }
     if not figure.rounds:
-        return {**axis, "tickformat": ",~g", "rangemode": "tozero"}
+        return {**axis, "tickformat": ",~r", "rangemode": "tozero", "dtick": "D2" if figure.x_scale == "log" else None}
     rounds = [x for series in figure.series for x in series.x]
     return {**axis, "tick0": 0, "dtick": 1 + int(max(rounds) - min(rounds)) // MAX_ROUND_TICKS}
 

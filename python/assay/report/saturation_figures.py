@@ -76,7 +76,7 @@ def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
     """Plot how many I/Os took how long, eight bins to a doubling, both axes logarithmic; None without an I/O."""
     if not times.io_count:
         return None
-    corners = [corner for bin_ in _bins(times) for corner in bin_]
+    corners = _outline(times)
     return Figure(
         name=name,
         kind="lines",
@@ -165,17 +165,18 @@ def _tenths(first: int, last: int) -> list[float]:
     return [tenth / 10 for tenth in range(first * 10, last * 10 + 1)]
 
 
-def _bins(times: ResponseTimes) -> list[list[tuple[float, float]]]:
-    """The outline of each bin: up from the empty level, across, and down again."""
+def _outline(times: ResponseTimes) -> list[tuple[float, float]]:
+    """The steps of the bins from left to right, down to the empty level wherever a bin is missing."""
     numbers = [math.floor(math.log2(max(middle, 1e-9)) * BINS_PER_OCTAVE) for middle in times.middles_ms]
     groups = groupby(zip(numbers, times.counts, strict=True), key=lambda pair: pair[0])
     counts = {number: float(sum(count for _, count in pairs)) for number, pairs in groups}
-    return [_outline(number, count) for number, count in counts.items()]
-
-
-def _outline(number: int, count: float) -> list[tuple[float, float]]:
-    left, right = (2 ** ((number + side) / BINS_PER_OCTAVE) for side in (0, 1))
-    return [(left, EMPTY), (left, count), (right, count), (right, EMPTY)]
+    corners = []
+    for number, count in counts.items():
+        left, right = (2 ** ((number + side) / BINS_PER_OCTAVE) for side in (0, 1))
+        before = [] if number - 1 in counts else [(left, EMPTY)]
+        behind = [] if number + 1 in counts else [(right, EMPTY)]
+        corners += [*before, (left, count), (right, count), *behind]
+    return corners
 
 
 def _decades(count: int) -> int:

@@ -5,7 +5,7 @@ Source: summary report of "Understanding SSD Performance Using the SNIA SSS PTS"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.records import LoopSettings
 from assay.report.header import (
@@ -40,10 +40,10 @@ from assay.report.wsat import SaturationSheets
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from assay.profile import Profile
-    from assay.records import AnySettings, StoredRun, StoredTest
+    from assay.records import AnySettings, DriveCondition, StoredRun, StoredTest
     from assay.report.page import Entry
     from assay.report.sheets import Sheets
 
@@ -167,9 +167,9 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
             ),
             _group(
                 "Condition",
-                ("Wear Used", _before_after(run, "wear_used_pct", "%")),
-                ("Temperature", _before_after(run, "temperature_c", "C")),
-                ("Link", paragraph(run.platform.extra.get("drive_link"))),
+                ("Link", _before_after(run, lambda condition: condition.link)),
+                ("Temperature", _before_after(run, lambda condition: _unit(condition.temperature_c, "\u00b0C"))),
+                ("Wear Used", _before_after(run, lambda condition: _unit(condition.wear_used_pct, "%"))),
             ),
         ),
     )
@@ -179,9 +179,14 @@ def _group(title: str, *entries: Entry) -> Group:
     return Group(title=title, entries=entries)
 
 
-def _before_after(run: StoredRun, name: str, unit: str) -> str:
-    value: Any = run.platform.extra.get(f"drive_{name}")
-    return paragraph(None if value is None else f"{value} {unit}")
+def _before_after(run: StoredRun, fact: Callable[[DriveCondition], str | None]) -> str:
+    """A fact before the first test and after the last, once where it did not change."""
+    found = [printable(fact(condition)) for condition in run.conditions]
+    return " / ".join(dict.fromkeys(found)) or printable(None)
+
+
+def _unit(value: float | None, unit: str) -> str | None:
+    return None if value is None else f"{value:g} {unit}"
 
 
 def _set_up(sheets: Sheets) -> tuple[str, ...]:

@@ -61,8 +61,10 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
         folder = new_folder(out, f"{_slug(drive)}-{'-'.join(plan.tests)}")
         writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
         with _failures_noted(writer):
+            writer.condition(bench.condition())
             reached = [conduct(test, bench, writer, seed=seed, show=show) for test in planned.tests]
             code = EXIT_OK if all(reached) else EXIT_NOT_STEADY
+            writer.condition(bench.condition())
             writer.note("run_ended", exit_code=code)
             writer.wait()
     return Outcome(folder=folder, exit_code=code, skipped=planned.skipped)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import StoreError
 from assay.records import (
     AnySettings,
+    DriveCondition,
     DriveIdentity,
     LoopSettings,
     MeasurementWindow,
@@ -60,6 +61,9 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         report_date_ns=_report_date(folder),
         skipped=tuple(decode(SkippedTest, test, name=name) for test in document["skipped"]),
         engine=engine,
+        conditions=tuple(
+            decode(DriveCondition, entry.data, name="journal") for entry in entries if entry.kind == "condition"
+        ),
         tests=tuple(tests),
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from assay.records import (
         AnySettings,
+        DriveCondition,
         DriveIdentity,
         MeasurementWindow,
         Phase,
@@ -105,6 +106,10 @@ class RunWriter:
     def judged(self, window: MeasurementWindow) -> None:
         """A verdict, with its inputs."""
         self._journal.append("verdict", lambda: encode(window))
+
+    def condition(self, condition: DriveCondition) -> None:
+        """The condition of the drive now."""
+        self._journal.append("condition", lambda: encode(condition))
 
     def note(self, kind: str, **data: Any) -> None:
         """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""

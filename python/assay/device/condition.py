@@ -1,0 +1,98 @@
+"""The condition of a drive: link, temperature, wear. Read before and after a run; what cannot be read is None."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.device.identity import sysfs_directory
+from assay.device.sysfs import SYSFS, read_text
+from assay.records import DriveCondition
+
+if TYPE_CHECKING:
+    from assay.records import DriveIdentity
+
+SMARTCTL = "/usr/sbin/smartctl"
+_COMMAND_SECONDS = 20
+
+
+def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: str = SMARTCTL) -> DriveCondition:
+    """Read the condition of a block drive; all unknown for a file.
+
+    Source: sysfs ``current_link_speed``, ``sata_spd``, ``negotiated_linkrate`` and hwmon; smartctl's JSON where it is
+    installed (percentage used of NVMe, endurance indicator of ATA and SCSI).
+    Worked: ``temp1_input`` 31850 is ``temperature_c`` 31.85.
+    """
+    if identity.kind != "block":
+        return DriveCondition()
+    folder = sysfs_directory(identity, sysfs=sysfs).resolve()
+    health = _smart(identity.path, smartctl)
+    temperatures = (_hwmon_c(folder), _number(health, "temperature", "current"))
+    wear = (
+        _number(health, "endurance_used", "current_percent"),
+        _number(health, "nvme_smart_health_information_log", "percentage_used"),
+    )
+    return DriveCondition(
+        link=_pcie_link(folder) or _sata_link(folder, sysfs) or _sas_link(folder),
+        temperature_c=next((value for value in temperatures if value is not None), None),
+        wear_used_pct=next((value for value in wear if value is not None), None),
+    )
+
+
+def _pcie_link(folder: Path) -> str | None:
+    """Speed and width of an NVMe drive's slot, with what it could do where that is more."""
+    slot = next((place for place in folder.parents if (place / "current_link_speed").exists()), None)
+    if slot is None:
+        return None
+    now, most = (_pcie(slot, kind) for kind in ("current", "max"))
+    return now if now == most or most is None else f"{now} of {most}"
+
+
+def _pcie(slot: Path, kind: str) -> str | None:
+    speed, width = read_text(slot / f"{kind}_link_speed"), read_text(slot / f"{kind}_link_width")
+    return f"PCIe {speed.removesuffix(' PCIe')} x{width}" if speed and width else None
+
+
+def _sata_link(folder: Path, sysfs: Path) -> str | None:
+    port = re.search(r"/ata(\d+)/", str(folder))
+    speed = read_text(sysfs / f"class/ata_link/link{port[1]}/sata_spd") if port else None
+    return f"SATA {speed}" if speed and speed != "<unknown>" else None
+
+
+def _sas_link(folder: Path) -> str | None:
+    rates = sorted(
+        rate
+        for place in folder.parents
+        if "end_device" in place.name or "port-" in place.name
+        for path in place.glob("phy-*/sas_phy/*/negotiated_linkrate")
+        if (rate := read_text(path))
+    )
+    return f"SAS {rates[0]} x{len(rates)}" if rates else None
+
+
+def _hwmon_c(folder: Path) -> float | None:
+    readings = [*folder.glob("device/hwmon*/temp1_input"), *folder.glob("device/hwmon/hwmon*/temp1_input")]
+    text = read_text(readings[0]) if readings else None
+    return int(text) / 1000 if text and text.lstrip("-").isdigit() else None
+
+
+def _smart(path: str, smartctl: str) -> dict[str, Any]:
+    """Health as smartctl tells it; its exit code is a set of warnings, so only its text counts."""
+    if not Path(smartctl).exists():
+        return {}
+    command = [smartctl, "--json=c", "--health", "--attributes", "--", path]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_COMMAND_SECONDS, check=False, env={"LC_ALL": "C"})
+        found = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _number(health: dict[str, Any], group: str, name: str) -> float | None:
+    found = health.get(group)
+    value = found.get(name) if isinstance(found, dict) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
