@@ -223,7 +223,7 @@ def test_a_workload_below_the_block_of_the_drive_is_skipped_with_the_reason() ->
 
 
 def test_a_workload_that_the_edition_does_not_know_is_refused() -> None:
-    with pytest.raises(ValueRangeError, match="oltp: is no workload of pts-c-1.0"):
+    with pytest.raises(ValueRangeError, match=r"oltp: is no workload of pts-c-1.0"):
         planned("wsat", "pts-c-1.0", identity(), wsat={"workloads": ["oltp"]})
 
 

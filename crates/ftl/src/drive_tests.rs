@@ -149,3 +149,11 @@ fn a_read_waits_for_the_operation_in_progress_and_no_longer() {
     (0..4).for_each(|_| timing.erase());
     assert_eq!(timing.read_stripe(0, 1, 100), behind_an_erase, "three more erases wait for the read");
 }
+
+#[test]
+fn a_drive_that_is_only_written_to_does_not_remember_what_is_over() {
+    let mut drive = stimulus();
+    run(&mut drive, step(4096, 0.0, 1.0, 32, StopRule::Amount(Bytes(3 * CAPACITY))));
+    let queued = drive.with_device(|drive| drive.timing.longest_queue()).expect("alive");
+    assert!(queued < 2_000, "{queued} operations still queued on one die");
+}

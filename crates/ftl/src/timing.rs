@@ -19,7 +19,10 @@ struct Die {
 }
 
 impl Die {
-    fn queue(&mut self, ready: u64, span: u64) -> u64 {
+    /// Queue an operation; `now` is a time before which no read can come any more.
+    fn queue(&mut self, ready: u64, span: u64, now: u64) -> u64 {
+        // Without this a drive that is only written to would remember every operation it ever did.
+        self.advance(now);
         self.busy_until = self.busy_until.max(ready).max(self.read_until) + span;
         self.waiting.push_back((ready, span));
         self.busy_until
@@ -81,6 +84,8 @@ pub(crate) struct Timing {
     open_stripe_accepted: u64,
     /// Time at which the write in progress has reached the buffer.
     accepted: u64,
+    /// Time of the last command.
+    now: u64,
     relocated_stripe: u32,
 }
 
@@ -103,12 +108,14 @@ impl Timing {
             open_stripe_count: 0,
             open_stripe_accepted: 0,
             accepted: 0,
+            now: 0,
             relocated_stripe: u32::MAX,
         }
     }
 
-    /// The controller takes a command; returns when it is done with it.
+    /// The controller takes a command at the drive's time `at`; returns when it is done with it.
     pub(crate) fn command(&mut self, at: u64, span: u64) -> u64 {
+        self.now = at;
         self.controller.serve(at, span)
     }
 
@@ -141,6 +148,12 @@ impl Timing {
         self.accepted
     }
 
+    /// The longest queue of any die, in operations.
+    #[cfg(test)]
+    pub(crate) fn longest_queue(&self) -> usize {
+        self.dies.iter().map(|die| die.waiting.len()).max().unwrap_or(0)
+    }
+
     fn channel_of(&mut self, die: u32) -> &mut Server {
         let count = self.channels.len();
         &mut self.channels[die as usize % count]
@@ -152,7 +165,7 @@ impl FlashWork for Timing {
         let (index, transfer) = (self.geometry.die_of_stripe(stripe), self.stripe_transfer);
         let at = if host { self.open_stripe_accepted } else { self.accepted };
         let loaded = self.channel_of(index).serve(at, transfer);
-        let release = self.dies[index as usize].queue(loaded, self.program);
+        let release = self.dies[index as usize].queue(loaded, self.program, self.now);
         if host {
             self.buffer.extend(std::iter::repeat_n(release, self.open_stripe_count as usize));
             self.open_stripe_count = 0;
@@ -167,14 +180,14 @@ impl FlashWork for Timing {
         self.channel_of(index).serve(at, transfer);
         if stripe != self.relocated_stripe {
             // A relocation is no host read: it waits its turn behind what is queued.
-            self.dies[index as usize].queue(at, self.read);
+            self.dies[index as usize].queue(at, self.read, self.now);
             self.relocated_stripe = stripe;
         }
     }
 
     fn erase(&mut self) {
         for die in &mut self.dies {
-            die.queue(self.accepted, self.erase);
+            die.queue(self.accepted, self.erase, self.now);
         }
     }
 }
