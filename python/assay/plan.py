@@ -46,6 +46,10 @@ class ReportTexts(Strict):
     system: Text = ""
     hba: Text = ""
     primary_storage: Text = ""
+    operator: Text = ""
+    file_system: Text = ""
+    platform_serial: Text = ""
+    pcie: Text = ""
     peripherals: Text = ""
 
 
@@ -202,6 +206,9 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     Raises PlanError naming file, line and column of the first fault and listing the others.
     """
     table, positions = read_toml(path) if path else ({}, {})
+    if "suite" in overrides:
+        # A suite named on the command line brings its own edition and tests.
+        table = {key: value for key, value in table.items() if key not in {"profile", "tests"}}
     merged = {**table, **overrides}
     for test in _DEMANDING if choices else ():
         merged[test] = {**_table(merged.get(test)), **(choices or {})}

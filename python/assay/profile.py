@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from assay.datum import Datum, Strict
 from assay.errors import StoreError, UsageError
@@ -16,6 +16,20 @@ from assay.units import KIB
 
 _SUFFIX = ".toml"
 
+
+def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values or len(set(values)) != len(values):
+        raise ValueError("needs at least one value, and none twice")
+    return values
+
+
+Unique = AfterValidator(_unique)
+"""At least one value, and none twice."""
+
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(gt=0, le=1)]
+Seconds = Annotated[float, Field(ge=0.05, le=7 * 24 * 3600)]
+HistogramSeconds = Annotated[float, Field(ge=0, le=24 * 3600)]
 ReadPct = Annotated[int, Field(ge=0, le=100)]
 WorkloadName = Literal["rnd-4k-write", "oltp", "vod", "metadata", "composite"]
 BlockKib = Annotated[float, Field(ge=0.5, le=1024 * 64)]
@@ -39,6 +53,12 @@ class RangeDatum(Strict):
     amount_gib: float | None = Field(default=None, gt=0)
     segment_count: int | None = Field(default=None, ge=1)
 
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.amount_gib is None) != (self.segment_count is None):
+            raise ValueError("amount_gib and segment_count are given together or not at all")
+        return self
+
 
 class CellDatum(Strict):
     """A cell of the loop by read share in percent and block size in KiB."""
@@ -61,20 +81,20 @@ class LoopProfile(Strict):
 
     section: Datum[int]
     status: Datum[Literal["REQUIRED", "OPTIONAL"]]
-    preconditioning_multiple: Datum[float]
+    preconditioning_multiple: Datum[Positive]
     preconditioning_block_kib: Datum[BlockKib | Literal["tested"]]
-    preconditioning_share: Datum[float]
+    preconditioning_share: Datum[Share]
     preconditioning_demand: Datum[DemandDatum] | None = None
     test_range: Datum[RangeDatum]
     demand: Datum[DemandDatum]
-    read_pct: Datum[tuple[ReadPct, ...]]
-    block_kib: Datum[tuple[BlockKib, ...]]
-    step_seconds: Datum[float]
-    tracking: Datum[tuple[CellDatum, ...]]
-    round_limit: Datum[int]
-    range_limit: Datum[float]
-    slope_limit: Datum[float]
-    histogram_seconds: Datum[float] | None = None
+    read_pct: Datum[Annotated[tuple[ReadPct, ...], Unique]]
+    block_kib: Datum[Annotated[tuple[BlockKib, ...], Unique]]
+    step_seconds: Datum[Seconds]
+    tracking: Datum[Annotated[tuple[CellDatum, ...], Unique]]
+    round_limit: Datum[Annotated[int, Field(ge=5, le=1000)]]
+    range_limit: Datum[Share]
+    slope_limit: Datum[Share]
+    histogram_seconds: Datum[HistogramSeconds] | None = None
 
 
 class SaturationProfile(Strict):
@@ -91,15 +111,15 @@ class SaturationProfile(Strict):
     status: Datum[Literal["REQUIRED", "OPTIONAL"]]
     test_range: Datum[RangeDatum]
     demand: Datum[DemandDatum]
-    workloads: Datum[tuple[WorkloadName, ...]]
-    sample_seconds: Datum[float]
-    samples_per_verdict: Datum[int]
+    workloads: Datum[Annotated[tuple[WorkloadName, ...], Unique]]
+    sample_seconds: Datum[Seconds]
+    samples_per_verdict: Datum[Annotated[int, Field(ge=1, le=1440)]]
     stop: Datum[SaturationStop]
-    time_hours: Datum[float]
-    amount_multiple: Datum[float]
-    range_limit: Datum[float]
-    slope_limit: Datum[float]
-    histogram_seconds: Datum[float]
+    time_hours: Datum[Annotated[float, Field(gt=0, le=7 * 24)]]
+    amount_multiple: Datum[Annotated[float, Field(gt=0, le=1000)]]
+    range_limit: Datum[Share]
+    slope_limit: Datum[Share]
+    histogram_seconds: Datum[HistogramSeconds]
 
 
 class Profile(Strict):
@@ -142,6 +162,11 @@ def load_profile(name: str) -> Profile:
         raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
     with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
         return _read_profile(path)
+
+
+def is_shipped(profile: Profile) -> bool:
+    """Whether a profile is, datum by datum, the edition that the package ships under its name."""
+    return profile.name in profile_names() and load_profile(profile.name) == profile
 
 
 def stored_profile(table: dict[str, Any]) -> Profile:

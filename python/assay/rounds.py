@@ -69,7 +69,8 @@ def until_saturated(
     """Run samples until the stop rule ends them: time, amount written, five-point rule, or the first of them.
 
     run_samples : runs program ``index`` (from 1) of ``count`` samples and returns what they did, durably stored.
-    Yields each program with its verdict. A program ends at a verdict sample, or before where the time or the amount
+    Yields each program, with a verdict where it ends at a verdict sample.
+    A program ends at a verdict sample, or before where the time or the amount
     may be reached at the pace of the last five samples; the amount is exceeded by less than a sample, or by a few where
     a drive gets faster just then.
     Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
@@ -81,7 +82,8 @@ def until_saturated(
         index += 1
         steps = tuple(run_samples(index, _next_count(settings, done)))
         done += steps
-        window = saturation_window(complete_samples(done), settings)
+        judging = not len(done) % settings.samples_per_verdict
+        window = saturation_window(complete_samples(done), settings) if judging else None
         ended = _sample_ending(settings, done, window)
         yield Judged(index=index, steps=steps, window=window, ended=ended)
 
@@ -117,12 +119,7 @@ def _sample_ending(
 ) -> Ending | None:
     if len(complete_samples(done)) < len(done):
         return "incomplete"
-    if (
-        settings.stop in {"first", "steady"}
-        and window
-        and window.reached
-        and not len(done) % settings.samples_per_verdict
-    ):
+    if settings.stop in {"first", "steady"} and window and window.reached:
         return "steady"
     if settings.stop in {"first", "amount"} and written_bytes(done) >= settings.amount_bytes:
         return "amount"

@@ -43,6 +43,15 @@ def test_a_sata_drive_tells_its_negotiated_speed(tmp_path: Path) -> None:
     assert read_condition(drive("sda"), sysfs=tmp_path, smartctl="/nonexistent").link == "SATA 3.0 Gbps"
 
 
+def test_the_slot_of_the_controller_is_not_the_link_of_a_sata_drive(tmp_path: Path) -> None:
+    make_disk(tmp_path, "sda", "pci0000:00/0000:03:00.0/ata9/host2/target2:0:0/2:0:0:0/block")
+    put(tmp_path / "devices/pci0000:00/0000:03:00.0/current_link_speed", "5.0 GT/s PCIe")
+    put(tmp_path / "devices/pci0000:00/0000:03:00.0/current_link_width", "1")
+    assert read_condition(drive("sda"), sysfs=tmp_path, smartctl="/nonexistent").link is None
+    put(tmp_path / "class/ata_link/link9/sata_spd", "6.0 Gbps")
+    assert read_condition(drive("sda"), sysfs=tmp_path, smartctl="/nonexistent").link == "SATA 6.0 Gbps"
+
+
 def test_smartctl_gives_wear_and_temperature_whatever_its_exit_code(tmp_path: Path) -> None:
     make_disk(tmp_path, "sdb")
     command = tmp_path / "smartctl"

@@ -138,7 +138,7 @@ def test_edition_2_0_client_uses_three_quarters_of_the_drive() -> None:
 def test_a_4kn_drive_leaves_out_the_half_kibibyte_row_and_says_why() -> None:
     settings = planned("iops", "pts-c-1.0", identity(block=4096)).settings
     assert len(settings.cells) == 49
-    assert settings.not_applicable == {512: "smaller than the drive's 4096-byte logical block"}
+    assert settings.not_applicable == {512: "no multiple of the drive's 4096-byte logical block"}
 
 
 def test_a_scaled_run_lists_what_it_reduced() -> None:
@@ -232,17 +232,17 @@ def test_write_saturation_takes_limits_and_stop_rule_from_edition_and_plan() -> 
     settings = test.settings
     assert isinstance(settings, SaturationSettings)
     assert (settings.stop, settings.time_ns, settings.amount_bytes) == ("first", 1440 * MINUTE_NS, 128 * 10**9)
-    assert (test.earliest_ns, test.latest_ns, test.deviations) == (155 * MINUTE_NS, 1440 * MINUTE_NS, ())
+    assert (test.earliest_ns, test.latest_ns, test.deviations) == (MINUTE_NS, 1440 * MINUTE_NS, ())
     short = planned(
         "wsat", "pts-c-2.0", identity(), wsat={"time_hours": 1, "amount_multiple": 2, "histogram_minutes": 0}
     )
     assert short.deviations == (
-        "response-time histogram of 0 s instead of 20 min",
+        "no response-time histogram, the edition has one of 20 min",
         "write saturation for 1 h instead of 6 h",
         "write saturation to 2X capacity instead of 4X",
     )
     alone = planned("wsat", "pts-c-1.0", identity(), wsat={"stop": "amount"})
-    assert (alone.latest_ns, alone.deviations) == (None, ())
+    assert (alone.latest_ns, alone.deviations) == (None, ("write saturation ended by amount instead of first",))
 
 
 def test_the_demand_of_the_command_line_leaves_latency_alone() -> None:
@@ -262,3 +262,46 @@ def test_the_plans_of_the_published_drives_are_ended_by_time_alone(path: Path) -
     totals = {"mlc-a-2012": (8, 1024), "mlc-b-2012": (32, 2), "slc-a-2012": (32, 32), "slc-b-2012": (32, 32)}
     demands = [options.demand(Demand(thread_count=0, queue_depth=0)) for options in (made.iops, made.tp)]
     assert tuple(demand.thread_count * demand.queue_depth for demand in demands) == totals[path.stem]
+
+
+def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path: Path) -> None:
+    shipped = Path(profile_module.__file__).parent / "profiles/pts-c-1.0.toml"
+    own = tmp_path / "own.toml"
+    own.write_text(shipped.read_text())
+    assert planned("iops", str(own), identity()).deviations == ()
+    own.write_text(shipped.read_text().replace("range_limit = { value = 0.20", "range_limit = { value = 0.90"))
+    assert planned("iops", str(own), identity()).deviations == (
+        "profile pts-c-1.0 of one's own instead of a shipped edition",
+    )
+
+
+@pytest.mark.parametrize(
+    ("datum", "other"),
+    [
+        ("samples_per_verdict = { value = 31", "samples_per_verdict = { value = 0"),
+        ("sample_seconds = { value = 60", "sample_seconds = { value = 0"),
+        ("round_limit = { value = 25", "round_limit = { value = 0"),
+        ("preconditioning_share = { value = 1.0", "preconditioning_share = { value = 0"),
+        ("histogram_seconds = { value = 0", "histogram_seconds = { value = -5"),
+        ("amount_gib = 16, segment_count", "segment_count"),
+        ("[100, 95, 65, 50, 35, 5, 0]", "[0, 0]"),
+        ('["rnd-4k-write"]', "[]"),
+    ],
+)
+def test_a_profile_with_an_impossible_value_is_refused_before_anything_runs(
+    tmp_path: Path, datum: str, other: str
+) -> None:
+    shipped = (Path(profile_module.__file__).parent / "profiles/pts-c-1.0.toml").read_text()
+    assert datum in shipped
+    own = tmp_path / "own.toml"
+    own.write_text(shipped.replace(datum, other))
+    with pytest.raises(PlanError, match=r"own\.toml:\d+:\d+"):
+        load_profile(str(own))
+
+
+def test_a_suite_of_the_command_line_brings_its_own_edition(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text('drive = "sim:x"\nprofile = "pts-c-2.0"\ntests = ["iops"]\n')
+    assert load_plan(path, {}).edition == "pts-c-2.0"
+    made = load_plan(path, {"suite": "enterprise"})
+    assert (made.edition, len(made.tests)) == ("pts-e-1.1", 4)

@@ -54,7 +54,7 @@ def test_runs_that_ended_badly_render_in_every_format(
 ) -> None:
     files = rendered(synthetic_run(synthetic_test(tracked=tracked, ended=ended)), tmp_path)
     assert files["report.pdf"].startswith(b"%PDF-")
-    assert files["report.html"].count(b'class="banner"') == 7
+    assert files["report.html"].count(b'class="banner"') == 9
 
 
 @pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-c-2.0"])

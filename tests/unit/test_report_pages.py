@@ -148,9 +148,10 @@ def test_the_header_reports_convergence_and_never_guesses_it() -> None:
     assert reached["Convergence"] == "YES"
     assert reached["Rounds"] == "1-5"
     assert (reached["AR AMOUNT"], reached["AR Segments"], reached["PC AR"]) == ("16 GiB", "2048", "100 %")
-    missed = header_entries(own_pages(synthetic_run(synthetic_test(tracked=FALLING, ended=None)))[0])
-    assert missed["Convergence"] == "NO"
-    assert missed["Rounds"] == "3-7"
+    missed = header_entries(own_pages(synthetic_run(synthetic_test(tracked=FALLING, ended="round-limit")))[0])
+    assert (missed["Convergence"], missed["Rounds"]) == ("NO", "3-7")
+    cut = header_entries(own_pages(synthetic_run(synthetic_test(ended="interrupted")))[0])
+    assert (cut["Convergence"], cut["Rounds"]) == ("NO", "n/a")
 
 
 def test_unknown_facts_are_printed_as_unknown() -> None:
@@ -187,6 +188,7 @@ def test_every_page_carries_the_banner_of_how_the_test_ended(
     report = build_report(synthetic_run(synthetic_test(tracked=tracked, ended=ended, errors=errors)))
     assert len(report.pages) == 9
     assert {page.banner for page in report.pages[1:-1]} == {banner}
+    assert {report.pages[0].banner, report.pages[-1].banner} == {banner and f"IOPS: {banner}"}
 
 
 def test_a_run_with_errors_prints_no_matrix_and_no_determination_data() -> None:

@@ -1,5 +1,7 @@
 """Write saturation on the simulated drive, scaled: rules, phases, reports, histogram."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ from assay.session import run_plan
 from assay.store.read import read_run
 from assay.window import issued_bytes, program_audits, saturation_result, step_times
 
+DRIVE = "sim:client-2011?capacity=1GB"
+
 
 def stored(folder: Path, **keys: Any) -> StoredRun:
-    plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", "tests": ["wsat"], "seed": 1, **keys})
+    plan = load_plan(None, {"drive": DRIVE, "tests": ["wsat"], "seed": 1, **keys})
     assert run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).exit_code == 0
     return read_run(folder, histograms=True)
 
@@ -100,3 +104,26 @@ def test_the_survey_s_edition_and_a_histogram_on_wish(tmp_path: Path) -> None:
     assert run.tests[0].steps("histogram")
     run = stored(tmp_path / "wish", scale=0.005, wsat={"histogram_minutes": 20})
     assert any("Confidence" in page.subtitle for page in build_report(run).pages)
+
+
+def test_a_run_cut_after_any_line_of_its_journal_renders_without_a_headline(tmp_path: Path) -> None:
+    plan = load_plan(
+        None, {"drive": DRIVE, "tests": ["wsat", "lat"], "seed": 1, "scale": 0.005, "profile": "pts-c-2.0"}
+    )
+    run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
+    lines = (tmp_path / "run/journal.jsonl").read_bytes().splitlines(keepends=True)
+    kinds = [json.loads(line)["kind"] for line in lines]
+    places = [place for place, kind in enumerate(kinds) if kind in {"test_started", "purged", "steps", "test_ended"}]
+    for place in places[:4] + places[-14:]:
+        cut = tmp_path / f"cut-{place}"
+        shutil.copytree(tmp_path / "run", cut)
+        (cut / "journal.jsonl").write_bytes(b"".join(lines[: place + 1]))
+        report = build_report(read_run(cut, histograms=True))
+        assert report.disclosure
+        last = read_run(cut).tests[-1]
+        if last.ended is None:
+            assert "UNFINISHED" in (report.pages[0].banner or "")
+            headline = [
+                page for page in report.pages if "Confidence" in page.subtitle and last.settings.test in page.title
+            ]
+            assert not headline

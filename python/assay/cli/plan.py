@@ -59,12 +59,13 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
     from assay.units import GIB, duration_label, gigabytes  # noqa: PLC0415
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
-    last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "whenever the drive ends it"
+    last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
+    span = f"{first} to {last}" if facts["what"] == "rounds" else f"up to {last}"
     written = facts["preconditioning_bytes"]
     prepared = f"{gigabytes(written):.2f} GB of preconditioning" if written else "no preconditioning"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
     return [
-        f"Test      {facts['test']}: purge, {prepared}, and {first} to {last} of {facts['what']}",
+        f"Test      {facts['test']}: purge, {prepared}, and {span} of {facts['what']}",
         f"          {facts['steps']} of {unit}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
         *(f"          {note}" for note in facts["notes"]),
         *(f"Deviation {line}" for line in facts["deviations"]),

@@ -12,6 +12,7 @@ import click
 @click.option("--pdf", is_flag=True, help="PDF.")
 @click.option("--html", is_flag=True, help="One self-contained HTML file.")
 @click.option("--csv", is_flag=True, help="Tables as CSV.")
+@click.option("--xlsx", is_flag=True, help="Workbook of all tables.")
 @click.option("--json", "as_json", is_flag=True, help="Every number as JSON, also to standard output.")
 def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""

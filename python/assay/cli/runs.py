@@ -22,7 +22,7 @@ def runs(folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER (default: runs)."""
     from assay.store.read import list_runs  # noqa: PLC0415
 
-    facts = [_facts(path) for path in list_runs(folder)]
+    facts = sorted((_facts(path) for path in list_runs(folder)), key=lambda run: run["started"])
     if as_json:
         click.echo(json.dumps(facts, indent=2))
         return
@@ -48,4 +48,6 @@ def _facts(path: Path) -> dict[str, Any]:
 
 
 def _test(test: StoredTest) -> str:
-    return f"{test.settings.test} {test.settings.profile}: {len(test.rounds)} rounds, {test.ended or 'unfinished'}"
+    samples = len(test.steps("sample"))
+    extent = f"{samples} samples" if samples else f"{len(test.rounds)} rounds"
+    return f"{test.settings.test} {test.settings.profile}: {extent}, {test.ended or 'unfinished'}"

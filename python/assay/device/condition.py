@@ -36,7 +36,7 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
         _number(health, "nvme_smart_health_information_log", "percentage_used"),
     )
     return DriveCondition(
-        link=_pcie_link(folder) or _sata_link(folder, sysfs) or _sas_link(folder),
+        link=_sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder),
         temperature_c=next((value for value in temperatures if value is not None), None),
         wear_used_pct=next((value for value in wear if value is not None), None),
     )
@@ -44,11 +44,13 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
 
 def _pcie_link(folder: Path) -> str | None:
     """Speed and width of an NVMe drive's slot, with what it could do where that is more."""
+    if not folder.name.startswith("nvme"):
+        return None
     slot = next((place for place in folder.parents if (place / "current_link_speed").exists()), None)
     if slot is None:
         return None
     now, most = (_pcie(slot, kind) for kind in ("current", "max"))
-    return now if now == most or most is None else f"{now} of {most}"
+    return now if now is None or now == most or most is None else f"{now} of {most}"
 
 
 def _pcie(slot: Path, kind: str) -> str | None:

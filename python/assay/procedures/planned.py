@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import ValueRangeError
+from assay.profile import is_shipped
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -69,17 +70,19 @@ def whole_blocks(length: float, drive: DriveIdentity) -> int:
 
 def sector_reason(drive: DriveIdentity) -> str:
     """Why a drive cannot run a transfer size that is no multiple of its block."""
-    return f"smaller than the drive's {drive.logical_block_bytes}-byte logical block"
+    return f"no multiple of the drive's {drive.logical_block_bytes}-byte logical block"
 
 
 def histogram_deviation(used_ns: int, asked_ns: int) -> str:
-    """Say that the response-time histogram is shorter than the edition's."""
+    """Say that the response-time histogram is shorter than the edition's, or missing."""
+    if not used_ns:
+        return f"no response-time histogram, the edition has one of {duration_label(asked_ns)}"
     return f"response-time histogram of {duration_label(used_ns)} instead of {duration_label(asked_ns)}"
 
 
 def common_deviations(settings: AnySettings, profile: Profile, drive: DriveIdentity) -> list[str]:
     """Departures that any test can have: data pattern, write cache, a file for a drive."""
-    lines = []
+    lines = [] if is_shipped(profile) else [f"profile {profile.name} of one's own instead of a shipped edition"]
     if settings.data.kind != profile.data_pattern.value:
         lines.append(f"data pattern {settings.data.kind} instead of {profile.data_pattern.value}")
     if drive.write_cache != profile.write_cache.value:

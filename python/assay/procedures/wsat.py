@@ -102,8 +102,9 @@ def _settings(test: str, chosen: Workload, profile: Profile, plan: Plan, drive: 
 
 
 def _earliest_ns(settings: SaturationSettings) -> int:
+    """With an amount among the rules only the drive knows: one sample."""
     verdict_ns = WINDOW_ROUNDS * settings.samples_per_verdict * settings.sample_ns
-    earliest = {"first": min(verdict_ns, settings.time_ns), "time": settings.time_ns, "steady": verdict_ns}
+    earliest = {"time": settings.time_ns, "steady": verdict_ns}
     return earliest.get(settings.stop, settings.sample_ns) + settings.histogram_ns
 
 
@@ -127,17 +128,19 @@ def _deviations(
     asked_histogram = round(edition.histogram_seconds.value * SECOND_NS)
     if settings.histogram_ns < asked_histogram:
         lines.append(histogram_deviation(settings.histogram_ns, asked_histogram))
-    return [*lines, *_shortened(settings, edition, drive), *common_deviations(settings, profile, drive)]
+    return [*lines, *_ended_elsewhere(settings, edition, drive), *common_deviations(settings, profile, drive)]
 
 
-def _shortened(settings: SaturationSettings, edition: SaturationProfile, drive: DriveIdentity) -> list[str]:
-    """Limits in force that end the test before the edition's."""
+def _ended_elsewhere(settings: SaturationSettings, edition: SaturationProfile, drive: DriveIdentity) -> list[str]:
+    """Rules in force that end the test elsewhere than the edition's."""
     lines = []
+    if settings.stop != edition.stop.value:
+        lines.append(f"write saturation ended by {settings.stop} instead of {edition.stop.value}")
     limit_ns = round(edition.time_hours.value * HOUR_SECONDS * SECOND_NS)
-    if settings.stop in {"first", "time"} and settings.time_ns < limit_ns:
+    if settings.stop in {"first", "time"} and settings.time_ns != limit_ns:
         lines.append(f"write saturation for {duration_label(settings.time_ns)} instead of {duration_label(limit_ns)}")
     multiple = edition.amount_multiple.value
-    if settings.stop in {"first", "amount"} and settings.amount_bytes < round(multiple * drive.capacity_bytes):
+    if settings.stop in {"first", "amount"} and settings.amount_bytes != round(multiple * drive.capacity_bytes):
         written = settings.amount_bytes / drive.capacity_bytes
         lines.append(f"write saturation to {written:g}X capacity instead of {multiple:g}X")
     return lines

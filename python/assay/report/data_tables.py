@@ -10,7 +10,7 @@ from assay.report.label import headline_window, no_window_reason
 from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, printable, rounds_label
 from assay.report.variable import shown
 from assay.report.wsat import histogram_times
-from assay.units import kib_label, milliseconds
+from assay.units import kibibytes, milliseconds
 from assay.window import (
     NINES,
     complete_rounds,
@@ -23,6 +23,7 @@ from assay.window import (
     saturation_result,
     throughput,
     window_times,
+    withheld_reason,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def data_tables(run: StoredRun, test: StoredTest, suffix: str = "") -> Iterator[
     else:
         yield samples_table(run, test, f"{name}_samples{suffix}")
         yield _marks(run, test, f"{name}_marks{suffix}")
-    if test.steps("histogram"):
+    if test.steps("histogram") and not withheld_reason(test):
         yield _histogram(test, f"{name}_histogram{suffix}")
 
 
@@ -101,7 +102,7 @@ def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
         for read_pct in sorted(settings.read_pcts):
             value = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size), absent)
             found = (value, 100 - read_pct, rounds, steady, *drive, paragraph(note) if note else "")
-            rows.append((kib_label(size), read_pct, *found))
+            rows.append((_kib(size), read_pct, *found))
     columns = ("block_kib", "read_pct", shown(settings).column, "write_pct", "rounds", "steady_state")
     return DataTable(name=name, columns=(*columns, "drive_model", "drive_serial", "note"), rows=tuple(rows))
 
@@ -109,7 +110,7 @@ def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
 def rounds_table(test: StoredTest, name: str) -> DataTable:
     """Every cell of every complete round in the order they ran."""
     rows = (
-        (round_.index, kib_label(cell.transfer_bytes), cell.read_pct, *_measured(record))
+        (round_.index, _kib(cell.transfer_bytes), cell.read_pct, *_measured(record))
         for round_ in complete_rounds(test)
         for cell, record in zip(test.loop.cells, round_.cells, strict=True)
     )
@@ -149,9 +150,9 @@ def _response_times(test: StoredTest, name: str) -> DataTable:
     for cell, times in window_times(test, loop_result(test)).items():
         nines = [_or_na(times.percentiles_ms.get(share)) for share in NINES]
         values = (times.iops, times.average_ms, *nines, _or_na(times.largest_ms))
-        rows.append((kib_label(cell.transfer_bytes), cell.read_pct, *values))
+        rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
-    return DataTable(name=name, columns=columns, rows=tuple(sorted(rows, key=lambda row: (float(row[0]), row[1]))))
+    return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
 
 
 def _histogram(test: StoredTest, name: str) -> DataTable:
@@ -170,6 +171,12 @@ def _measured(record: StepRecord) -> tuple[Any, ...]:
         NOT_AVAILABLE if largest is None else milliseconds(largest),
         error_count(record),
     )
+
+
+def _kib(size_bytes: int) -> float:
+    """A whole number of KiB as such, so that it is printed without a point."""
+    value = kibibytes(size_bytes)
+    return int(value) if value.is_integer() else value
 
 
 def _or_na(value: Any) -> Any:

@@ -136,9 +136,10 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
-    issued, counted = zip(*pairs, strict=True)
-    known = [count for count in counted if count is not None]
-    return f"{sum(issued):,}", f"{sum(known):,}" if len(known) == len(counted) else UNKNOWN
+    found = list(pairs)
+    known = [count for _, count in found if count is not None]
+    counted = f"{sum(known):,}" if found and len(known) == len(found) else UNKNOWN
+    return f"{sum(issued for issued, _ in found):,}", counted
 
 
 def _at_demand(step: StepRecord, test: StoredTest) -> bool:

@@ -68,7 +68,7 @@ def _form_1_0(run: StoredRun, test: StoredTest, profile: Profile, window: Measur
             Group(title="Device Under Test", entries=_device_1_0(run)),
             Group(title="DUT Preparation", entries=_preparation_1_0(run, test)),
             Group(title="Test Loop Parameters", entries=_loop_1_0(test.settings)),
-            Group(title="Steady State", entries=_steady_1_0(test.settings, window)),
+            Group(title="Steady State", entries=_steady_1_0(run, test.settings, window)),
         ),
     )
 
@@ -104,12 +104,12 @@ def _loop_1_0(settings: AnySettings) -> tuple[Entry, ...]:
     )
 
 
-def _steady_1_0(settings: AnySettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
+def _steady_1_0(run: StoredRun, settings: AnySettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
     return (
         ("Convergence", convergence(settings, window)),
         ("Rounds", window_label(settings, window)),
         ("PC AR", preconditioned_label(settings)),
-        ("AR AMOUNT", range_label(settings)),
+        ("AR AMOUNT", range_label(run, settings)),
         ("AR Segments", segments_label(settings)),
     )
 
@@ -127,13 +127,13 @@ def _form_2_0(run: StoredRun, test: StoredTest, profile: Profile, window: Measur
         parties=(
             ("Vendor", paragraph(run.description.get("vendor"))),
             ("SSD Model", printable(run.identity.model)),
-            ("Tested By", paragraph(run.description.get("sponsor"))),
+            ("Tested By", paragraph(run.description.get("operator") or run.description.get("sponsor"))),
         ),
         groups=(
             Group(title="Test Platform", entries=_platform_2_0(run)),
             Group(title="Device Under Test", entries=_device_2_0(run, test)),
             Group(title="Set Up Parameters", entries=_set_up_2_0(run, test, window)),
-            Group(title="Test Parameters", entries=_test_2_0(test.settings, window)),
+            Group(title="Test Parameters", entries=_test_2_0(run, test.settings, window)),
         ),
     )
 
@@ -149,9 +149,9 @@ def _platform_2_0(run: StoredRun) -> tuple[Entry, ...]:
         ("OS", platform.operating_system),
         ("Test SW", platform.tool),
         ("Test SW ver", platform.tool_version),
-        ("Test SN", platform.extra.get("serial")),
+        ("Test SN", run.description.get("platform_serial")),
         ("HBA", run.description.get("hba")),
-        ("PCIe", platform.extra.get("pcie")),
+        ("PCIe", run.description.get("pcie")),
     )
     return tuple((name, paragraph(value)) for name, value in facts)
 
@@ -166,7 +166,7 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
         ("Capacity", capacity_label(identity.capacity_bytes)),
         ("Interface", interface_label(run)),
         ("NAND Type", nand_label(run)),
-        ("PCIe NVM", paragraph(run.platform.extra.get("pcie_nvm"))),
+        ("PCIe NVM", paragraph(run.conditions[0].link if run.conditions else None)),
         ("Purge Method", purge_label(test)),
         ("Write Cache", cache_label(identity.write_cache)),
     )
@@ -185,16 +185,16 @@ def _set_up_2_0(run: StoredRun, test: StoredTest, window: MeasurementWindow | No
         ("Pre Condition 2", workload_dependent(settings)),
         ("TOIO - TC/QD", demand_label(settings.demand)),
         ("SS Rounds", window_label(settings, window)),
-        ("Notes", "see page 1"),
+        ("Notes", paragraph(run.description.get("notes") or "none")),
     )
 
 
-def _test_2_0(settings: AnySettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
+def _test_2_0(run: StoredRun, settings: AnySettings, window: MeasurementWindow | None) -> tuple[Entry, ...]:
     first = _loop_2_0(settings) if isinstance(settings, LoopSettings) else _saturation_2_0(settings)
     histogram = f"Histogram, {duration_label(settings.histogram_ns)}" if settings.histogram_ns else NOT_APPLICABLE
     return (
         ("Data Pattern", data_label(settings.data)),
-        ("AR & Amount", range_label(settings)),
+        ("AR & Amount", range_label(run, settings)),
         *first,
         ("TOIO - TC/QD", demand_label(settings.demand)),
         ("Steady State", convergence(settings, window)),
@@ -261,14 +261,14 @@ def workload_dependent(settings: AnySettings) -> str:
 
 
 def preconditioned_label(settings: AnySettings) -> str:
-    """Print the preconditioned share of the drive; a write saturation test covers all of it itself."""
-    return percent(settings.preconditioning_share if isinstance(settings, LoopSettings) else 1.0)
+    """Print the preconditioned share of the drive, N/A for a write saturation test."""
+    return percent(settings.preconditioning_share) if isinstance(settings, LoopSettings) else NOT_APPLICABLE
 
 
-def range_label(settings: AnySettings) -> str:
-    """Print the test ActiveRange: an amount, or the whole drive of a write saturation test."""
+def range_label(run: StoredRun, settings: AnySettings) -> str:
+    """Print the test ActiveRange: an amount, or the share of the drive of a write saturation test."""
     if isinstance(settings, SaturationSettings):
-        return percent(1.0)
+        return f"{settings.range_amount_bytes / run.identity.capacity_bytes * 100:.4g} %"
     return amount_label(settings.range_amount_bytes, settings.segment_count)
 
 

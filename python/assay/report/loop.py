@@ -47,7 +47,9 @@ class LoopSheets(Sheets):
 
     def made(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
         """The pages of the test under its banner."""
-        return self.pages(title, sheets, window=self.result.window, banner=loop_banner(self.test, self.result))
+        return self.pages(
+            title, sheets, window=headline_window(self.result), banner=loop_banner(self.test, self.result)
+        )
 
     def convergence(
         self,

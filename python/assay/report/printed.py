@@ -90,6 +90,11 @@ def percent(share: float) -> str:
     return f"{share * 100:g} %"
 
 
+def minutes_label(minutes: float) -> str:
+    """Print minutes on the axis of a test. Worked: 1440.0 -> ``"1,440 min"``, 1.94 -> ``"1.94 min"``."""
+    return f"{minutes:,.0f} min" if minutes >= 100 else f"{minutes:.3g} min"  # noqa: PLR2004 - three digits
+
+
 def demand_label(demand: Demand) -> str:
     """Print total OIO, TC and QD. Worked: TC 1, QD 8 -> ``"8 - TC 1/QD 8"``."""
     total = demand.thread_count * demand.queue_depth

@@ -48,7 +48,7 @@ def claim_label(run: StoredRun, name: str | None) -> str:
     """What the data sheet claims of a figure, as the plan states it."""
     claims: dict[str, Any] = run.plan.get("claims") or {}
     value = claims.get(name) if name else None
-    return _NOT_STATED if value is None else f"{value:,g}"
+    return _NOT_STATED if value is None else f"{value:,.12g}"
 
 
 def _saturation(sheets: SaturationSheets) -> tuple[Figure, ...]:

@@ -12,6 +12,7 @@ from assay.report.header import (
     ORGANISATION,
     convergence,
     interface_label,
+    nand_label,
     platform_label,
     preconditioned_label,
     preconditioning_label,
@@ -21,15 +22,17 @@ from assay.report.header import (
     window_label,
     workload_dependent,
 )
-from assay.report.label import loop_banner, saturation_banner
+from assay.report.label import headline_window, loop_banner, saturation_banner
 from assay.report.loop import LoopSheets
 from assay.report.page import Box, Group, Header, Page, Table
 from assay.report.printed import (
     NOT_APPLICABLE,
+    NOT_AVAILABLE,
     cache_label,
     capacity_label,
     data_label,
     demand_label,
+    minutes_label,
     paragraph,
     percent,
     printable,
@@ -37,7 +40,7 @@ from assay.report.printed import (
 )
 from assay.report.select import select_data
 from assay.report.wsat import SaturationSheets
-from assay.window import cell_label
+from assay.window import cell_label, withheld_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +91,7 @@ def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) ->
         title="Summary Report - All Tests",
         subtitle=f"Summary of Tests - {profile.title}",
         header=summary_header(run, profile),
-        banner=None,
+        banner=_joined_banner(tests),
         blocks=(table, _special_notes(run)),
     )
 
@@ -119,7 +122,7 @@ def selected_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> 
         title="Summary Performance - Selected",
         subtitle=f"{printable(run.identity.model)} - Summary Performance - Selected",
         header=summary_header(run, profile),
-        banner=None,
+        banner=_joined_banner(tests),
         blocks=(*boxes, _select_table(tests)),
     )
 
@@ -137,6 +140,7 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
             ("DUT Vendor", paragraph(described.get("vendor"))),
             ("SSD Model No.", printable(identity.model)),
             ("Test Sponsor", paragraph(described.get("sponsor"))),
+            ("Operator", paragraph(described.get("operator"))),
             ("Auditor", paragraph(described.get("auditor"))),
         ),
         groups=(
@@ -146,7 +150,9 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
                 ("Firmware Rev", printable(identity.firmware)),
                 ("User Capacity", capacity_label(identity.capacity_bytes)),
                 ("Interface", interface_label(run)),
+                ("NAND Type", nand_label(run)),
                 ("Form Factor", paragraph(described.get("form_factor"))),
+                ("Features", paragraph(described.get("features"))),
                 ("Write Cache", cache_label(identity.write_cache)),
             ),
             _group(
@@ -157,11 +163,13 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
                 ("RAM", paragraph(memory)),
                 ("HBA", paragraph(described.get("hba"))),
                 ("Primary Storage", paragraph(described.get("primary_storage"))),
+                ("Peripherals", paragraph(described.get("peripherals"))),
             ),
             _group(
                 "Test Software",
                 ("OS", paragraph(platform.operating_system)),
                 ("Kernel", paragraph(platform.kernel)),
+                ("File System", paragraph(described.get("file_system") or "none: the block device is tested")),
                 ("Test Software", paragraph(platform.tool)),
                 ("Release", paragraph(platform.tool_version)),
             ),
@@ -201,7 +209,7 @@ def _set_up(sheets: Sheets) -> tuple[str, ...]:
         preconditioned_label(settings),
         _test_range(run, settings),
         workload_dependent(settings),
-        range_label(settings),
+        range_label(run, settings),
         segments_label(settings),
         _workload(settings),
         _extent(sheets),
@@ -234,7 +242,7 @@ def _settings_box(sheets: Sheets) -> Box:
         ("Test Run Date", utc(test.started_wall_ns)),
         ("WIPC", preconditioning_label(sheets.run, test)),
         ("WDPC", workload_dependent(test.settings)),
-        ("AR AMT / Segments", f"{range_label(test.settings)} / {segments_label(test.settings)}"),
+        ("AR AMT / Segments", f"{range_label(sheets.run, test.settings)} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", _extent(sheets)),
         ("Steady", _steady(sheets)),
@@ -282,9 +290,13 @@ def _extent(sheets: Sheets) -> str:
     """The rounds of the window, or time and gigabytes of a write saturation test."""
     if isinstance(sheets, SaturationSheets):
         result = sheets.result
-        return f"{result.minutes[-1]:.4g} min / {result.written_gb[-1]:,.1f} GB" if result.minutes else NOT_APPLICABLE
+        return (
+            f"{minutes_label(result.minutes[-1])} / {result.written_gb[-1]:,.1f} GB"
+            if result.minutes
+            else NOT_APPLICABLE
+        )
     if isinstance(sheets, LoopSheets):
-        return window_label(sheets.settings, sheets.result.window)
+        return window_label(sheets.settings, headline_window(sheets.result))
     return NOT_APPLICABLE
 
 
@@ -294,7 +306,15 @@ def _banner(sheets: Sheets) -> str | None:
     return loop_banner(sheets.test, sheets.result) if isinstance(sheets, LoopSheets) else None
 
 
+def _joined_banner(tests: Sequence[Sheets]) -> str | None:
+    """The banners of all tests, each under its test's name."""
+    found = ((sheets.test.settings.test.upper(), _banner(sheets)) for sheets in tests)
+    return " | ".join(f"{name}: {text}" for name, text in found if text) or None
+
+
 def _steady(sheets: Sheets) -> str:
+    if withheld_reason(sheets.test):
+        return NOT_AVAILABLE
     if isinstance(sheets, SaturationSheets):
         return "reached" if sheets.result.steady_iops is not None else "not reached"
     if isinstance(sheets, LoopSheets):

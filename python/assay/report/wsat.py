@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.label import saturation_banner
+from assay.report.label import headline_window, saturation_banner
 from assay.report.page import Box, Text
-from assay.report.printed import NOT_AVAILABLE, one_decimal
+from assay.report.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.report.saturation_figures import (
     FILLS,
     MINUTES,
@@ -23,7 +23,7 @@ from assay.report.saturation_figures import (
 )
 from assay.report.sheets import Sheets
 from assay.units import MILLISECOND_NS, duration_label
-from assay.window import max_latency_ns, merged, response_time, step_times
+from assay.window import max_latency_ns, merged, response_time, step_times, withheld_reason
 
 if TYPE_CHECKING:
     from assay.records import SaturationSettings, StoredTest
@@ -66,7 +66,9 @@ def wsat_pages(sheets: SaturationSheets) -> tuple[Page, ...]:
     first, *rest = found
     with_strip = (first[0], (sheets.strip(), *first[1]))
     pages = (with_strip, *rest, *histogram_sheets(sheets))
-    return sheets.pages(title, pages, window=sheets.result.window, banner=saturation_banner(sheets.test, sheets.result))
+    return sheets.pages(
+        title, pages, window=headline_window(sheets.result), banner=saturation_banner(sheets.test, sheets.result)
+    )
 
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
@@ -92,15 +94,18 @@ def mark_label(mark: Mark | None) -> str:
     """Print a mark. Worked: minute 60 at 250 GB on 256 GB -> ``"60 min / 250.0 GB / 0.98 fills"``."""
     if mark is None:
         return NOT_AVAILABLE
-    return f"{mark.minutes:.4g} min / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
+    return f"{minutes_label(mark.minutes)} / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
 
 
 def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
     """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
     steps, times = sheets.test.steps("histogram"), histogram_times(sheets.test)
-    if not steps or not times.io_count:
+    if not steps:
         return ()
     step = steps[0]
+    if (withheld := withheld_reason(sheets.test)) or not times.io_count:
+        reason = f"n/a: {withheld or 'no I/O completed'}"
+        return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
     largest_ms = (max_latency_ns(step) or 0) / MILLISECOND_NS
     what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
     plot = confidence_figure(f"{sheets.prefix}-confidence", times, float(response_time(step)))
@@ -146,4 +151,4 @@ def _end_label(test: StoredTest, result: SaturationResult) -> str:
     end = _ENDS.get(test.ended or "", test.ended or "unfinished")
     if not result.minutes:
         return end
-    return f"{end}: {result.minutes[-1]:.4g} min, {result.written_gb[-1]:,.1f} GB"
+    return f"{end}: {minutes_label(result.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import check_program
-from assay.errors import DeviceFailureError
+from assay.errors import AssayError, DeviceFailureError
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.records import LoopSettings
@@ -32,10 +32,17 @@ def conduct(
     """
     conductor = _Conductor(planned, bench, writer, show)
     writer.test_started(planned.settings)
-    conductor.purge()
-    if isinstance(planned.settings, LoopSettings):
-        return _conduct_loop(conductor, planned.settings, seed)
-    return _conduct_saturation(conductor, planned.settings)
+    try:
+        conductor.purge()
+        if isinstance(planned.settings, LoopSettings):
+            return _conduct_loop(conductor, planned.settings, seed)
+        return _conduct_saturation(conductor, planned.settings)
+    except KeyboardInterrupt:
+        writer.note("test_ended", reason="interrupted")
+        raise
+    except AssayError as error:
+        writer.note("test_ended", reason=error.slug)
+        raise
 
 
 def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> bool:

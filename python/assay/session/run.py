@@ -76,19 +76,14 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _note_end(writer, "interrupted", InterruptedRunError.exit_code)
+        writer.note("run_ended", exit_code=InterruptedRunError.exit_code)
         raise InterruptedRunError(
             "run", f"stopped; what was measured is in {writer.folder}", f"see it with: assay report {writer.folder}"
         ) from None
     except AssayError as error:
-        _note_end(writer, error.slug, error.exit_code, message=str(error))
+        writer.note("run_ended", exit_code=error.exit_code, message=str(error))
         remedy = f"{error.remedy}; what was measured: assay report {writer.folder}"
         raise type(error)(error.thing, error.reason, remedy) from error
-
-
-def _note_end(writer: RunWriter, reason: str, exit_code: int, **facts: Any) -> None:
-    writer.note("test_ended", reason=reason)
-    writer.note("run_ended", exit_code=exit_code, **facts)
 
 
 def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, seed: int) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
 
 
 def list_runs(folder: Path) -> Iterator[Path]:
-    """The run folders directly below a folder, oldest first."""
+    """The run folders directly below a folder, by name."""
     if folder.is_dir():
         yield from sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}"))
 
@@ -93,7 +93,7 @@ class _Test:
                 self._take_steps(entry.data)
             case "verdict":
                 self.verdict = decode(MeasurementWindow, entry.data, name="journal")
-            case "test_ended":
+            case "test_ended" if self.ended is None:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:

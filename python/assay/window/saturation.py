@@ -54,7 +54,7 @@ class SaturationResult:
     than ten I/Os lie beyond; empty where the histograms were not read.
     window : the last five verdict samples by their own numbers. first_steady : the sample at which the rule first held.
     steady_iops : average of the window where it holds and may be printed. plateau : less than one drive fill was
-    written when the rule first held, so that the drive may still be fresh.
+    written when that window ended, so that the drive may still be fresh.
     """
 
     minutes: tuple[float, ...]
@@ -120,8 +120,8 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
     withheld = withheld_reason(test)
     curve = _Curve(samples, settings, capacity_bytes)
     level = window.verdicts[settings.label].average if window and window.reached and not withheld else None
-    first = curve.first_steady()
     drop = None if withheld else curve.peak_drop()
+    last = window.rounds[-1] * settings.samples_per_verdict - 1 if window and window.reached else None
     return SaturationResult(
         minutes=curve.minutes,
         iops=curve.iops,
@@ -132,12 +132,12 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
         largest_ms=tuple(_largest_ms(sample) for sample in samples),
         percentiles=_sample_percentiles(test, len(samples)),
         window=window,
-        first_steady=first,
-        peak=curve.peak(),
+        first_steady=None if withheld else curve.first_steady(),
+        peak=None if withheld else curve.peak(),
         peak_drop=drop,
         steady=curve.steady(level, drop),
         steady_iops=level,
-        plateau=first is not None and first.fills < 1,
+        plateau=last is not None and curve.fills[last] < 1,
         error_count=stored_error_count(test),
         withheld=withheld,
     )
