@@ -118,8 +118,8 @@ def test_any_changed_byte_of_the_journal_is_noticed(finished: Path, tmp_path: Pa
     lines = (finished / "journal.jsonl").read_bytes().splitlines(keepends=True)
     head = (finished / "run.json").read_bytes()
     place = next(number for number, line in enumerate(lines) if b'"kind":"steps"' in line)
-    lines[place] = lines[place].replace(b'"window_io_count":', b'"window_io_count":1', 1)
-    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines))
+    forged = lines[place].replace(b'"window_io_count":', b'"window_io_count":1', 1)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:place], forged, *lines[place + 1 :]]))
     with pytest.raises(StoreError, match=rf"journal\.jsonl:{place + 2}: the hash chain is broken"):
         list(read_journal(tmp_path, head))
     (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
