@@ -31,7 +31,8 @@ def rust_functions() -> list[tuple[str, int]]:
         lines = path.read_text("utf-8").splitlines()
         for index, line in enumerate(lines):
             match = re.match(r"( *)(pub(\([a-z]+\))? )?(const )?fn (\w+)", line)
-            if match:
+            # A signature without a body, or with all of it on its line, has no lines of its own.
+            if match and line.endswith("{"):
                 end = next((n for n in range(index, len(lines)) if lines[n].startswith(match[1] + "}")), index)
                 found.append((f"{path.name}:{match[5]}", end - index - 1))
     return found

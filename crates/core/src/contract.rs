@@ -165,6 +165,11 @@ pub trait Device {
     /// The operating system's error when memory or queue entries cannot be had.
     fn prepare(&mut self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> Result<(), Errno>;
 
+    /// An I/O at this place will come soon; a device may fetch what it needs for it. It changes no result.
+    fn look_ahead(&mut self, offset: Bytes) {
+        let _ = offset;
+    }
+
     /// Accept one I/O. Its slot must be free.
     fn submit(&mut self, io: Io);
 

@@ -3,6 +3,7 @@
 //! At the end of a step nothing is cancelled or waited for: free slots go to the next step at once, and the
 //! last completions of the old step are counted as its tail while the new one already runs.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -20,6 +21,8 @@ const POLL: Nanos = Nanos(50_000_000);
 const IDLE_POLL: Nanos = Nanos(1_000_000);
 /// How often the age of the outstanding I/Os is looked at.
 const LOOK_EVERY: Nanos = Nanos(1_000_000_000);
+/// Random accesses drawn before their turn.
+const LOOK_AHEAD: usize = 16;
 /// After an interruption, outstanding I/Os are waited for at most this long.
 const DRAIN_LIMIT: Nanos = Nanos(3_000_000_000);
 
@@ -113,6 +116,8 @@ struct LaneRun<'a, D> {
     looked: Nanos,
     io_count: u64,
     latency_sum_ns: u64,
+    /// Accesses of the open step that were drawn ahead.
+    ahead: VecDeque<Access>,
     boundary: Probe,
 }
 
@@ -129,6 +134,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             looked: start,
             io_count: 0,
             latency_sum_ns: 0,
+            ahead: VecDeque::with_capacity(LOOK_AHEAD),
             boundary: Probe::default(),
         }
     }
@@ -163,6 +169,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
         self.steps.push(LaneStep { record, tally, in_flight: 0, end: Nanos::NEVER, closed: false });
         self.integrated = start;
         self.last_submission = start;
+        self.ahead.clear();
     }
 
     /// Submit and reap until the step ends.
@@ -201,8 +208,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     fn submit(&mut self, index: usize, step: &SharedStep, now: Nanos) {
         let slot = self.lane.free.pop().expect("a lane has as many slots as its largest step");
-        let cursor = self.cursor(step, slot);
-        let access = step.pattern.draw(&mut self.lane.rng, cursor);
+        let access = self.next_access(step, slot);
         step.claimed_bytes(access.length);
         self.integrate(now);
         self.outstanding += 1;
@@ -216,6 +222,20 @@ impl<'a, D: Device> LaneRun<'a, D> {
         self.note_submission(index, now);
         let Access { direction, offset, length } = access;
         self.lane.device.submit(Io { slot, direction, offset, length, data_index: step.data_index });
+    }
+
+    /// The next access. Random ones are drawn ahead, so that the device can fetch what it needs for them.
+    fn next_access(&mut self, step: &SharedStep, slot: u32) -> Access {
+        if !step.pattern.is_random() {
+            let cursor = self.cursor(step, slot);
+            return step.pattern.draw(&mut self.lane.rng, cursor);
+        }
+        while self.ahead.len() < LOOK_AHEAD {
+            let access = step.pattern.draw(&mut self.lane.rng, &step.cursor);
+            self.lane.device.look_ahead(access.offset);
+            self.ahead.push_back(access);
+        }
+        self.ahead.pop_front().expect("just filled")
     }
 
     fn cursor<'s>(&self, step: &'s SharedStep, slot: u32) -> &'s AtomicU64 {

@@ -151,6 +151,11 @@ impl CompiledPattern {
         })
     }
 
+    /// Whether no access takes its place from a cursor.
+    pub(crate) fn is_random(&self) -> bool {
+        matches!(self.randoms, Share::All)
+    }
+
     pub(crate) fn cursor(&self) -> Cursor {
         self.cursor
     }

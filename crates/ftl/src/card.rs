@@ -2,9 +2,20 @@
 
 use assay_core::contract::{Bytes, Nanos};
 
-/// Bytes of one mapped page.
-pub const PAGE_BYTES: u64 = 4096;
+/// Which closed unit garbage collection takes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VictimPolicy {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// The one that was closed first.
+    Fifo,
+    /// Any, with equal chance.
+    Random,
+    /// The emptiest of so many drawn at random, at least 2.
+    Choices(u32),
+}
 
+#[allow(clippy::struct_excessive_bools, reason = "each is a trait that a drive has or has not")]
 /// A drive's model card. Rates are in bytes per second, times in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
@@ -12,13 +23,17 @@ pub struct Card {
     pub capacity: Bytes,
     /// Logical block, 512 or 4096.
     pub logical_block: Bytes,
+    /// Bytes that are mapped as one, 4 KiB to 64 KiB, a power of two; smaller writes read and rewrite all of it.
+    pub map_unit: Bytes,
     /// Flash beyond the user capacity as a share of it, 0.02 to 4; open and reserve units come on top.
     pub over_provisioning: f64,
+    /// Share of the user capacity that a purge leaves mapped, 0 to 1.
+    pub purge_mapped_share: f64,
     /// Channels, 1 to 64.
     pub channel_count: u32,
     /// Dies on each channel, 1 to 64.
     pub dies_per_channel: u32,
-    /// Bytes that a die programs at once (NAND page x planes), a multiple of 4 KiB.
+    /// Bytes that a die programs at once (NAND page x planes), a multiple of the map unit.
     pub program_unit: Bytes,
     /// Bytes of one die that are erased together (block x planes), a multiple of the program unit.
     pub erase_unit: Bytes,
@@ -30,14 +45,62 @@ pub struct Card {
     pub erase: Nanos,
     /// Channel rate.
     pub channel_rate: u64,
-    /// Host link rate, shared by both directions.
+    /// Host link rate: of both directions together, or of each where it is `full_duplex`.
     pub link_rate: u64,
+    /// Reads and writes cross the host link at the same time.
+    pub full_duplex: bool,
     /// Controller time per read command.
     pub read_command: Nanos,
     /// Controller time per write command.
     pub write_command: Nanos,
+    /// Controller time for each further 4 KiB of a read.
+    pub read_extra: Nanos,
+    /// Controller time for each further 4 KiB of a write.
+    pub write_extra: Nanos,
+    /// Extra controller time of a write that covers a map unit in part.
+    pub partial_write: Nanos,
+    /// Commands that the drive takes at once; others wait at the host. 1 to 65,536.
+    pub queue_limit: u32,
+    /// Commands are begun in order: one that waits for the write buffer holds up those behind it.
+    pub in_order: bool,
     /// Host data that may wait to be programmed, at least 4 program units.
     pub write_buffer: Bytes,
+    /// A write is done when it is in the buffer; without, when it is in the flash.
+    pub write_cache: bool,
+    /// Reads of a partial write go before queued programs, as host reads do; without, they wait their turn.
+    pub modify_reads_first: bool,
+    /// Which unit is collected next.
+    pub victim: VictimPolicy,
+    /// Relocated data goes to the units that host data goes to.
+    pub shared_frontier: bool,
+    /// Relocations are done in batches of so much, up to a unit; 0 spreads them evenly.
+    pub collection_batch: Bytes,
+    /// Idle time after which collection begins by itself; 0 means never.
+    pub idle_delay: Nanos,
+    /// Free space that idle collection strives for, as a share of the user capacity, 0 to 1.
+    pub idle_target: f64,
+    /// Flash written at `slc_program` before the rest is written at `program`; refilled when idle. 0 means none.
+    pub slc_cache: Bytes,
+    /// Time to program one program unit of the single-level cache.
+    pub slc_program: Nanos,
+    /// Rate at which idle time frees the single-level cache.
+    pub slc_fold_rate: u64,
+    /// Map entries held in memory, in bytes at 4 per entry; others are read from flash. 0 means all.
+    pub map_cache: Bytes,
+    /// Rate of host writes that the drive sustains; 0 means no limit.
+    pub write_limit_rate: u64,
+    /// Host writes before that limit acts.
+    pub write_limit_burst: Bytes,
+    /// Every so often the controller stops for `stall`; 0 means never.
+    pub stall_period: Nanos,
+    /// Length of that stop.
+    pub stall: Nanos,
+    /// Spread of array times: a share of each, triangular around it, 0 to 0.5.
+    pub jitter: f64,
+    /// Seed of victim draws and jitter.
+    pub seed: u64,
+    /// No flash at all: commands and link only.
+    pub ideal: bool,
 }
 
 /// Why a card cannot be built.
@@ -61,31 +124,110 @@ impl std::fmt::Display for CardError {
     }
 }
 
+/// A second; no single operation of a drive takes longer.
+const SECOND: u64 = 1_000_000_000;
+
 impl Card {
+    /// A plain drive for tests: 1 GB, eight dies, nothing beyond mapping and collection.
+    #[cfg(test)]
+    pub(crate) fn example() -> Self {
+        Self {
+            capacity: Bytes(1_000_000_000),
+            logical_block: Bytes(512),
+            map_unit: Bytes(4096),
+            over_provisioning: 0.07,
+            purge_mapped_share: 0.0,
+            channel_count: 4,
+            dies_per_channel: 2,
+            program_unit: Bytes(16384),
+            erase_unit: Bytes(2 << 20),
+            read: Nanos(50_000),
+            program: Nanos(1_300_000),
+            erase: Nanos(3_000_000),
+            channel_rate: 200_000_000,
+            link_rate: 550_000_000,
+            full_duplex: false,
+            read_command: Nanos(10_000),
+            write_command: Nanos(10_000),
+            read_extra: Nanos(0),
+            write_extra: Nanos(0),
+            partial_write: Nanos(0),
+            queue_limit: 65536,
+            in_order: false,
+            write_buffer: Bytes(4 << 20),
+            write_cache: true,
+            modify_reads_first: true,
+            victim: VictimPolicy::Greedy,
+            shared_frontier: false,
+            collection_batch: Bytes(0),
+            idle_delay: Nanos(0),
+            idle_target: 0.0,
+            slc_cache: Bytes(0),
+            slc_program: Nanos(0),
+            slc_fold_rate: 0,
+            map_cache: Bytes(0),
+            write_limit_rate: 0,
+            write_limit_burst: Bytes(0),
+            stall_period: Nanos(0),
+            stall: Nanos(0),
+            jitter: 0.0,
+            seed: 1,
+            ideal: false,
+        }
+    }
+
     pub(crate) fn check(&self) -> Result<(), CardError> {
-        let block = self.logical_block.0;
-        let checks = [
-            ("logical_block_bytes", block == 512 || block == 4096),
-            ("capacity_bytes", in_range(self.capacity.0, 64 << 20, 16_000_000_000_000)),
-            ("capacity_bytes", self.capacity.0.is_multiple_of(block.max(1))),
-            ("over_provisioning", (0.02..=4.0).contains(&self.over_provisioning)),
-            ("channel_count", in_range(u64::from(self.channel_count), 1, 64)),
-            ("dies_per_channel", in_range(u64::from(self.dies_per_channel), 1, 64)),
-            ("program_unit_bytes", self.program_unit.0 > 0 && self.program_unit.0.is_multiple_of(PAGE_BYTES)),
-            ("erase_unit_bytes", self.erase_unit.0 > 0 && self.erase_unit.0.is_multiple_of(self.program_unit.0.max(1))),
-            ("read_ns", in_range(self.read.0, 1, 1_000_000_000)),
-            ("program_ns", in_range(self.program.0, 1, 1_000_000_000)),
-            ("erase_ns", in_range(self.erase.0, 1, 10_000_000_000)),
-            ("channel_bytes_per_s", in_range(self.channel_rate, 1_000_000, 1_000_000_000_000)),
-            ("link_bytes_per_s", in_range(self.link_rate, 1_000_000, 1_000_000_000_000)),
-            ("read_command_ns", self.read_command.0 <= 1_000_000_000),
-            ("write_command_ns", self.write_command.0 <= 1_000_000_000),
-            ("write_buffer_bytes", in_range(self.write_buffer.0, 4 * self.program_unit.0, 1 << 34)),
-        ];
-        match checks.iter().find(|(_, inside)| !inside) {
+        let sizes = self.size_checks();
+        let all = sizes.iter().chain(&self.share_checks()).chain(&self.time_checks()).copied().collect::<Vec<_>>();
+        match all.iter().find(|(_, inside)| !inside) {
             Some((name, _)) => Err(CardError::Parameter(name)),
             None => Ok(()),
         }
+    }
+
+    fn size_checks(&self) -> [(&'static str, bool); 13] {
+        let (block, unit) = (self.logical_block.0, self.map_unit.0);
+        let program = self.program_unit.0;
+        [
+            ("logical_block_bytes", block == 512 || block == 4096),
+            ("capacity_bytes", in_range(self.capacity.0, 64 << 20, 16_000_000_000_000)),
+            ("capacity_bytes", self.capacity.0.is_multiple_of(block.max(1))),
+            ("map_unit_bytes", unit.is_power_of_two() && in_range(unit, 4096, 65536)),
+            ("channel_count", in_range(u64::from(self.channel_count), 1, 64)),
+            ("dies_per_channel", in_range(u64::from(self.dies_per_channel), 1, 64)),
+            ("program_unit_bytes", program > 0 && program.is_multiple_of(unit.max(1))),
+            ("erase_unit_bytes", self.erase_unit.0 > 0 && self.erase_unit.0.is_multiple_of(program.max(1))),
+            ("channel_bytes_per_s", in_range(self.channel_rate, 1_000_000, 1_000_000_000_000)),
+            ("link_bytes_per_s", in_range(self.link_rate, 1_000_000, 1_000_000_000_000)),
+            ("queue_limit", in_range(u64::from(self.queue_limit), 1, 65536)),
+            ("write_buffer_bytes", in_range(self.write_buffer.0, 4 * program, 1 << 34)),
+            ("slc_fold_bytes_per_s", self.slc_cache.0 == 0 || self.slc_fold_rate > 0),
+        ]
+    }
+
+    fn share_checks(&self) -> [(&'static str, bool); 5] {
+        [
+            ("over_provisioning", (0.02..=4.0).contains(&self.over_provisioning)),
+            ("purge_mapped_share", (0.0..=1.0).contains(&self.purge_mapped_share)),
+            ("idle_target_share", (0.0..=1.0).contains(&self.idle_target)),
+            ("jitter_share", (0.0..=0.5).contains(&self.jitter)),
+            ("victim", !matches!(self.victim, VictimPolicy::Choices(0 | 1))),
+        ]
+    }
+
+    fn time_checks(&self) -> [(&'static str, bool); 10] {
+        [
+            ("read_ns", in_range(self.read.0, 1, SECOND)),
+            ("program_ns", in_range(self.program.0, 1, SECOND)),
+            ("erase_ns", in_range(self.erase.0, 1, 10 * SECOND)),
+            ("slc_program_ns", self.slc_cache.0 == 0 || in_range(self.slc_program.0, 1, SECOND)),
+            ("read_command_ns", self.read_command.0 <= SECOND),
+            ("write_command_ns", self.write_command.0 <= SECOND),
+            ("read_extra_ns", self.read_extra.0 <= SECOND),
+            ("write_extra_ns", self.write_extra.0 <= SECOND),
+            ("partial_write_ns", self.partial_write.0 <= SECOND),
+            ("stall_ns", self.stall_period.0 == 0 || self.stall.0 < self.stall_period.0),
+        ]
     }
 }
 

@@ -1,8 +1,8 @@
 //! Garbage collection against the theory of uniform random writes, and the invariants of the map.
 
 use super::*;
-use crate::card::Card;
-use assay_core::contract::{Bytes, Nanos};
+use crate::card::{Card, VictimPolicy};
+use assay_core::contract::Bytes;
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,6 +19,7 @@ fn geometry(user_units: u32, unit_pages: u32, over_provisioning: f64) -> Geometr
     let user_pages = user_units * unit_pages;
     let data_units = (f64::from(user_units) * (1.0 + over_provisioning)).ceil() as u32;
     Geometry {
+        page_shift: 12,
         user_pages,
         unit_count: data_units + RESERVE_UNITS,
         unit_pages,
@@ -29,12 +30,17 @@ fn geometry(user_units: u32, unit_pages: u32, over_provisioning: f64) -> Geometr
     }
 }
 
+fn collector(geometry: &Geometry, victim: VictimPolicy) -> Collector {
+    let victims = Victims::new(geometry.unit_count, geometry.unit_pages, victim, 1);
+    Collector::new(geometry, victims, Collection { shared_frontier: false, batch: 1 })
+}
+
 fn below(rng: &mut Xoshiro256PlusPlus, bound: u32) -> u32 {
     (rng.next_u64() % u64::from(bound)) as u32
 }
 
 fn write_amplification(geometry: &Geometry, fills: u32) -> f64 {
-    let mut collector = Collector::new(geometry);
+    let mut collector = collector(geometry, VictimPolicy::Greedy);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     (0..geometry.user_pages).for_each(|logical| collector.write(logical, &mut NoWork));
     let random_fills = |collector: &mut Collector, rng: &mut Xoshiro256PlusPlus| {
@@ -63,7 +69,7 @@ fn write_amplification_of_uniform_random_writes_is_that_of_theory() {
 #[test]
 fn sequential_overwrites_relocate_nothing() {
     let geometry = geometry(256, 64, 0.1);
-    let mut collector = Collector::new(&geometry);
+    let mut collector = collector(&geometry, VictimPolicy::Greedy);
     for _ in 0..4 {
         (0..geometry.user_pages).for_each(|logical| collector.write(logical, &mut NoWork));
     }
@@ -77,12 +83,12 @@ proptest! {
     #[test]
     fn the_map_stays_consistent_under_any_writes(seed: u64, count in 1_u32..40_000, spare in 0.02_f64..0.5) {
         let geometry = geometry(64, 32, spare);
-        let mut collector = Collector::new(&geometry);
+        let mut collector = collector(&geometry, VictimPolicy::Greedy);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         for _ in 0..count {
             collector.write(below(&mut rng, geometry.user_pages), &mut NoWork);
         }
-        collector.mapping.check();
+        collector.mapping.check(geometry.unit_count);
         prop_assert_eq!(collector.statistics.host_pages, u64::from(count));
         prop_assert!(!collector.free.is_empty());
     }
@@ -90,23 +96,7 @@ proptest! {
 
 #[test]
 fn small_capacities_get_smaller_units() {
-    let card = Card {
-        capacity: Bytes(1_000_000_000),
-        logical_block: Bytes(512),
-        over_provisioning: 0.07,
-        channel_count: 8,
-        dies_per_channel: 2,
-        program_unit: Bytes(16384),
-        erase_unit: Bytes(2 << 20),
-        read: Nanos(50_000),
-        program: Nanos(1_300_000),
-        erase: Nanos(3_000_000),
-        channel_rate: 200_000_000,
-        link_rate: 550_000_000,
-        read_command: Nanos(10_000),
-        write_command: Nanos(10_000),
-        write_buffer: Bytes(4 << 20),
-    };
+    let card = Card { capacity: Bytes(1_000_000_000), channel_count: 8, dies_per_channel: 2, ..Card::example() };
     let geometry = Geometry::new(&card).expect("valid");
     assert_eq!(geometry.unit_pages, 4 * 16 * 2);
     assert!(geometry.unit_count > 1024);

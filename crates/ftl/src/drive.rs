@@ -1,17 +1,22 @@
 //! The simulated drive as a [`Device`].
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use assay_core::contract::{
     Bytes, Completion, Counters, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe,
 };
 
-use crate::card::{Card, CardError, PAGE_BYTES};
-use crate::collect::Collector;
+use crate::card::{Card, CardError};
 pub use crate::collect::FlashStatistics;
+use crate::collect::{Collection, Collector};
 use crate::geometry::Geometry;
-use crate::timing::Timing;
+use crate::map_cache::MapCache;
+use crate::pending::Pending;
+use crate::timing::{Timing, Way};
+use crate::victims::Victims;
+
+/// A hint is followed up when so many others have come: its map entry is there by then.
+const HINTS: usize = 8;
 
 /// A simulated drive, fresh until it is written to.
 ///
@@ -22,10 +27,19 @@ pub struct SimulatedDrive {
     geometry: Geometry,
     flash: Collector,
     timing: Timing,
+    map_cache: MapCache,
     clock: Nanos,
     epoch: Nanos,
-    pending: BinaryHeap<Reverse<(u64, u32)>>,
+    pending: Pending,
     flights: Vec<Io>,
+    /// Commands inside the drive, and those that wait at the host for a place in it.
+    admitted: u32,
+    waiting: VecDeque<Io>,
+    idle_since: u64,
+    /// Time up to which the write limit has been used.
+    limited_until: u64,
+    hints: [u32; HINTS],
+    hint: usize,
     counters: Counters,
 }
 
@@ -36,29 +50,43 @@ impl SimulatedDrive {
     /// [`CardError`] when a parameter is outside its range or the capacity too small for the dies.
     pub fn new(card: Card, epoch: Nanos) -> Result<Self, CardError> {
         let geometry = Geometry::new(&card)?;
-        Ok(Self {
-            flash: Collector::new(&geometry),
+        let mut drive = Self {
+            flash: fresh_flash(&card, &geometry),
             timing: Timing::new(&card, &geometry),
+            map_cache: MapCache::new(card.map_cache),
             card,
             geometry,
             clock: Nanos(0),
             epoch,
-            pending: BinaryHeap::new(),
+            pending: Pending::new(1),
             flights: Vec::new(),
+            admitted: 0,
+            waiting: VecDeque::new(),
+            idle_since: 0,
+            limited_until: 0,
+            hints: [0; HINTS],
+            hint: 0,
             counters: Counters::default(),
-        })
+        };
+        drive.map_what_a_purge_leaves();
+        Ok(drive)
     }
 
-    /// Return the drive to fresh: every page unmapped, every unit erased. Returns the time this takes.
+    /// Return the drive to fresh: every page unmapped (or as many as its card says), every unit erased.
+    /// Returns the time this takes.
     ///
     /// # Panics
     /// When I/Os are outstanding.
     pub fn purge(&mut self) -> Nanos {
-        assert!(self.pending.is_empty(), "a drive is purged between programs");
+        assert!(self.admitted == 0, "a drive is purged between programs");
         let span = Nanos(u64::from(self.geometry.unit_count) * self.geometry.erase_ns);
-        self.flash = Collector::new(&self.geometry);
+        self.flash = fresh_flash(&self.card, &self.geometry);
         self.timing = Timing::new(&self.card, &self.geometry);
+        self.map_cache = MapCache::new(self.card.map_cache);
+        self.limited_until = 0;
+        self.map_what_a_purge_leaves();
         self.clock += span;
+        self.idle_since = self.clock.0;
         span
     }
 
@@ -68,6 +96,13 @@ impl SimulatedDrive {
         self.flash.statistics
     }
 
+    fn map_what_a_purge_leaves(&mut self) {
+        let pages = (f64::from(self.geometry.user_pages) * self.card.purge_mapped_share) as u32;
+        if pages > 0 {
+            self.flash.write_run(0, pages, &mut NoTime);
+        }
+    }
+
     fn serve(&mut self, io: &Io) -> u64 {
         match io.direction {
             Direction::Read => self.serve_read(io),
@@ -75,52 +110,158 @@ impl SimulatedDrive {
         }
     }
 
+    #[inline]
     fn serve_read(&mut self, io: &Io) -> u64 {
-        let begun = self.timing.command(self.clock.0, self.card.read_command.0);
-        let mut sensed = begun;
-        let mut stripe = None;
-        for logical in pages(io) {
-            let Some(page) = self.flash.mapping.lookup(logical) else { continue };
-            let next = self.geometry.stripe_of(page);
-            stripe = match stripe {
-                Some((same, count)) if same == next => Some((next, count + 1)),
-                other => {
-                    sensed = sensed.max(self.read_counted(other, begun));
-                    Some((next, 1))
-                }
-            };
-        }
-        sensed = sensed.max(self.read_counted(stripe, begun));
+        let span = self.card.read_command.0 + extra(io.length, self.card.read_extra);
+        let begun = self.timing.command(self.clock.0, span);
+        let sensed = if self.card.ideal { begun } else { self.sense(io, begun) };
         // The link's share is reserved at once; the last page still has to cross it once it is sensed.
-        let linked = self.timing.link(begun, io.length.0);
+        let linked = self.timing.link(Way::ToHost, begun, io.length.0);
         if sensed == begun { linked } else { linked.max(sensed + self.timing.page_on_link(io.length.0)) }
     }
 
-    fn read_counted(&mut self, stripe: Option<(u32, u32)>, at: u64) -> u64 {
-        stripe.map_or(at, |(stripe, count)| self.timing.read_stripe(stripe, count, at))
+    /// Read what is mapped of an I/O from the flash; returns when the last of it is in the controller.
+    #[inline]
+    fn sense(&mut self, io: &Io, begun: u64) -> u64 {
+        let pages = self.pages(io);
+        let begun = self.look_up_map(pages.start, begun);
+        let page_bytes = self.geometry.page_bytes().min(io.length.0);
+        if pages.len() == 1 {
+            let Some(page) = self.flash.mapping.lookup(pages.start) else { return begun };
+            return self.timing.read_stripe(self.geometry.stripe_of(page), page_bytes, begun);
+        }
+        let mut sensed = begun;
+        let mut stripe: Option<(u32, u64)> = None;
+        for logical in pages {
+            let Some(page) = self.flash.mapping.lookup(logical) else { continue };
+            let next = self.geometry.stripe_of(page);
+            stripe = match stripe {
+                Some((same, bytes)) if same == next => Some((next, bytes + page_bytes)),
+                other => {
+                    sensed = sensed.max(self.read_counted(other, begun));
+                    Some((next, page_bytes))
+                }
+            };
+        }
+        sensed.max(self.read_counted(stripe, begun))
     }
 
+    fn read_counted(&mut self, stripe: Option<(u32, u64)>, at: u64) -> u64 {
+        stripe.map_or(at, |(stripe, bytes)| self.timing.read_stripe(stripe, bytes, at))
+    }
+
+    #[inline]
     fn serve_write(&mut self, io: &Io) -> u64 {
-        let begun = self.timing.command(self.clock.0, self.card.write_command.0);
-        let linked = self.timing.link(begun, io.length.0);
-        let end = io.offset.0 + io.length.0;
-        let mut done = linked;
-        for logical in pages(io) {
-            let from = u64::from(logical) * PAGE_BYTES;
-            let partial = from < io.offset.0 || from + PAGE_BYTES > end;
-            let ready = if partial { self.read_before_modify(logical, linked) } else { linked };
-            done = done.max(self.timing.accept(ready));
-            self.flash.write(logical, &mut self.timing);
+        let pages = self.pages(io);
+        let partial = self.partial_pages(io);
+        let mut span = self.card.write_command.0 + extra(io.length, self.card.write_extra);
+        if partial != [None, None] {
+            span += self.card.partial_write.0;
+        }
+        let begun = self.timing.command(self.clock.0, span);
+        let begun = self.obey_write_limit(begun, io.length.0);
+        let linked = self.timing.link(Way::FromHost, begun, io.length.0);
+        if self.card.ideal {
+            return linked;
+        }
+        let linked = self.look_up_map(pages.start, linked);
+        let ready =
+            partial.into_iter().flatten().fold(linked, |ready, page| ready.max(self.read_before_modify(page, linked)));
+        let done = self.append(pages, ready);
+        if self.card.in_order {
+            self.timing.hold_commands(done);
+        }
+        if self.card.write_cache { done } else { done.max(self.timing.write_through()) }
+    }
+
+    /// Take pages into the buffer and map them; returns when the last has a place in the buffer.
+    #[inline]
+    fn append(&mut self, pages: std::ops::Range<u32>, ready: u64) -> u64 {
+        if pages.len() == 1 {
+            let done = self.timing.accept(ready, 1);
+            self.flash.write(pages.start, &mut self.timing);
+            return done;
+        }
+        let mut done = ready;
+        let mut from = pages.start;
+        // The buffer holds at least four stripes, and one may be open.
+        let most = 2 * self.geometry.stripe_pages;
+        while from < pages.end {
+            let taken = most.min(pages.end - from);
+            done = done.max(self.timing.accept(ready, taken));
+            self.flash.write_run(from, taken, &mut self.timing);
+            from += taken;
         }
         done
     }
 
+    /// The first and last page of a write where it covers them in part.
+    #[inline]
+    fn partial_pages(&self, io: &Io) -> [Option<u32>; 2] {
+        let mask = self.geometry.page_bytes() - 1;
+        let (from, end) = (io.offset.0, io.offset.0 + io.length.0);
+        if (from | end) & mask == 0 {
+            return [None, None];
+        }
+        let (first, last) = ((from >> self.geometry.page_shift) as u32, ((end - 1) >> self.geometry.page_shift) as u32);
+        let head = (from & mask != 0 || (first == last && end & mask != 0)).then_some(first);
+        let tail = (first != last && end & mask != 0).then_some(last);
+        [head, tail]
+    }
+
     /// A write of part of a page first reads the rest of it.
     fn read_before_modify(&mut self, logical: u32, at: u64) -> u64 {
+        let bytes = self.geometry.page_bytes();
         match self.flash.mapping.lookup(logical) {
-            Some(page) => self.timing.read_stripe(self.geometry.stripe_of(page), 1, at),
+            Some(page) if self.card.modify_reads_first => {
+                self.timing.read_stripe(self.geometry.stripe_of(page), bytes, at)
+            }
+            Some(page) => self.timing.read_in_turn(self.geometry.stripe_of(page), bytes, at),
             None => at,
         }
+    }
+
+    /// Map entries that are not in memory are read first.
+    #[inline]
+    fn look_up_map(&mut self, logical: u32, at: u64) -> u64 {
+        match self.map_cache.miss(logical) {
+            Some(segment) => self.timing.read_map(segment, at),
+            None => at,
+        }
+    }
+
+    #[inline]
+    fn obey_write_limit(&mut self, at: u64, bytes: u64) -> u64 {
+        let rate = self.card.write_limit_rate;
+        if rate == 0 {
+            return at;
+        }
+        let span_of = |bytes: u64| (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64;
+        let begun = at.max(self.limited_until.saturating_sub(span_of(self.card.write_limit_burst.0)));
+        self.limited_until = self.limited_until.max(begun) + span_of(bytes);
+        begun
+    }
+
+    /// What the drive does by itself while nothing is outstanding.
+    fn use_idle_time(&mut self) {
+        let span = self.clock.0.saturating_sub(self.idle_since);
+        if span == 0 {
+            return;
+        }
+        self.timing.fold(span);
+        let delay = self.card.idle_delay.0;
+        if delay > 0 && span > delay {
+            let budget = (span - delay) / self.timing.relocation_time().max(1);
+            let target = (f64::from(self.geometry.user_pages) * self.card.idle_target) as u64;
+            self.flash.collect_idle(budget, target, &mut NoTime);
+        }
+    }
+
+    fn admit(&mut self, io: Io) {
+        self.admitted += 1;
+        let done = self.serve(&io);
+        self.flights[io.slot as usize] = io;
+        self.pending.set(io.slot, done);
     }
 
     fn count(&mut self, io: &Io) {
@@ -131,6 +272,13 @@ impl SimulatedDrive {
         counters.io_count += 1;
         counters.bytes += io.length;
     }
+
+    /// The mapped pages that an I/O touches.
+    #[inline]
+    fn pages(&self, io: &Io) -> std::ops::Range<u32> {
+        let (shift, last) = (self.geometry.page_shift, io.offset.0 + io.length.0 - 1);
+        (io.offset.0 >> shift) as u32..(last >> shift) as u32 + 1
+    }
 }
 
 impl Device for SimulatedDrive {
@@ -138,6 +286,7 @@ impl Device for SimulatedDrive {
         DeviceInfo { capacity: self.card.capacity, logical_block: self.card.logical_block }
     }
 
+    #[inline]
     fn now(&self) -> Nanos {
         self.clock
     }
@@ -149,28 +298,47 @@ impl Device for SimulatedDrive {
     fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
         let idle = Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length: Bytes(0), data_index: 0 };
         self.flights = vec![idle; slot_count as usize];
+        self.pending = Pending::new(slot_count);
         Ok(())
     }
 
-    fn submit(&mut self, io: Io) {
-        let done = self.serve(&io);
-        self.flights[io.slot as usize] = io;
-        self.pending.push(Reverse((done, io.slot)));
+    #[inline]
+    fn look_ahead(&mut self, offset: Bytes) {
+        let logical = (offset.0 >> self.geometry.page_shift) as u32;
+        self.flash.mapping.fetch(logical);
+        let earlier = std::mem::replace(&mut self.hints[self.hint], logical);
+        self.hint = (self.hint + 1) % HINTS;
+        self.flash.mapping.fetch_place(earlier);
     }
 
-    fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
-        match self.pending.peek() {
-            Some(Reverse((done, _))) if *done <= deadline.0 => {}
-            _ => {
-                self.clock = self.clock.max(deadline);
-                return Ok(());
-            }
+    #[inline]
+    fn submit(&mut self, io: Io) {
+        if self.admitted == 0 {
+            self.use_idle_time();
         }
-        let Some(Reverse((done, slot))) = self.pending.pop() else { return Ok(()) };
+        if self.admitted >= self.card.queue_limit {
+            self.waiting.push_back(io);
+        } else {
+            self.admit(io);
+        }
+    }
+
+    #[inline]
+    fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
+        let Some((done, slot)) = self.pending.next().filter(|(done, _)| *done <= deadline.0) else {
+            self.clock = self.clock.max(deadline);
+            return Ok(());
+        };
+        self.pending.clear(slot);
         self.clock = self.clock.max(Nanos(done));
+        self.idle_since = self.clock.0;
+        self.admitted -= 1;
         let io = self.flights[slot as usize];
         self.count(&io);
         completions.push(Completion { slot, at: self.clock, result: Ok(io.length) });
+        if let Some(next) = self.waiting.pop_front() {
+            self.admit(next);
+        }
         Ok(())
     }
 
@@ -179,10 +347,26 @@ impl Device for SimulatedDrive {
     }
 }
 
-/// The mapped pages that an I/O touches.
-fn pages(io: &Io) -> std::ops::Range<u32> {
-    let end = io.offset.0 + io.length.0;
-    (io.offset.0 / PAGE_BYTES) as u32..end.div_ceil(PAGE_BYTES) as u32
+/// Work that takes no time: of idle collection, whose time is over, and of what a purge leaves behind.
+struct NoTime;
+
+impl crate::collect::FlashWork for NoTime {
+    fn program(&mut self, _: u32, _: bool) {}
+    fn relocate(&mut self, _: u32) {}
+    fn erase(&mut self) {}
+}
+
+fn fresh_flash(card: &Card, geometry: &Geometry) -> Collector {
+    let victims = Victims::new(geometry.unit_count, geometry.unit_pages, card.victim, card.seed);
+    let batch = (card.collection_batch.0 >> geometry.page_shift) as u32;
+    let collection = Collection { shared_frontier: card.shared_frontier, batch: batch.clamp(1, geometry.unit_pages) };
+    Collector::new(geometry, victims, collection)
+}
+
+/// Controller time of what an I/O has beyond its first 4 KiB.
+#[inline]
+fn extra(length: Bytes, span: Nanos) -> u64 {
+    if span.0 == 0 { 0 } else { length.0.saturating_sub(4096).div_ceil(4096) * span.0 }
 }
 
 #[cfg(test)]

@@ -12,20 +12,15 @@ const CAPACITY: u64 = 1_000_000_000;
 fn card() -> Card {
     Card {
         capacity: Bytes(CAPACITY),
-        logical_block: Bytes(512),
         over_provisioning: 0.07,
         channel_count: 4,
         dies_per_channel: 2,
-        program_unit: Bytes(16384),
-        erase_unit: Bytes(1 << 20),
-        read: Nanos(50_000),
         program: Nanos(900_000),
-        erase: Nanos(3_000_000),
-        channel_rate: 200_000_000,
-        link_rate: 550_000_000,
+        erase_unit: Bytes(1 << 20),
         read_command: Nanos(20_000),
         write_command: Nanos(15_000),
         write_buffer: Bytes(1 << 20),
+        ..Card::example()
     }
 }
 

@@ -3,7 +3,7 @@
 //! A garbage-collection unit is one erase unit of every die. Its pages are laid out stripe by stripe: a stripe
 //! is what one die programs at once, and successive stripes lie on successive dies.
 
-use crate::card::{Card, CardError, PAGE_BYTES};
+use crate::card::{Card, CardError};
 
 /// With fewer units write amplification falls below that of a large drive by more than 1 %.
 const UNIT_COUNT_AIM: u64 = 1024;
@@ -14,6 +14,8 @@ const UNIT_COUNT_MIN: u64 = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
+    /// A mapped page is 2 to this power in bytes.
+    pub(crate) page_shift: u32,
     pub(crate) user_pages: u32,
     pub(crate) unit_count: u32,
     pub(crate) unit_pages: u32,
@@ -28,19 +30,21 @@ impl Geometry {
     /// Small capacities get smaller erase units, so that at least 1,024 units remain where the dies allow it.
     pub(crate) fn new(card: &Card) -> Result<Self, CardError> {
         card.check()?;
-        let user_pages = card.capacity.0.div_ceil(PAGE_BYTES);
+        let page_bytes = card.map_unit.0;
+        let user_pages = card.capacity.0.div_ceil(page_bytes);
         let die_count = u64::from(card.channel_count * card.dies_per_channel);
-        let stripe_pages = card.program_unit.0 / PAGE_BYTES;
+        let stripe_pages = card.program_unit.0 / page_bytes;
         let mut stripes_per_die = card.erase_unit.0 / card.program_unit.0;
         while stripes_per_die > 1 && user_pages / (stripes_per_die * stripe_pages * die_count) < UNIT_COUNT_AIM {
             stripes_per_die /= 2;
         }
         let unit_pages = stripes_per_die * stripe_pages * die_count;
         if user_pages / unit_pages < UNIT_COUNT_MIN {
-            return Err(CardError::TooSmall { needed: UNIT_COUNT_MIN * unit_pages * PAGE_BYTES });
+            return Err(CardError::TooSmall { needed: UNIT_COUNT_MIN * unit_pages * page_bytes });
         }
         let data_pages = (user_pages as f64 * (1.0 + card.over_provisioning)).ceil() as u64;
         Ok(Self {
+            page_shift: page_bytes.trailing_zeros(),
             user_pages: user_pages as u32,
             unit_count: data_pages.div_ceil(unit_pages) as u32 + RESERVE_UNITS,
             unit_pages: unit_pages as u32,
@@ -51,15 +55,12 @@ impl Geometry {
         })
     }
 
-    pub(crate) fn unit_of(&self, page: u32) -> u32 {
-        page / self.unit_pages
+    pub(crate) fn page_bytes(&self) -> u64 {
+        1 << self.page_shift
     }
 
+    #[inline]
     pub(crate) fn stripe_of(&self, page: u32) -> u32 {
         page / self.stripe_pages
-    }
-
-    pub(crate) fn die_of_stripe(&self, stripe: u32) -> u32 {
-        stripe % self.die_count
     }
 }

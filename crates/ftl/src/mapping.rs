@@ -1,51 +1,127 @@
-//! Where each logical page lies, and how many valid pages each unit holds.
+//! Where each logical page lies, and which physical pages are valid.
 
 use crate::geometry::Geometry;
+use crate::memory::{prefetch, table};
+use crate::victims::Victims;
 
 const UNMAPPED: u32 = u32::MAX;
-/// Added to the count of units that are no candidates for collection, so that no branch is needed.
-const NOT_COLLECTABLE: u32 = 1 << 31;
 
 pub(crate) struct Mapping {
     map: Vec<u32>,
     reverse: Vec<u32>,
     valid: Vec<u64>,
-    valid_count: Vec<u32>,
+    pub(crate) victims: Victims,
     unit_pages: u32,
+    unit_magic: u64,
 }
 
 impl Mapping {
-    pub(crate) fn new(geometry: &Geometry) -> Self {
+    pub(crate) fn new(geometry: &Geometry, victims: Victims) -> Self {
         let pages = geometry.unit_count as usize * geometry.unit_pages as usize;
         Self {
-            map: vec![UNMAPPED; geometry.user_pages as usize],
-            reverse: vec![UNMAPPED; pages],
-            valid: vec![0; pages.div_ceil(64)],
-            valid_count: vec![NOT_COLLECTABLE; geometry.unit_count as usize],
+            map: table(geometry.user_pages as usize, UNMAPPED),
+            reverse: table(pages, UNMAPPED),
+            valid: table(pages.div_ceil(64), 0),
+            victims,
             unit_pages: geometry.unit_pages,
+            unit_magic: u64::MAX / u64::from(geometry.unit_pages) + 1,
         }
     }
 
+    #[inline]
     pub(crate) fn lookup(&self, logical: u32) -> Option<u32> {
         Some(self.map[logical as usize]).filter(|page| *page != UNMAPPED)
     }
 
-    /// Point a logical page at a newly appended physical one; the old place becomes invalid.
+    /// Fetch the entry of a logical page that is wanted soon.
     #[inline]
-    pub(crate) fn place(&mut self, logical: u32, page: u32) {
-        let old = std::mem::replace(&mut self.map[logical as usize], page);
-        if old != UNMAPPED {
-            self.valid[old as usize / 64] &= !(1 << (old % 64));
-            self.valid_count[(old / self.unit_pages) as usize] -= 1;
-        }
-        self.reverse[page as usize] = logical;
-        self.valid[page as usize / 64] |= 1 << (page % 64);
-        self.valid_count[(page / self.unit_pages) as usize] += 1;
+    pub(crate) fn fetch(&self, logical: u32) {
+        prefetch(&self.map, logical as usize);
     }
 
-    /// The first valid page at or after `page` in its unit, with its logical page.
-    pub(crate) fn next_valid(&self, page: u32, unit: u32) -> Option<(u32, u32)> {
-        let end = (unit + 1) * self.unit_pages;
+    /// Fetch what tells whether the place of a logical page is valid; its entry was fetched before.
+    #[inline]
+    pub(crate) fn fetch_place(&self, logical: u32) {
+        if let Some(page) = self.map.get(logical as usize).filter(|page| **page != UNMAPPED) {
+            prefetch(&self.valid, *page as usize / 64);
+        }
+    }
+
+    /// The unit of a physical page, by multiplication: `unit_magic` is 2^64 over the unit's pages, rounded up.
+    #[inline]
+    pub(crate) fn unit_of(&self, page: u32) -> u32 {
+        if self.unit_pages == 1 { page } else { ((u128::from(self.unit_magic) * u128::from(page)) >> 64) as u32 }
+    }
+
+    /// Point a logical page at a newly appended physical one; the old place becomes invalid.
+    #[inline]
+    pub(crate) fn place(&mut self, logical: u32, page: u32, unit: u32) {
+        let old = std::mem::replace(&mut self.map[logical as usize], page);
+        self.forget(old);
+        self.occupy(logical, page, unit);
+    }
+
+    /// Point `count` logical pages that follow each other at newly appended physical ones of one unit.
+    pub(crate) fn place_run(&mut self, logical: u32, count: u32, page: u32, unit: u32) {
+        let (from, to) = (logical as usize, (logical + count) as usize);
+        let old = self.map[from];
+        if self.lies_in_one_run(from, to, old) {
+            if old != UNMAPPED {
+                flip(&mut self.valid, old, count);
+                self.victims.remove_many(self.unit_of(old), count);
+            }
+        } else {
+            for place in from..to {
+                self.forget(self.map[place]);
+            }
+        }
+        for (offset, entry) in self.map[from..to].iter_mut().enumerate() {
+            *entry = page + offset as u32;
+        }
+        for (offset, entry) in self.reverse[page as usize..(page + count) as usize].iter_mut().enumerate() {
+            *entry = logical + offset as u32;
+        }
+        flip(&mut self.valid, page, count);
+        self.victims.add_many(unit, count);
+    }
+
+    /// Whether the entries are all unmapped, or follow each other inside one unit.
+    fn lies_in_one_run(&self, from: usize, to: usize, old: u32) -> bool {
+        let entries = &self.map[from..to];
+        if old == UNMAPPED {
+            return entries.iter().all(|entry| *entry == UNMAPPED);
+        }
+        let follow = entries.iter().enumerate().all(|(offset, entry)| *entry == old.wrapping_add(offset as u32));
+        follow && self.unit_of(old) == self.unit_of(old + (to - from) as u32 - 1)
+    }
+
+    #[inline]
+    fn forget(&mut self, old: u32) {
+        if old != UNMAPPED {
+            self.valid[old as usize / 64] &= !(1 << (old % 64));
+            self.victims.remove(self.unit_of(old));
+        }
+    }
+
+    /// Move a valid page of `from_unit` to a newly appended place.
+    #[inline]
+    pub(crate) fn relocate(&mut self, logical: u32, from: u32, from_unit: u32, to: u32, to_unit: u32) {
+        self.map[logical as usize] = to;
+        self.valid[from as usize / 64] &= !(1 << (from % 64));
+        self.victims.remove(from_unit);
+        self.occupy(logical, to, to_unit);
+    }
+
+    #[inline]
+    fn occupy(&mut self, logical: u32, page: u32, unit: u32) {
+        self.reverse[page as usize] = logical;
+        self.valid[page as usize / 64] |= 1 << (page % 64);
+        self.victims.add(unit);
+    }
+
+    /// The first valid page at or after `page` and before `end`.
+    #[inline]
+    pub(crate) fn next_valid(&self, page: u32, end: u32) -> Option<u32> {
         let mut at = page;
         while at < end {
             let word = self.valid[at as usize / 64] >> (at % 64);
@@ -54,38 +130,36 @@ impl Mapping {
                 continue;
             }
             at += word.trailing_zeros();
-            return (at < end).then(|| (at, self.reverse[at as usize]));
+            return (at < end).then_some(at);
         }
         None
     }
 
-    pub(crate) fn close(&mut self, unit: u32) {
-        self.valid_count[unit as usize] -= NOT_COLLECTABLE;
-    }
-
-    pub(crate) fn shield(&mut self, unit: u32) {
-        self.valid_count[unit as usize] += NOT_COLLECTABLE;
-    }
-
-    /// Greedy: the closed unit with the fewest valid pages, and their number.
-    pub(crate) fn emptiest(&self) -> (u32, u32) {
-        let (unit, count) =
-            self.valid_count.iter().enumerate().min_by_key(|(_, count)| **count).expect("a drive has units");
-        (unit as u32, *count)
-    }
-
-    pub(crate) fn valid_in(&self, unit: u32) -> u32 {
-        self.valid_count[unit as usize] & !NOT_COLLECTABLE
+    /// The logical page that a valid physical page holds.
+    #[inline]
+    pub(crate) fn logical_of(&self, page: u32) -> u32 {
+        self.reverse[page as usize]
     }
 
     #[cfg(test)]
-    pub(crate) fn check(&self) {
+    pub(crate) fn check(&self, unit_count: u32) {
         let mapped = self.map.iter().filter(|page| **page != UNMAPPED).count();
         let bits: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
-        let counted: u64 = (0..self.valid_count.len()).map(|unit| u64::from(self.valid_in(unit as u32))).sum();
+        let counted: u64 = (0..unit_count).map(|unit| u64::from(self.victims.valid_in(unit))).sum();
         assert_eq!((mapped as u64, u64::from(bits)), (counted, counted));
         for (logical, page) in self.map.iter().enumerate().filter(|(_, page)| **page != UNMAPPED) {
             assert_eq!(self.reverse[*page as usize] as usize, logical);
         }
+    }
+}
+
+/// Flip `count` bits from `first` on.
+fn flip(bits: &mut [u64], first: u32, count: u32) {
+    let (mut at, end) = (first, first + count);
+    while at < end {
+        let taken = (64 - at % 64).min(end - at);
+        let mask = if taken == 64 { u64::MAX } else { ((1 << taken) - 1) << (at % 64) };
+        bits[at as usize / 64] ^= mask;
+        at += taken;
     }
 }

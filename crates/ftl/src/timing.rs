@@ -2,54 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::card::{Card, PAGE_BYTES};
+use crate::card::Card;
 use crate::collect::FlashWork;
+use crate::die::Die;
 use crate::geometry::Geometry;
-
-/// A die: programs and erases one after the other, and reads, which go before those that have not begun.
-#[derive(Clone, Default)]
-struct Die {
-    /// End of everything that is queued, if no further read comes.
-    busy_until: u64,
-    read_until: u64,
-    /// End of the operation that began last.
-    current_until: u64,
-    /// Operations that have not begun: when each may, and how long it takes.
-    waiting: VecDeque<(u64, u64)>,
-}
-
-impl Die {
-    /// Queue an operation; `now` is a time before which no read can come any more.
-    fn queue(&mut self, ready: u64, span: u64, now: u64) -> u64 {
-        // Without this a drive that is only written to would remember every operation it ever did.
-        self.advance(now);
-        self.busy_until = self.busy_until.max(ready).max(self.read_until) + span;
-        self.waiting.push_back((ready, span));
-        self.busy_until
-    }
-
-    /// Let the operations begin that can until `at`.
-    fn advance(&mut self, at: u64) {
-        while let Some((ready, span)) = self.waiting.front() {
-            let begin = self.current_until.max(self.read_until).max(*ready);
-            if begin > at {
-                return;
-            }
-            self.current_until = begin + span;
-            self.waiting.pop_front();
-        }
-    }
-
-    /// Read the array: after the operation in progress and earlier reads, before everything that waits.
-    fn sense(&mut self, at: u64, span: u64) -> u64 {
-        self.advance(at);
-        self.read_until = at.max(self.current_until).max(self.read_until) + span;
-        if self.busy_until > at {
-            self.busy_until += span;
-        }
-        self.read_until
-    }
-}
+use crate::stream::Stream;
 
 /// A part that serves one request after the other.
 #[derive(Clone, Copy, Default)]
@@ -58,129 +15,279 @@ struct Server {
 }
 
 impl Server {
+    #[inline]
     fn serve(&mut self, from: u64, span: u64) -> u64 {
         self.busy_until = self.busy_until.max(from) + span;
         self.busy_until
     }
 }
 
+/// Time that bytes take at a rate, without a division for each I/O.
+#[derive(Clone, Copy)]
+struct Rate {
+    /// Picoseconds per byte times 2^16.
+    scaled: u64,
+}
+
+impl Rate {
+    fn new(bytes_per_s: u64) -> Self {
+        Self { scaled: ((1_000_000_000_000_u128 << 16) / u128::from(bytes_per_s)) as u64 }
+    }
+
+    #[inline]
+    fn span(self, bytes: u64) -> u64 {
+        ((u128::from(bytes) * u128::from(self.scaled)) >> 16) as u64 / 1_000
+    }
+}
+
+/// Bits of a slot's direction on the host link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    ToHost,
+    FromHost,
+}
+
 pub(crate) struct Timing {
     read: u64,
     program: u64,
     erase: u64,
-    page_transfer: u64,
+    jitter: f64,
+    stream: Stream,
+    page_bytes: u64,
+    channel_rate: Rate,
     stripe_transfer: u64,
-    link_rate: u64,
+    link_rate: Rate,
     controller: Server,
-    link: Server,
+    links: [Server; 2],
+    full_duplex: bool,
     channels: Vec<Server>,
     dies: Vec<Die>,
-    geometry: Geometry,
-    /// When each buffer slot is free again, oldest first; slots of the open stripe are not in it.
-    buffer: VecDeque<u64>,
+    channel_of_die: Vec<u32>,
+    stripe_pages: u32,
+    /// When buffer slots are free again, oldest first, as (time, slots); those of the open stripe are not in it.
+    buffer: VecDeque<(u64, u32)>,
     /// Slots held by the pages of the open host stripe.
     open_stripe_count: u32,
     /// Time at which the last of them has reached the buffer.
     open_stripe_accepted: u64,
     /// Time at which the write in progress has reached the buffer.
     accepted: u64,
+    /// Time at which the last host stripe is in the flash.
+    programmed: u64,
     /// Time of the last command.
     now: u64,
     relocated_stripe: u32,
+    slc_program: u64,
+    slc_left: u64,
+    slc_bytes: u64,
+    slc_fold_rate: u64,
+    program_bytes: u64,
+    stall_period: u64,
+    stall: u64,
+    next_stall: u64,
 }
 
 impl Timing {
     pub(crate) fn new(card: &Card, geometry: &Geometry) -> Self {
-        let slots = (card.write_buffer.0 / PAGE_BYTES) as usize;
+        let slots = (card.write_buffer.0 / geometry.page_bytes()) as u32;
+        let channel_rate = Rate::new(card.channel_rate);
         Self {
             read: card.read.0,
             program: card.program.0,
             erase: geometry.erase_ns,
-            page_transfer: span_at(PAGE_BYTES, card.channel_rate),
-            stripe_transfer: span_at(card.program_unit.0, card.channel_rate),
-            link_rate: card.link_rate,
+            jitter: card.jitter,
+            stream: Stream::new(card.seed ^ 0x71),
+            page_bytes: geometry.page_bytes(),
+            channel_rate,
+            stripe_transfer: channel_rate.span(card.program_unit.0),
+            link_rate: Rate::new(card.link_rate),
             controller: Server::default(),
-            link: Server::default(),
+            links: [Server::default(); 2],
+            full_duplex: card.full_duplex,
             channels: vec![Server::default(); geometry.channel_count as usize],
             dies: vec![Die::default(); geometry.die_count as usize],
-            geometry: geometry.clone(),
-            buffer: std::iter::repeat_n(0, slots).collect(),
+            channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
+            stripe_pages: geometry.stripe_pages,
+            buffer: VecDeque::from([(0, slots)]),
             open_stripe_count: 0,
             open_stripe_accepted: 0,
             accepted: 0,
+            programmed: 0,
             now: 0,
             relocated_stripe: u32::MAX,
+            slc_program: card.slc_program.0,
+            slc_left: card.slc_cache.0,
+            slc_bytes: card.slc_cache.0,
+            slc_fold_rate: card.slc_fold_rate,
+            program_bytes: card.program_unit.0,
+            stall_period: card.stall_period.0,
+            stall: card.stall.0,
+            next_stall: card.stall_period.0,
         }
     }
 
     /// The controller takes a command at the drive's time `at`; returns when it is done with it.
+    #[inline]
     pub(crate) fn command(&mut self, at: u64, span: u64) -> u64 {
         self.now = at;
+        if self.stall_period > 0 && at >= self.next_stall {
+            self.controller.serve(at, self.stall);
+            self.next_stall = at - at % self.stall_period + self.stall_period;
+        }
         self.controller.serve(at, span)
     }
 
-    /// Bytes cross the host link; returns when the last has.
-    pub(crate) fn link(&mut self, at: u64, bytes: u64) -> u64 {
-        self.link.serve(at, span_at(bytes, self.link_rate))
+    /// Nothing behind a command is begun before `until`.
+    #[inline]
+    pub(crate) fn hold_commands(&mut self, until: u64) {
+        self.controller.busy_until = self.controller.busy_until.max(until);
     }
 
-    /// A stripe's array read and the transfer of `pages` of it to the controller.
-    pub(crate) fn read_stripe(&mut self, stripe: u32, pages: u32, at: u64) -> u64 {
-        let index = self.geometry.die_of_stripe(stripe);
-        let sensed = self.dies[index as usize].sense(at, self.read);
-        let transfer = u64::from(pages) * self.page_transfer;
+    /// Bytes cross the host link; returns when the last has.
+    #[inline]
+    pub(crate) fn link(&mut self, way: Way, at: u64, bytes: u64) -> u64 {
+        let lane = usize::from(self.full_duplex && way == Way::ToHost);
+        self.links[lane].serve(at, self.link_rate.span(bytes))
+    }
+
+    /// A stripe's array read and the transfer of `bytes` of it to the controller.
+    #[inline]
+    pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
+        let die = self.die_of(stripe);
+        let span = self.array_time(self.read);
+        let sensed = self.dies[die].sense(at, span);
+        let transfer = self.channel_rate.span(bytes);
         // The channel's share is reserved when the command comes, so that a busy die does not block its neighbours.
-        let channel = self.channel_of(index).serve(at, transfer);
+        let channel = self.channel_of(die).serve(at, transfer);
         (sensed + transfer).max(channel)
     }
 
-    /// Time that a page, or less, takes on the host link.
-    pub(crate) fn page_on_link(&self, bytes: u64) -> u64 {
-        span_at(bytes.min(PAGE_BYTES), self.link_rate)
+    /// The same for a read that waits behind everything that its die has to do.
+    pub(crate) fn read_in_turn(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
+        let die = self.die_of(stripe);
+        let span = self.array_time(self.read);
+        let sensed = self.dies[die].queue(at, span, self.now);
+        let transfer = self.channel_rate.span(bytes);
+        let channel = self.channel_of(die).serve(at, transfer);
+        (sensed + transfer).max(channel)
     }
 
-    /// A page that is in the controller at `ready` waits for a buffer slot; returns when it has one.
-    pub(crate) fn accept(&mut self, ready: u64) -> u64 {
-        let freed = self.buffer.pop_front().expect("the buffer holds more than one stripe");
+    /// Read map entries that are not in memory, from some die.
+    pub(crate) fn read_map(&mut self, segment: u32, at: u64) -> u64 {
+        let stripe = segment % self.dies.len() as u32;
+        self.read_stripe(stripe, 4096, at)
+    }
+
+    /// Time that a page, or less, takes on the host link.
+    #[inline]
+    pub(crate) fn page_on_link(&self, bytes: u64) -> u64 {
+        self.link_rate.span(bytes.min(self.page_bytes))
+    }
+
+    /// Pages that are in the controller at `ready` wait for buffer slots; returns when the last has one.
+    #[inline]
+    pub(crate) fn accept(&mut self, ready: u64, pages: u32) -> u64 {
+        let mut left = pages;
+        let mut freed = 0;
+        while left > 0 {
+            let (at, slots) = self.buffer.front_mut().expect("the buffer holds more than one stripe");
+            let taken = left.min(*slots);
+            freed = freed.max(*at);
+            left -= taken;
+            *slots -= taken;
+            if *slots == 0 {
+                self.buffer.pop_front();
+            }
+        }
         self.accepted = ready.max(freed);
-        self.open_stripe_count += 1;
+        self.open_stripe_count += pages;
         self.open_stripe_accepted = self.open_stripe_accepted.max(self.accepted);
         self.accepted
+    }
+
+    /// Program what is in the open stripe now, as a drive without a write cache does; returns when all is in the flash.
+    pub(crate) fn write_through(&mut self) -> u64 {
+        if self.open_stripe_count > 0 {
+            let die = self.stream.below(self.dies.len() as u64) as u32;
+            self.program(die, true);
+        }
+        self.programmed
+    }
+
+    /// Idle time frees the single-level cache.
+    pub(crate) fn fold(&mut self, span: u64) {
+        let freed = u128::from(self.slc_fold_rate) * u128::from(span) / 1_000_000_000;
+        self.slc_left = self.slc_bytes.min(self.slc_left.saturating_add(freed as u64));
+    }
+
+    /// Time until every die and the buffer are idle.
+    pub(crate) fn relocation_time(&self) -> u64 {
+        (self.read + self.program) / self.dies.len() as u64 / u64::from(self.stripe_pages)
     }
 
     /// The longest queue of any die, in operations.
     #[cfg(test)]
     pub(crate) fn longest_queue(&self) -> usize {
-        self.dies.iter().map(|die| die.waiting.len()).max().unwrap_or(0)
+        self.dies.iter().map(Die::queue_length).max().unwrap_or(0)
     }
 
-    fn channel_of(&mut self, die: u32) -> &mut Server {
-        let count = self.channels.len();
-        &mut self.channels[die as usize % count]
+    #[inline]
+    fn die_of(&self, stripe: u32) -> usize {
+        stripe as usize % self.dies.len()
+    }
+
+    #[inline]
+    fn channel_of(&mut self, die: usize) -> &mut Server {
+        &mut self.channels[self.channel_of_die[die] as usize]
+    }
+
+    #[inline]
+    fn array_time(&mut self, span: u64) -> u64 {
+        if self.jitter == 0.0 {
+            return span;
+        }
+        (span as f64 * (1.0 + self.jitter * self.stream.around_zero())) as u64
+    }
+
+    fn program_span(&mut self, host: bool) -> u64 {
+        if host && self.slc_left >= self.program_bytes {
+            self.slc_left -= self.program_bytes;
+            return self.array_time(self.slc_program);
+        }
+        self.array_time(self.program)
     }
 }
 
 impl FlashWork for Timing {
+    #[inline]
     fn program(&mut self, stripe: u32, host: bool) {
-        let (index, transfer) = (self.geometry.die_of_stripe(stripe), self.stripe_transfer);
+        let die = self.die_of(stripe);
         let at = if host { self.open_stripe_accepted } else { self.accepted };
-        let loaded = self.channel_of(index).serve(at, transfer);
-        let release = self.dies[index as usize].queue(loaded, self.program, self.now);
-        if host {
-            self.buffer.extend(std::iter::repeat_n(release, self.open_stripe_count as usize));
-            self.open_stripe_count = 0;
-            self.open_stripe_accepted = 0;
+        let transfer = self.stripe_transfer;
+        let loaded = self.channel_of(die).serve(at, transfer);
+        let span = self.program_span(host);
+        let release = self.dies[die].queue(loaded, span, self.now);
+        if host && self.open_stripe_count > 0 {
+            let freed = self.open_stripe_count.min(self.stripe_pages);
+            self.buffer.push_back((release, freed));
+            self.open_stripe_count -= freed;
+            if self.open_stripe_count == 0 {
+                self.open_stripe_accepted = 0;
+            }
+            self.programmed = self.programmed.max(release);
         }
     }
 
+    #[inline]
     fn relocate(&mut self, page: u32) {
-        let stripe = self.geometry.stripe_of(page);
-        let (index, at) = (self.geometry.die_of_stripe(stripe), self.accepted);
-        let transfer = self.page_transfer;
-        self.channel_of(index).serve(at, transfer);
+        let stripe = page / self.stripe_pages;
+        let (die, at) = (self.die_of(stripe), self.accepted);
+        let transfer = self.channel_rate.span(self.page_bytes);
+        self.channel_of(die).serve(at, transfer);
         if stripe != self.relocated_stripe {
             // A relocation is no host read: it waits its turn behind what is queued.
-            self.dies[index as usize].queue(at, self.read, self.now);
+            let span = self.array_time(self.read);
+            self.dies[die].queue(at, span, self.now);
             self.relocated_stripe = stripe;
         }
     }
@@ -190,8 +297,4 @@ impl FlashWork for Timing {
             die.queue(self.accepted, self.erase, self.now);
         }
     }
-}
-
-fn span_at(bytes: u64, rate: u64) -> u64 {
-    (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64
 }

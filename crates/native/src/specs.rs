@@ -7,7 +7,7 @@ use assay_core::active_range::ActiveRange;
 use assay_core::contract::{Bytes, DataPattern, Nanos};
 use assay_core::pattern::{AccessPattern, Cursor};
 use assay_core::step::{Demand, StepSpec, StopRule};
-use assay_ftl::card::Card;
+use assay_ftl::card::{Card, VictimPolicy};
 use pyo3::prelude::*;
 
 use crate::errors::{assay_error, range_error};
@@ -59,11 +59,14 @@ pub(crate) struct PyStepSpec {
     stop: PyStopRule,
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "the fields of assay.device.simulated.Card")]
 #[derive(FromPyObject)]
 pub(crate) struct PyCard {
     capacity_bytes: u64,
     logical_block_bytes: u64,
+    map_unit_bytes: u64,
     over_provisioning: f64,
+    purge_mapped_share: f64,
     channel_count: u32,
     dies_per_channel: u32,
     program_unit_bytes: u64,
@@ -73,9 +76,34 @@ pub(crate) struct PyCard {
     erase_ns: u64,
     channel_bytes_per_s: u64,
     link_bytes_per_s: u64,
+    full_duplex: bool,
     read_command_ns: u64,
     write_command_ns: u64,
+    read_extra_ns: u64,
+    write_extra_ns: u64,
+    partial_write_ns: u64,
+    queue_limit: u32,
+    in_order: bool,
     write_buffer_bytes: u64,
+    write_cache: bool,
+    modify_reads_first: bool,
+    victim: String,
+    victim_choices: u32,
+    shared_frontier: bool,
+    collection_batch_bytes: u64,
+    idle_delay_ns: u64,
+    idle_target_share: f64,
+    slc_cache_bytes: u64,
+    slc_program_ns: u64,
+    slc_fold_bytes_per_s: u64,
+    map_cache_bytes: u64,
+    write_limit_bytes_per_s: u64,
+    write_limit_burst_bytes: u64,
+    stall_period_ns: u64,
+    stall_ns: u64,
+    jitter_share: f64,
+    seed: u64,
+    ideal: bool,
 }
 
 /// Data files by path, read once and then the same for the whole run.
@@ -153,7 +181,9 @@ impl PyCard {
         Card {
             capacity: Bytes(self.capacity_bytes),
             logical_block: Bytes(self.logical_block_bytes),
+            map_unit: Bytes(self.map_unit_bytes),
             over_provisioning: self.over_provisioning,
+            purge_mapped_share: self.purge_mapped_share,
             channel_count: self.channel_count,
             dies_per_channel: self.dies_per_channel,
             program_unit: Bytes(self.program_unit_bytes),
@@ -163,10 +193,43 @@ impl PyCard {
             erase: Nanos(self.erase_ns),
             channel_rate: self.channel_bytes_per_s,
             link_rate: self.link_bytes_per_s,
+            full_duplex: self.full_duplex,
             read_command: Nanos(self.read_command_ns),
             write_command: Nanos(self.write_command_ns),
+            read_extra: Nanos(self.read_extra_ns),
+            write_extra: Nanos(self.write_extra_ns),
+            partial_write: Nanos(self.partial_write_ns),
+            queue_limit: self.queue_limit,
+            in_order: self.in_order,
             write_buffer: Bytes(self.write_buffer_bytes),
+            write_cache: self.write_cache,
+            modify_reads_first: self.modify_reads_first,
+            victim: victim_policy(&self.victim, self.victim_choices),
+            shared_frontier: self.shared_frontier,
+            collection_batch: Bytes(self.collection_batch_bytes),
+            idle_delay: Nanos(self.idle_delay_ns),
+            idle_target: self.idle_target_share,
+            slc_cache: Bytes(self.slc_cache_bytes),
+            slc_program: Nanos(self.slc_program_ns),
+            slc_fold_rate: self.slc_fold_bytes_per_s,
+            map_cache: Bytes(self.map_cache_bytes),
+            write_limit_rate: self.write_limit_bytes_per_s,
+            write_limit_burst: Bytes(self.write_limit_burst_bytes),
+            stall_period: Nanos(self.stall_period_ns),
+            stall: Nanos(self.stall_ns),
+            jitter: self.jitter_share,
+            seed: self.seed,
+            ideal: self.ideal,
         }
+    }
+}
+
+fn victim_policy(name: &str, choices: u32) -> VictimPolicy {
+    match name {
+        "fifo" => VictimPolicy::Fifo,
+        "random" => VictimPolicy::Random,
+        "choices" => VictimPolicy::Choices(choices),
+        _ => VictimPolicy::Greedy,
     }
 }
 

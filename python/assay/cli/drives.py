@@ -48,7 +48,7 @@ def _describe(target: str, file_target: bool) -> dict[str, Any]:
     if not is_simulated(target):
         return asdict(examined(identify(target, file_target=file_target)))
     simulated = parse_simulated(target)
-    sources = simulated.model.parameters.model_dump()
+    sources = simulated.model.parameters.model_dump(exclude_none=True)
     values = asdict(simulated.card)
     parameters = {name: {"value": values[name], "source": datum["source"]} for name, datum in sources.items()}
     return {**asdict(simulated.identity), "summary": simulated.model.summary, "parameters": parameters}

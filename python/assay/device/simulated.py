@@ -13,7 +13,7 @@ from pydantic import Field
 from assay.datum import Datum, Strict
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import DriveIdentity
-from assay.units import parse_bytes
+from assay.units import KIB, parse_bytes
 
 PREFIX = "sim:"
 CAPACITY_BYTES_MIN = 128_000_000
@@ -21,7 +21,10 @@ CAPACITY_BYTES_MAX = 16_000_000_000_000
 
 
 class CardParameters(Strict):
-    """Physical parameters with their sources; the ranges are those of the simulated drive's card."""
+    """Physical parameters with their sources; the ranges are those of the simulated drive's card.
+
+    Those that are None are absent from the drive: it then has the value of ``Card``.
+    """
 
     capacity_bytes: Datum[int]
     logical_block_bytes: Datum[Literal[512, 4096]]
@@ -38,6 +41,32 @@ class CardParameters(Strict):
     read_command_ns: Datum[int]
     write_command_ns: Datum[int]
     write_buffer_bytes: Datum[int]
+    map_unit_bytes: Datum[int] | None = None
+    purge_mapped_share: Datum[float] | None = None
+    full_duplex: Datum[bool] | None = None
+    read_extra_ns: Datum[int] | None = None
+    write_extra_ns: Datum[int] | None = None
+    partial_write_ns: Datum[int] | None = None
+    queue_limit: Datum[int] | None = None
+    in_order: Datum[bool] | None = None
+    write_cache: Datum[bool] | None = None
+    modify_reads_first: Datum[bool] | None = None
+    victim: Datum[Literal["greedy", "fifo", "random", "choices"]] | None = None
+    victim_choices: Datum[int] | None = None
+    shared_frontier: Datum[bool] | None = None
+    collection_batch_bytes: Datum[int] | None = None
+    idle_delay_ns: Datum[int] | None = None
+    idle_target_share: Datum[float] | None = None
+    slc_cache_bytes: Datum[int] | None = None
+    slc_program_ns: Datum[int] | None = None
+    slc_fold_bytes_per_s: Datum[int] | None = None
+    map_cache_bytes: Datum[int] | None = None
+    write_limit_bytes_per_s: Datum[int] | None = None
+    write_limit_burst_bytes: Datum[int] | None = None
+    stall_period_ns: Datum[int] | None = None
+    stall_ns: Datum[int] | None = None
+    jitter_share: Datum[float] | None = None
+    ideal: Datum[bool] | None = None
 
 
 class ModelCard(Strict):
@@ -54,7 +83,10 @@ class ModelCard(Strict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """The values of a model card, as the native module reads them."""
+    """The values of a model card, as the native module reads them; each with its range in the native card.
+
+    The defaults stand for what a drive does not have: no single-level cache, no idle collection, no limit, no jitter.
+    """
 
     capacity_bytes: int
     logical_block_bytes: int
@@ -71,6 +103,33 @@ class Card:
     read_command_ns: int
     write_command_ns: int
     write_buffer_bytes: int
+    map_unit_bytes: int = 4 * KIB
+    purge_mapped_share: float = 0.0
+    full_duplex: bool = False
+    read_extra_ns: int = 0
+    write_extra_ns: int = 0
+    partial_write_ns: int = 0
+    queue_limit: int = 65_536
+    in_order: bool = False
+    write_cache: bool = True
+    modify_reads_first: bool = True
+    victim: str = "greedy"
+    victim_choices: int = 2
+    shared_frontier: bool = False
+    collection_batch_bytes: int = 0
+    idle_delay_ns: int = 0
+    idle_target_share: float = 0.0
+    slc_cache_bytes: int = 0
+    slc_program_ns: int = 0
+    slc_fold_bytes_per_s: int = 0
+    map_cache_bytes: int = 0
+    write_limit_bytes_per_s: int = 0
+    write_limit_burst_bytes: int = 0
+    stall_period_ns: int = 0
+    stall_ns: int = 0
+    jitter_share: float = 0.0
+    seed: int = 1
+    ideal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,19 +165,22 @@ def load_card(name: str) -> ModelCard:
 
 
 def parse_simulated(target: str) -> SimulatedTarget:
-    """Read ``sim:NAME?capacity=SIZE`` into the drive it means.
+    """Read ``sim:NAME?capacity=SIZE&seed=N`` into the drive it means.
 
-    target : the name with options; ``capacity`` is a size with its unit.
+    target : the name with options; ``capacity`` is a size with its unit, ``seed`` that of the drive itself.
     Raises DriveNotFoundError for an unknown name, ValueRangeError for an unknown or wrong option.
     Worked: ``parse_simulated("sim:client-2011?capacity=32GB").identity.capacity_bytes`` is 32000000000.
     """
     name, _, query = target.removeprefix(PREFIX).partition("?")
     model = load_card(name)
-    values = {key: datum["value"] for key, datum in model.parameters.model_dump().items()}
+    values = {key: datum["value"] for key, datum in model.parameters.model_dump(exclude_none=True).items()}
     for option, text in parse_qsl(query, keep_blank_values=True):
-        if option != "capacity":
-            raise ValueRangeError(f"{target}: option {option!r}", "is not known", "use capacity=SIZE")
-        values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
+        if option not in {"capacity", "seed"}:
+            raise ValueRangeError(f"{target}: option {option!r}", "is not known", "use capacity=SIZE or seed=N")
+        if option == "capacity":
+            values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
+        else:
+            values["seed"] = _seed(target, text)
     card = Card(**values)
     return SimulatedTarget(model=model, card=card, identity=_identity(target, model, card))
 
@@ -129,6 +191,12 @@ def _capacity(target: str, text: str, block: int) -> int:
         reason = f"is not a multiple of {block} bytes from 128 MB to 16 TB"
         raise ValueRangeError(f"{target}: capacity {text!r}", reason, "choose another, such as 32GB")
     return capacity
+
+
+def _seed(target: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) >= 1 << 63:
+        raise ValueRangeError(f"{target}: seed {text!r}", "is not a whole number", "use for example seed=1")
+    return int(text)
 
 
 def _identity(target: str, model: ModelCard, card: Card) -> DriveIdentity:
@@ -143,5 +211,5 @@ def _identity(target: str, model: ModelCard, card: Card) -> DriveIdentity:
         firmware="assay-ftl",
         interface=model.interface,
         media=model.media,
-        write_cache="enabled",
+        write_cache="enabled" if card.write_cache else "disabled",
     )

@@ -1,0 +1,171 @@
+//! How many valid pages each unit holds, and which unit is collected next.
+
+use crate::card::VictimPolicy;
+use crate::memory::table;
+use crate::stream::Stream;
+
+/// Added to the count of units that are no candidates, so that no branch is needed: open ones and the victim.
+const NOT_COLLECTABLE: u32 = 1 << 31;
+
+/// Valid counts of all units, with what the victim policy needs to find the next one.
+pub(crate) struct Victims {
+    counts: Vec<u32>,
+    policy: VictimPolicy,
+    unit_pages: u32,
+    greedy: Watch,
+    closed: Closed,
+    stream: Stream,
+}
+
+/// Greedy: units below the watched level by their count. An entry is stale where its unit's count has changed since.
+struct Watch {
+    level: u32,
+    lowest: u32,
+    entries: usize,
+    buckets: Vec<Vec<u32>>,
+}
+
+/// First in, first out, or at random: the closed units in the order they were closed.
+struct Closed {
+    units: std::collections::VecDeque<u32>,
+}
+
+impl Victims {
+    pub(crate) fn new(unit_count: u32, unit_pages: u32, policy: VictimPolicy, seed: u64) -> Self {
+        let levels = if policy == VictimPolicy::Greedy { unit_pages as usize + 1 } else { 0 };
+        Self {
+            counts: table(unit_count as usize, NOT_COLLECTABLE),
+            policy,
+            unit_pages,
+            greedy: Watch { level: 0, lowest: 0, entries: 0, buckets: vec![Vec::new(); levels] },
+            closed: Closed { units: std::collections::VecDeque::new() },
+            stream: Stream::new(seed),
+        }
+    }
+
+    /// One page of a unit became valid.
+    #[inline]
+    pub(crate) fn add(&mut self, unit: u32) {
+        self.counts[unit as usize] += 1;
+    }
+
+    /// One page of a unit became invalid.
+    #[inline]
+    pub(crate) fn remove(&mut self, unit: u32) {
+        let count = self.counts[unit as usize] - 1;
+        self.counts[unit as usize] = count;
+        if count < self.greedy.level {
+            self.greedy.note(unit, count, &self.counts);
+        }
+    }
+
+    /// Pages of a unit became valid at once.
+    pub(crate) fn add_many(&mut self, unit: u32, pages: u32) {
+        self.counts[unit as usize] += pages;
+    }
+
+    /// Pages of a unit became invalid at once.
+    pub(crate) fn remove_many(&mut self, unit: u32, pages: u32) {
+        let count = self.counts[unit as usize] - pages;
+        self.counts[unit as usize] = count;
+        if count < self.greedy.level {
+            self.greedy.note(unit, count, &self.counts);
+        }
+    }
+
+    pub(crate) fn valid_in(&self, unit: u32) -> u32 {
+        self.counts[unit as usize] & !NOT_COLLECTABLE
+    }
+
+    /// A unit is full: from now on it may be collected.
+    pub(crate) fn close(&mut self, unit: u32) {
+        let count = self.counts[unit as usize] - NOT_COLLECTABLE;
+        self.counts[unit as usize] = count;
+        if self.policy != VictimPolicy::Greedy {
+            self.closed.units.push_back(unit);
+        } else if count < self.greedy.level {
+            self.greedy.note(unit, count, &self.counts);
+        }
+    }
+
+    /// Choose the next victim and take it out of the candidates; with its number of valid pages.
+    /// `None` where no unit is closed.
+    pub(crate) fn choose(&mut self) -> Option<(u32, u32)> {
+        let unit = match self.policy {
+            VictimPolicy::Greedy => self.emptiest(),
+            VictimPolicy::Fifo => self.closed.units.pop_front(),
+            VictimPolicy::Random => self.draw(1),
+            VictimPolicy::Choices(count) => self.draw(count),
+        }?;
+        let count = self.counts[unit as usize];
+        self.counts[unit as usize] += NOT_COLLECTABLE;
+        Some((unit, count))
+    }
+
+    /// The emptiest of `count` units drawn with replacement.
+    fn draw(&mut self, count: u32) -> Option<u32> {
+        let Self { closed, stream, counts, .. } = self;
+        let length = closed.units.len() as u64;
+        let draws = (0..count).filter(|_| length > 0).map(|_| stream.below(length) as usize);
+        let place = draws.min_by_key(|place| counts[closed.units[*place] as usize])?;
+        closed.units.swap_remove_back(place)
+    }
+
+    fn emptiest(&mut self) -> Option<u32> {
+        if let Some(unit) = self.greedy.take(&self.counts) {
+            return Some(unit);
+        }
+        self.greedy.rebuild(&self.counts, self.unit_pages);
+        self.greedy.take(&self.counts)
+    }
+}
+
+impl Watch {
+    #[inline(never)]
+    fn note(&mut self, unit: u32, count: u32, counts: &[u32]) {
+        self.buckets[count as usize].push(unit);
+        self.lowest = self.lowest.min(count);
+        self.entries += 1;
+        if self.entries > 4 * counts.len() {
+            self.forget_stale(counts);
+        }
+    }
+
+    /// Stale entries of levels that are never the lowest would pile up.
+    fn forget_stale(&mut self, counts: &[u32]) {
+        self.entries = 0;
+        for (level, bucket) in self.buckets.iter_mut().enumerate() {
+            bucket.retain(|unit| counts[*unit as usize] == level as u32);
+            self.entries += bucket.len();
+        }
+    }
+
+    fn take(&mut self, counts: &[u32]) -> Option<u32> {
+        while self.lowest < self.level {
+            while let Some(unit) = self.buckets[self.lowest as usize].pop() {
+                self.entries -= 1;
+                if counts[unit as usize] == self.lowest {
+                    return Some(unit);
+                }
+            }
+            self.lowest += 1;
+        }
+        None
+    }
+
+    /// Look at all units: watch those up to a little above the emptiest.
+    fn rebuild(&mut self, counts: &[u32], unit_pages: u32) {
+        let emptiest = *counts.iter().min().expect("a drive has units");
+        if emptiest >= NOT_COLLECTABLE {
+            return;
+        }
+        self.level = (emptiest + 1 + unit_pages / 32).min(unit_pages + 1);
+        self.lowest = emptiest;
+        self.buckets.iter_mut().for_each(Vec::clear);
+        self.entries = 0;
+        for (unit, count) in counts.iter().enumerate().filter(|(_, count)| **count < self.level) {
+            self.buckets[*count as usize].push(unit as u32);
+            self.entries += 1;
+        }
+    }
+}
