@@ -176,14 +176,17 @@ impl Collector {
         }
     }
 
-    /// Go on with the victim for up to `host_pages`; returns how many of them it stands for, at least 1.
+    /// Go on with the victim for up to `host_pages`; returns how many of them it stands for.
+    ///
+    /// A victim whose pages are all valid frees nothing and stands for none. There is always another: while so few units
+    /// are free, the closed ones hold more pages than the user has.
     #[inline]
     fn collect_some(&mut self, host_pages: u32, work: &mut impl FlashWork) -> u32 {
         let Some(mut victim) = self.victim.take() else { return host_pages };
         let freed = self.geometry.unit_pages - victim.valid_at_start;
-        let taken = host_pages.min(freed.saturating_sub(victim.host_pages).max(1));
+        let taken = host_pages.min(freed.saturating_sub(victim.host_pages));
         victim.host_pages += taken;
-        let owed = u64::from(victim.host_pages) * u64::from(victim.valid_at_start);
+        let owed = u64::from(victim.host_pages.max(1)) * u64::from(victim.valid_at_start);
         let due = u64::from(victim.relocated + self.collection.batch) * u64::from(freed) <= owed
             || victim.host_pages >= freed
             || self.free.len() < 2;
@@ -252,3 +255,7 @@ impl Collector {
 #[cfg(test)]
 #[path = "collect_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "theory_tests.rs"]
+mod theory;

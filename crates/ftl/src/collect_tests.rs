@@ -103,3 +103,18 @@ fn small_capacities_get_smaller_units() {
     assert!(Geometry::new(&Card { over_provisioning: 0.0, ..card.clone() }).is_err());
     assert!(Geometry::new(&Card { capacity: Bytes(1 << 20), ..card }).is_err());
 }
+
+#[test]
+fn every_policy_keeps_units_free_whatever_is_written() {
+    let geometry = geometry(256, 64, 0.05);
+    for policy in [VictimPolicy::Greedy, VictimPolicy::Fifo, VictimPolicy::Random, VictimPolicy::Choices(3)] {
+        let mut collector = collector(&geometry, policy);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        for _ in 0..3 {
+            (0..geometry.user_pages / 16).for_each(|run| collector.write_run(run * 16, 16, &mut NoWork));
+            (0..geometry.user_pages).for_each(|_| collector.write(below(&mut rng, geometry.user_pages), &mut NoWork));
+        }
+        collector.mapping.check(geometry.unit_count);
+        assert!(!collector.free.is_empty(), "{policy:?}");
+    }
+}

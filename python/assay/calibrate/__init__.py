@@ -1,0 +1,12 @@
+"""Fits the parameters of a simulated drive to published figures. No curve is stored: only physics is varied.
+
+What physics does not give is left as a residual and listed.
+"""
+
+from __future__ import annotations
+
+from assay.calibrate.measure import Rig, measured
+from assay.calibrate.search import Fit, fit, residuals
+from assay.calibrate.targets import read_targets
+
+__all__ = ["Fit", "Rig", "fit", "measured", "read_targets", "residuals"]

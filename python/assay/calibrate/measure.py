@@ -1,0 +1,155 @@
+"""Runs the published tests on a card, scaled down: the same programs, a smaller drive, shorter cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from assay.calibrate.targets import cell_name
+from assay.pattern import leading_range, random_pattern, segmented_range
+from assay.procedures import plan_suite
+from assay.procedures.loop import preconditioning_program, round_program
+from assay.profile import load_profile
+from assay.records import DriveIdentity, LoopSettings, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.units import KIB, MB, MIB, MILLISECOND_NS
+from assay.window import completed_count, effective_queue_depth, iops, mean_latency_ns
+
+if TYPE_CHECKING:
+    from assay.device.simulated import Card
+    from assay.plan import Plan
+    from assay.records import ActiveRange, StepRecord
+
+SCALED_BYTES = 1_000_000_000
+FEW = 300
+"""With fewer completions in a cell its rate is taken from Little's law, which counts I/Os in part."""
+
+CELL_SHARE = 0.25
+"""Cells are shorter still than the capacity asks for, so that one card takes well below a second."""
+
+_PAGE = 4 * KIB
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """The tests that a card is put through. tests : settings at full capacity. capacity_bytes : of the published drive."""
+
+    capacity_bytes: int
+    tests: dict[str, LoopSettings]
+    wsat_demand: tuple[int, int]
+
+    @classmethod
+    def of(cls, plan: Plan, capacity_bytes: int) -> Rig:
+        """The rig of a plan: its demands, its edition's cells and ranges."""
+        drive = DriveIdentity(
+            id="sim:", path="sim:", kind="simulated", capacity_bytes=capacity_bytes, logical_block_bytes=512
+        )
+        planned = plan_suite(load_profile(plan.edition), plan, drive).tests
+        settings = [test.settings for test in planned]
+        loops = {one.test: one for one in settings if isinstance(one, LoopSettings)}
+        wsat = next(one.demand for one in settings if one.test == "wsat")
+        return cls(capacity_bytes=capacity_bytes, tests=loops, wsat_demand=(wsat.thread_count, wsat.queue_depth))
+
+
+def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str, float]:
+    """What a card gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
+
+    Durations and amounts shrink with the capacity; parameters with a size of their own (buffer, batch) do not.
+    """
+    small = replace(card, capacity_bytes=scaled_bytes)
+    found: dict[str, float] = {}
+    for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
+        # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
+        with Stimulus.simulated(small, seed=1, epoch_wall_ns=0) as stimulus:
+            found |= phase(_Scaled(stimulus, rig, scaled_bytes))
+    return found
+
+
+class _Scaled:
+    """A scaled drive on its way through the tests."""
+
+    def __init__(self, stimulus: Stimulus, rig: Rig, scaled_bytes: int) -> None:
+        self._stimulus, self._rig, self._bytes = stimulus, rig, scaled_bytes
+        self._share = scaled_bytes / rig.capacity_bytes
+        self._identity = DriveIdentity(
+            id="sim:", path="sim:", kind="simulated", capacity_bytes=scaled_bytes, logical_block_bytes=512
+        )
+
+    def saturation(self) -> dict[str, float]:
+        pages = self._bytes // _PAGE
+        fresh = self._write(pages // 20)
+        self._stimulus.purge_simulated()
+        self._fill("iops")
+        self._write(pages * 3 // 4)
+        return {"wsat_fob_iops": _rate(fresh), "wsat_steady_iops": _rate(self._write(pages // 10))}
+
+    def iops(self) -> dict[str, float]:
+        rounds = self._rounds("iops", _ROUNDS)[1:]
+        cells = self._rig.tests["iops"].cells
+        return {
+            cell_name(cell.transfer_bytes / KIB, cell.read_pct): fmean(_rate(round_[place]) for round_ in rounds)
+            for place, cell in enumerate(cells)
+        }
+
+    def throughput(self) -> dict[str, float]:
+        self._fill("tp-1024")
+        full = self._rig.tests["tp-1024"]
+        outstanding = full.demand.thread_count * full.demand.queue_depth
+        # By count, since a scaled minute is shorter than a deep queue of large transfers.
+        stop = StopRule(io_count=max(3 * outstanding, FEW))
+        program = [replace(step, stop=stop) for step in round_program(full, self._range(full))]
+        # A drive that takes more than half a minute for one transfer is given up by the engine.
+        reads, *_, writes = self._stimulus.run([*program, *program])
+        return {
+            "tp_1024_read_mb_per_s": _rate(reads) * MIB / MB,
+            "tp_1024_write_mb_per_s": _rate(writes) * MIB / MB,
+        }
+
+    def latency(self) -> dict[str, float]:
+        last = self._rounds("lat", 2)[-1]
+        cells = self._rig.tests["lat"].cells
+        found = {(cell.transfer_bytes, cell.read_pct): last[place] for place, cell in enumerate(cells)}
+        return {
+            "lat_4_100_average_ms": (mean_latency_ns(found[_PAGE, 100]) or 0) / MILLISECOND_NS,
+            "lat_4_0_average_ms": (mean_latency_ns(found[_PAGE, 0]) or 0) / MILLISECOND_NS,
+        }
+
+    def _rounds(self, test: str, count: int) -> list[list[StepRecord]]:
+        self._fill(test)
+        full = self._rig.tests[test]
+        settings = replace(full, step_ns=round(full.step_ns * self._share * CELL_SHARE))
+        program = round_program(settings, self._range(full))
+        return [self._stimulus.run(program) for _ in range(count)]
+
+    def _fill(self, test: str) -> None:
+        """Precondition a fresh drive, as before each test."""
+        full = self._rig.tests[test]
+        settings = replace(full, preconditioning_bytes=round(full.preconditioning_bytes * self._share))
+        self._stimulus.run(preconditioning_program(settings, self._identity))
+
+    def _range(self, settings: LoopSettings) -> ActiveRange:
+        """The same share of the drive as at full capacity, in segments of the same size."""
+        if settings.segment_count is None:
+            return leading_range(self._bytes)
+        count = max(round(settings.segment_count * self._share), 1)
+        return segmented_range(self._bytes, count, 8 * MIB, 1)
+
+    def _write(self, count: int) -> StepRecord:
+        threads, depth = self._rig.wsat_demand
+        demand = replace(self._rig.tests["iops"].demand, thread_count=threads, queue_depth=depth)
+        pattern = random_pattern(_PAGE, 0.0, self._rig.tests["iops"].data)
+        stop = StopRule(io_count=count)
+        step = StepSpec(
+            label="fill", pattern=pattern, demand=demand, active_range=leading_range(self._bytes), stop=stop
+        )
+        return self._stimulus.run([step])[0]
+
+
+def _rate(record: StepRecord) -> float:
+    """I/Os per second; by Little's law where too few completed to count them."""
+    latency_ns = mean_latency_ns(record)
+    if completed_count(record) >= FEW or not latency_ns:
+        return float(iops(record))
+    return effective_queue_depth(record) / latency_ns * 1e9
