@@ -23,14 +23,27 @@ ALLOWED = {
     "window": BASE | {"steady"},
     "rounds": BASE | {"window"},
     "procedures": BASE | {"pattern", "window", "plan", "profile", "steady"},
-    "device": BASE,
+    "device": BASE | {"toml_file"},
     "bench": BASE | {"device", "pattern", "stimulus", "plan", "procedures"},
     "store": BASE,
     "report": BASE | {"window", "profile", "steady"},
     "reporting": {"report", "store"},
+    "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
     "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "store", "plan"},
     "cli": BASE
-    | {"bench", "device", "plan", "procedures", "report", "reporting", "rounds", "session", "store", "window"},
+    | {
+        "bench",
+        "calibrate",
+        "device",
+        "plan",
+        "procedures",
+        "report",
+        "reporting",
+        "rounds",
+        "session",
+        "store",
+        "window",
+    },
 }
 
 

@@ -152,3 +152,161 @@ fn a_drive_that_is_only_written_to_does_not_remember_what_is_over() {
     let queued = drive.with_device(|drive| drive.timing.longest_queue()).expect("alive");
     assert!(queued < 2_000, "{queued} operations still queued on one die");
 }
+
+fn drive_of(card: Card) -> Stimulus<SimulatedDrive> {
+    Stimulus::open(1, vec![move || SimulatedDrive::new(card, Nanos(0))]).expect("the card is valid")
+}
+
+fn mean_ms(record: &StepRecord) -> f64 {
+    let io_count =
+        |direction: &assay_core::record::DirectionRecord| direction.window_io_count + direction.tail_io_count;
+    let count = io_count(&record.read) + io_count(&record.write);
+    (record.read.latency_sum_ns + record.write.latency_sum_ns) as f64 / count as f64 / 1e6
+}
+
+fn random_writes(drive: &mut Stimulus<SimulatedDrive>, queue_depth: u32, count: u64) -> StepRecord {
+    run(drive, step(4096, 0.0, 1.0, queue_depth, StopRule::Count(count)))
+}
+
+#[test]
+fn an_ideal_drive_is_flat_whatever_was_written() {
+    let mut drive = drive_of(Card { ideal: true, ..card() });
+    let fresh = write_iops(&random_writes(&mut drive, 8, 50_000));
+    run(&mut drive, step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(3 * CAPACITY))));
+    let later = write_iops(&random_writes(&mut drive, 8, 50_000));
+    assert!((later / fresh - 1.0).abs() < 1e-3, "{fresh} then {later}");
+}
+
+#[test]
+fn without_a_write_cache_a_write_is_done_when_it_is_in_the_flash() {
+    let cached = random_writes(&mut drive_of(card()), 1, 200);
+    let through = random_writes(&mut drive_of(Card { write_cache: false, ..card() }), 1, 200);
+    assert!(mean_ms(&cached) < 0.1, "{}", mean_ms(&cached));
+    assert!(mean_ms(&through) >= 0.9, "{}", mean_ms(&through));
+}
+
+#[test]
+fn a_coarse_map_reads_and_rewrites_what_a_small_write_leaves_of_a_unit() {
+    let coarse = Card { map_unit: Bytes(32768), program_unit: Bytes(32768), ..card() };
+    let mut drive = drive_of(coarse);
+    run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+    let whole = run(&mut drive, step(32_768, 0.0, 1.0, 8, StopRule::Count(20_000)));
+    let part = random_writes(&mut drive, 8, 20_000);
+    // Eight times as many bytes reach the flash as were asked for, and each unit is read before.
+    assert!(write_iops(&part) < 1.1 * write_iops(&whole), "{} {}", write_iops(&part), write_iops(&whole));
+}
+
+#[test]
+fn commands_beyond_the_queue_limit_wait_at_the_host() {
+    let limited = Card { queue_limit: 8, ..card() };
+    let mut drive = drive_of(limited);
+    run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+    let within = run(&mut drive, step(4096, 1.0, 1.0, 8, StopRule::Count(40_000)));
+    let beyond = run(&mut drive, step(4096, 1.0, 1.0, 64, StopRule::Count(40_000)));
+    let iops = |record: &StepRecord| record.read.window_io_count as f64 / record.span.0 as f64;
+    assert!((iops(&beyond) / iops(&within) - 1.0).abs() < 0.02);
+    assert!((mean_ms(&beyond) / mean_ms(&within) - 8.0).abs() < 0.3, "{}", mean_ms(&beyond) / mean_ms(&within));
+}
+
+#[test]
+fn a_single_level_cache_is_fast_until_it_is_full() {
+    let slc = Card {
+        slc_cache: Bytes(100 << 20),
+        slc_program: Nanos(200_000),
+        slc_fold_rate: 1_000_000,
+        write_command: Nanos(1_000),
+        ..card()
+    };
+    let mut drive = drive_of(slc);
+    let fast = write_iops(&random_writes(&mut drive, 8, 20_000));
+    random_writes(&mut drive, 8, 20_000);
+    let slow = write_iops(&random_writes(&mut drive, 8, 20_000));
+    assert!(fast > 3.0 * slow, "{fast} then {slow}");
+}
+
+#[test]
+fn a_map_that_is_not_in_memory_costs_a_read() {
+    let mut drive = drive_of(Card { map_cache: Bytes(16 << 10), ..card() });
+    run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+    let part = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Count(5_000)));
+    let mut whole = stimulus();
+    run(&mut whole, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+    let all = run(&mut whole, step(4096, 1.0, 1.0, 1, StopRule::Count(5_000)));
+    // 16 KiB hold the entries of 16 MiB of 1 GB: nearly every read misses, for tR and the transfer of 4 KiB.
+    assert!((mean_ms(&part) - mean_ms(&all) - 0.070).abs() < 0.005, "{} {}", mean_ms(&part), mean_ms(&all));
+}
+
+#[test]
+fn a_write_limit_is_kept_after_its_burst() {
+    let limited = Card { write_limit_rate: 20_000_000, write_limit_burst: Bytes(40_000_000), ..card() };
+    let mut drive = drive_of(limited);
+    random_writes(&mut drive, 8, 30_000);
+    let later = run(&mut drive, step(4096, 0.0, 1.0, 8, StopRule::Count(20_000)));
+    assert!((write_iops(&later) * 4096.0 / 20e6 - 1.0).abs() < 0.02, "{}", write_iops(&later));
+}
+
+#[test]
+fn a_stall_is_the_largest_response_time() {
+    let stalling = Card { stall_period: Nanos(1_000_000_000), stall: Nanos(100_000_000), ..card() };
+    let record = run(&mut drive_of(stalling), step(4096, 1.0, 1.0, 1, StopRule::Count(100_000)));
+    let largest = record.read.latency_max_ns.expect("reads completed");
+    assert!((100_000_000..110_000_000).contains(&largest), "{largest}");
+}
+
+#[test]
+fn commands_in_order_make_reads_wait_behind_writes_that_wait_for_the_buffer() {
+    let reads = |in_order| {
+        let mut drive = drive_of(Card { in_order, ..card() });
+        run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+        let record = run(&mut drive, step(4096, 0.05, 1.0, 8, StopRule::Count(20_000)));
+        record.read.latency_sum_ns as f64 / record.read.window_io_count as f64
+    };
+    let (ordered, free) = (reads(true), reads(false));
+    assert!(ordered > 1.05 * free, "{ordered} {free}");
+}
+
+#[test]
+fn a_purge_that_leaves_pages_mapped_leaves_collection_to_do() {
+    let mut kept = drive_of(Card { purge_mapped_share: 1.0, ..card() });
+    let mut gone = stimulus();
+    let relocated = |drive: &mut Stimulus<SimulatedDrive>| {
+        run(drive, step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(CAPACITY / 2))));
+        drive.with_device(|drive| drive.statistics()).expect("alive").relocated_pages
+    };
+    assert_eq!(relocated(&mut gone), 0);
+    assert!(relocated(&mut kept) > 0);
+}
+
+/// Writes in bursts with a pause before each, straight on the device; host pages written in the last burst's time.
+fn burst_after(idle: u64, idle_delay: u64) -> f64 {
+    let waiting = Card { idle_delay: Nanos(idle_delay), idle_target: 0.05, ..card() };
+    let mut drive = SimulatedDrive::new(waiting, Nanos(0)).expect("valid");
+    drive.prepare(&[], 1, Bytes(0)).expect("ready");
+    let mut page = 7_u64;
+    let pages = CAPACITY / 4096;
+    let mut write = |drive: &mut SimulatedDrive| {
+        page = (page * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407) >> 1;
+        let offset = Bytes(page % pages * 4096);
+        drive.submit(Io { slot: 0, direction: Direction::Write, offset, length: Bytes(4096), data_index: 0 });
+        let mut completions = Vec::new();
+        while completions.is_empty() {
+            drive.reap(&mut completions, Nanos(u64::MAX)).expect("reaps");
+        }
+    };
+    (0..3 * pages).for_each(|_| write(&mut drive));
+    let now = drive.now().0;
+    drive.reap(&mut Vec::new(), Nanos(now + idle)).expect("reaps");
+    let (begun, count) = (drive.now().0, 5_000);
+    (0..count).for_each(|_| write(&mut drive));
+    f64::from(count) / (drive.now().0 - begun) as f64 * 1e9
+}
+
+#[test]
+fn idle_collection_makes_the_next_burst_faster_and_its_absence_does_not() {
+    let second = 1_000_000_000;
+    let (none, without, with) =
+        (burst_after(0, 10_000_000), burst_after(4 * second, 0), burst_after(4 * second, 10_000_000));
+    assert!(with > 1.8 * none, "{none} then {with}");
+    // The buffer drains in any pause.
+    assert!(without < 1.4 * none, "{none} then {without}");
+}

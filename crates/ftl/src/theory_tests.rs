@@ -106,18 +106,18 @@ fn greedy(spare: f64, unit_pages: u32) -> f64 {
 fn choices(spare: f64, unit_pages: u32, count: i32) -> f64 {
     let (rho, pages) = (1.0 / (1.0 + spare), f64::from(unit_pages));
     let mean = |rate: f64| {
-        let (mut share, mut sum) = (0.0_f64, 0.0);
+        let (mut above, mut total) = (0.0_f64, 0.0);
         for level in (1..=unit_pages).rev() {
             let step = rate / f64::from(level);
-            let (mut low, mut high) = (share, 1.0_f64);
+            let (mut low, mut high) = (above, 1.0_f64);
             for _ in 0..60 {
                 let middle = f64::midpoint(low, high);
-                if middle - step * (1.0 - middle.powi(count)) < share { low = middle } else { high = middle }
+                if middle - step * (1.0 - middle.powi(count)) < above { low = middle } else { high = middle }
             }
-            share = low;
-            sum += share;
+            above = low;
+            total += above;
         }
-        sum
+        total
     };
     let (mut low, mut high) = (0.0, 200.0);
     for _ in 0..80 {

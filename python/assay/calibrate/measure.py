@@ -26,7 +26,8 @@ FEW = 300
 """With fewer completions in a cell its rate is taken from Little's law, which counts I/Os in part."""
 
 CELL_SHARE = 0.25
-"""Cells are shorter still than the capacity asks for, so that one card takes well below a second."""
+LARGE_BYTES = 32 * KIB
+"""Cells of smaller transfers are shorter still than the capacity asks for, so that a card takes below a second."""
 
 _PAGE = 4 * KIB
 _ROUNDS = 4
@@ -34,7 +35,10 @@ _ROUNDS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """The tests that a card is put through. tests : settings at full capacity. capacity_bytes : of the published drive."""
+    """The tests that a card is put through.
+
+    capacity_bytes : of the published drive. tests : loop settings at that capacity. wsat_demand : TC and QD.
+    """
 
     capacity_bytes: int
     tests: dict[str, LoopSettings]
@@ -119,9 +123,13 @@ class _Scaled:
     def _rounds(self, test: str, count: int) -> list[list[StepRecord]]:
         self._fill(test)
         full = self._rig.tests[test]
-        settings = replace(full, step_ns=round(full.step_ns * self._share * CELL_SHARE))
-        program = round_program(settings, self._range(full))
+        program = [self._shortened(step) for step in round_program(full, self._range(full))]
         return [self._stimulus.run(program) for _ in range(count)]
+
+    def _shortened(self, step: StepSpec) -> StepSpec:
+        small = step.pattern.sizes[0][0] < LARGE_BYTES
+        span_ns = (step.stop.time_ns or 0) * self._share * (CELL_SHARE if small else 1.0)
+        return replace(step, stop=StopRule(time_ns=round(span_ns)))
 
     def _fill(self, test: str) -> None:
         """Precondition a fresh drive, as before each test."""

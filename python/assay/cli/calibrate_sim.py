@@ -1,0 +1,116 @@
+"""``assay calibrate-sim``: fit a simulated drive's parameters to published figures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from assay.calibrate import Fit, Rig
+    from assay.device.simulated import Card, SimulatedTarget
+
+_FILE = click.Path(path_type=Path)
+_WITHIN = 0.25
+
+
+@click.command("calibrate-sim")
+@click.argument("drive")
+@click.option("--against", type=_FILE, required=True, help="Published IOPS: columns block_kib, read_pct, iops.")
+@click.option("--figures", type=_FILE, help="Other published figures: columns figure, value.")
+@click.option("--plan", "plan_file", type=_FILE, help="Plan with the demands of the published runs.")
+@click.option("--evaluations", type=click.IntRange(60, 1_000_000), default=900, help="Cards that are tried.")
+@click.option("--seed", type=int, default=1, help="Of the search.")
+@click.option("--out", type=_FILE, help="Card file to write; default: DRIVE-fitted.toml.")
+@click.option("--cross-validate", is_flag=True, help="Also fit without each row and column in turn, a quarter as long.")
+def calibrate_sim(drive: str, **options: Any) -> None:
+    """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its card.
+
+    Only physical parameters are varied; what they cannot give is listed as a residual. The same seed gives the same
+    card.
+    """
+    from multiprocessing import Pool  # noqa: PLC0415
+
+    from assay.calibrate import Rig, read_targets  # noqa: PLC0415
+    from assay.device.simulated import parse_simulated  # noqa: PLC0415
+    from assay.plan import load_plan  # noqa: PLC0415
+
+    simulated = parse_simulated(drive)
+    targets = read_targets(options["against"], options["figures"])
+    rig = Rig.of(load_plan(options["plan_file"], {"drive": drive}), simulated.card.capacity_bytes)
+    with Pool() as pool:
+        search = _Search(rig=rig, seed=options["seed"], evaluations=options["evaluations"], workers=pool.map)
+        found = search.run(simulated.card, targets, lambda error: click.echo(f"best so far {error:.4f}", err=True))
+        held_out = search.cross_validated(found.card, targets) if options["cross_validate"] else []
+    report = [*_report(found, rig, targets), *held_out]
+    path = options["out"] or Path(f"{simulated.model.name}-fitted.toml")
+    _write(path, found, simulated, report)
+    for line in (*report, f"Card: {path}"):
+        click.echo(line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """How cards are searched for."""
+
+    rig: Rig
+    seed: int
+    evaluations: int
+    workers: Callable[..., Any]
+
+    def run(
+        self, start: Card, targets: Mapping[str, float], show: Callable[[float], None] = lambda _: None, share: int = 1
+    ) -> Fit:
+        from assay.calibrate import fit  # noqa: PLC0415
+
+        count = max(self.evaluations // share, 60)
+        return fit(start, self.rig, targets, evaluations=count, seed=self.seed, show=show, workers=self.workers)
+
+    def cross_validated(self, start: Card, targets: Mapping[str, float]) -> list[str]:
+        """Fit without each row (block size) and each column (mix) in turn; how well what was left out is met."""
+        cells = [name.split("_") for name in targets if name.startswith("iops")]
+        lines = []
+        for place, kind in ((1, "block size"), (2, "read share")):
+            for part in sorted({cell[place] for cell in cells}, key=float):
+                left_out = {"_".join(cell) for cell in cells if cell[place] == part}
+                lines.append(f"left out {kind} {part}: {self._held_out(start, targets, left_out)}")
+        return lines
+
+    def _held_out(self, start: Card, targets: Mapping[str, float], left_out: set[str]) -> str:
+        from assay.calibrate import residuals  # noqa: PLC0415
+
+        kept = {name: value for name, value in targets.items() if name not in left_out}
+        card = self.run(start, kept, share=4).card
+        errors = residuals(card, self.rig, {name: targets[name] for name in left_out})
+        middle = median(abs(math.exp(error) - 1) for error in errors.values())
+        return f"median error {middle:.1%} over {len(errors)} cells"
+
+
+def _report(found: Fit, rig: Rig, targets: Mapping[str, float]) -> list[str]:
+    from assay.calibrate import residuals  # noqa: PLC0415
+    from assay.calibrate.card_file import residual_lines  # noqa: PLC0415
+
+    errors = residuals(found.card, rig, targets)
+    cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
+    inside = sum(error <= _WITHIN for error in cells)
+    return [
+        f"Fitted over {found.evaluations} cards on a scaled drive; {inside} of {len(cells)} cells within 25 %,",
+        f"median error {median(cells):.1%}. Simulated over published, the worst first:",
+        *residual_lines(errors),
+    ]
+
+
+def _write(path: Path, found: Fit, simulated: SimulatedTarget, report: list[str]) -> None:
+    from assay.calibrate.card_file import write_card  # noqa: PLC0415
+    from assay.calibrate.search import POWERS, RANGES  # noqa: PLC0415
+
+    spans = {name: f"{low:g} to {high:g}" for name, (low, high) in RANGES.items()}
+    spans |= {name: f"2^{low} to 2^{high}" for name, (low, high) in POWERS.items()}
+    varied = {name: f"fitted to published figures inside {span}" for name, span in spans.items()}
+    write_card(path, found.card, simulated.model, varied=varied, report="\n".join(report))
