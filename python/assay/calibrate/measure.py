@@ -45,10 +45,10 @@ class Rig:
     wsat_demand: tuple[int, int]
 
     @classmethod
-    def of(cls, plan: Plan, capacity_bytes: int) -> Rig:
-        """The rig of a plan: its demands, its edition's cells and ranges."""
+    def of(cls, plan: Plan, capacity_bytes: int, block: int = 512) -> Rig:
+        """The rig of a plan: its demands, its edition's cells and ranges. ``block`` : logical block of the drive."""
         drive = DriveIdentity(
-            id="sim:", path="sim:", kind="simulated", capacity_bytes=capacity_bytes, logical_block_bytes=512
+            id="sim:", path="sim:", kind="simulated", capacity_bytes=capacity_bytes, logical_block_bytes=block
         )
         planned = plan_suite(load_profile(plan.edition), plan, drive).tests
         settings = [test.settings for test in planned]

@@ -43,10 +43,12 @@ def calibrate_sim(drive: str, **options: Any) -> None:
 
     simulated = parse_simulated(drive)
     targets = read_targets(options["against"], options["figures"])
-    rig = Rig.of(load_plan(options["plan_file"], {"drive": drive}), simulated.card.capacity_bytes)
+    card = simulated.card
+    plan = load_plan(options["plan_file"], {"drive": drive})
+    rig = Rig.of(plan, card.capacity_bytes, card.logical_block_bytes)
     with Pool() as pool:
         search = _Search(rig=rig, seed=options["seed"], evaluations=options["evaluations"], workers=pool.map)
-        found = search.run(simulated.card, targets, lambda error: click.echo(f"best so far {error:.4f}", err=True))
+        found = search.run(card, targets, lambda error: click.echo(f"best so far {error:.4f}", err=True))
         held_out = search.cross_validated(found.card, targets) if options["cross_validate"] else []
     report = [*_report(found, rig, targets), *held_out]
     path = options["out"] or Path(f"{simulated.model.name}-fitted.toml")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import DriveIdentity
+from assay.toml_file import fault_error, read_toml
 from assay.units import KIB, parse_bytes
 
 PREFIX = "sim:"
+_SUFFIX = ".toml"
 CAPACITY_BYTES_MIN = 128_000_000
 CAPACITY_BYTES_MAX = 16_000_000_000_000
 
@@ -153,15 +156,26 @@ def simulated_names() -> list[str]:
 
 
 def load_card(name: str) -> ModelCard:
-    """Read a shipped model card.
+    """Read a shipped model card, or one of one's own from a TOML file.
 
-    Raises DriveNotFoundError naming the known cards.
+    name : one of ``simulated_names()``, or the path of a file that ends in ``.toml``.
+    Raises DriveNotFoundError naming the known cards, PlanError with the places of a file's faults.
     """
+    if name.endswith(_SUFFIX):
+        return _own_card(Path(name))
     if name not in simulated_names():
         known = ", ".join(PREFIX + card for card in simulated_names())
         raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", f"choose one of {known}")
     text = (resources.files("assay.device") / "cards" / f"{name}.toml").read_text("utf-8")
     return ModelCard.model_validate(tomllib.loads(text))
+
+
+def _own_card(path: Path) -> ModelCard:
+    table, positions = read_toml(path)
+    try:
+        return ModelCard.model_validate(table)
+    except ValidationError as error:
+        raise fault_error(path, positions, error) from None
 
 
 def parse_simulated(target: str) -> SimulatedTarget:

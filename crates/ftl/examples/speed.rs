@@ -1,0 +1,161 @@
+//! How fast the simulated drive is, through the measuring path with full timing and histogram, on one core.
+//!
+//! Goal: I/Os per second at 256 GiB and 16 GiB, 12 % over-provisioning, steady state, beside the memory's own limit
+//! measured in the same run: random read-modify-write of the map with prefetch, divided by the write amplification.
+//! Non-goal: the drive's own figures. `--smoke` runs it at 1 GiB.
+
+#![allow(clippy::print_stdout, reason = "its output is the benchmark")]
+
+use std::time::Instant;
+
+use assay_core::active_range::ActiveRange;
+use assay_core::contract::{Bytes, DataPattern, Nanos};
+use assay_core::pattern::{AccessPattern, Cursor};
+use assay_core::record::StepRecord;
+use assay_core::step::{Demand, StepSpec, StopRule};
+use assay_core::stimulus::{Decision, Limits, Stimulus};
+use assay_ftl::card::{Card, VictimPolicy};
+use assay_ftl::drive::SimulatedDrive;
+
+fn main() {
+    let smoke = std::env::args().any(|argument| argument == "--smoke");
+    for gib in if smoke { vec![1] } else { vec![16, 256] } {
+        measure(gib << 30, if smoke { 200_000 } else { 20_000_000 });
+    }
+}
+
+fn measure(capacity: u64, count: u64) {
+    let limit = memory_limit((capacity / 4096) as usize, count.min(20_000_000));
+    let built = card(capacity);
+    let mut drive = Stimulus::open(1, vec![move || SimulatedDrive::new(built, Nanos(0))]).expect("the card is valid");
+    let gib = capacity >> 30;
+    let fill = timed(&mut drive, step(capacity, 131_072, 0.0, 0.0, StopRule::Amount(Bytes(2 * capacity))));
+    println!("{gib:4} GiB  SEQ 128KiB W  {:6.2} M/s", fill / 1e6);
+    // Half a fill after sequential writes settles the amplification.
+    timed(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity / 2))));
+    let before = drive.with_device(|drive| drive.statistics()).expect("alive");
+    let write = timed(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Count(count)));
+    let after = drive.with_device(|drive| drive.statistics()).expect("alive");
+    let host = (after.host_pages - before.host_pages) as f64;
+    let amplification = 1.0 + (after.relocated_pages - before.relocated_pages) as f64 / host;
+    println!(
+        "{gib:4} GiB  RND 4KiB W    {:6.2} M/s  amplification {amplification:.3}, memory limit {:.1} M/s, {:.2} of it",
+        write / 1e6,
+        limit / amplification / 1e6,
+        write * amplification / limit
+    );
+    let read = timed(&mut drive, step(capacity, 4096, 1.0, 1.0, StopRule::Count(count)));
+    println!("{gib:4} GiB  RND 4KiB R    {:6.2} M/s  peak memory {} MB", read / 1e6, peak_megabytes());
+}
+
+fn card(capacity: u64) -> Card {
+    Card {
+        capacity: Bytes(capacity),
+        logical_block: Bytes(512),
+        map_unit: Bytes(4096),
+        over_provisioning: 0.12,
+        purge_mapped_share: 0.0,
+        channel_count: 8,
+        dies_per_channel: 2,
+        program_unit: Bytes(16384),
+        erase_unit: Bytes(1 << 20),
+        read: Nanos(50_000),
+        program: Nanos(900_000),
+        erase: Nanos(3_000_000),
+        channel_rate: 400_000_000,
+        link_rate: 550_000_000,
+        full_duplex: false,
+        read_command: Nanos(5_000),
+        write_command: Nanos(5_000),
+        read_extra: Nanos(0),
+        write_extra: Nanos(0),
+        partial_write: Nanos(0),
+        queue_limit: 65_536,
+        in_order: false,
+        write_buffer: Bytes(4 << 20),
+        write_cache: true,
+        modify_reads_first: true,
+        victim: VictimPolicy::Greedy,
+        shared_frontier: false,
+        collection_batch: Bytes(0),
+        idle_delay: Nanos(0),
+        idle_target: 0.0,
+        slc_cache: Bytes(0),
+        slc_program: Nanos(0),
+        slc_fold_rate: 0,
+        map_cache: Bytes(0),
+        write_limit_rate: 0,
+        write_limit_burst: Bytes(0),
+        stall_period: Nanos(0),
+        stall: Nanos(0),
+        jitter: 0.0,
+        seed: 1,
+        ideal: false,
+    }
+}
+
+fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: StopRule) -> StepSpec {
+    StepSpec {
+        pattern: AccessPattern {
+            sizes: vec![(size, 1.0)],
+            read_share,
+            random_share,
+            alignment: 0,
+            lba_groups: Vec::new(),
+            cursor: Cursor::Shared,
+            writes_tail: random_share == 0.0,
+            data: DataPattern::Random,
+        },
+        demand: Demand { thread_count: 1, queue_depth: 32 },
+        range: ActiveRange::new(vec![0], capacity).expect("the whole drive"),
+        stop,
+    }
+}
+
+/// I/Os per second of real time.
+fn timed(drive: &mut Stimulus<SimulatedDrive>, step: StepSpec) -> f64 {
+    let begun = Instant::now();
+    let record = drive.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0);
+    completed(&record) as f64 / begun.elapsed().as_secs_f64()
+}
+
+fn completed(record: &StepRecord) -> u64 {
+    let (read, write) = (&record.read, &record.write);
+    read.window_io_count + read.tail_io_count + write.window_io_count + write.tail_io_count
+}
+
+/// Random read-modify-writes per second of a table of u32 as large as the map, each fetched 32 places ahead.
+fn memory_limit(entries: usize, count: u64) -> f64 {
+    let mut map = vec![1_u32; entries];
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((u128::from(state ^ (state >> 29)) * entries as u128) >> 64) as usize
+    };
+    let mut ahead: Vec<usize> = (0..32).map(|_| next()).collect();
+    let begun = Instant::now();
+    for turn in 0..count as usize {
+        let place = std::mem::replace(&mut ahead[turn % 32], next());
+        fetch(&map, ahead[turn % 32]);
+        map[place] = map[place].wrapping_add(turn as u32);
+    }
+    let rate = count as f64 / begun.elapsed().as_secs_f64();
+    std::hint::black_box(&map);
+    rate
+}
+
+fn fetch(map: &[u32], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing and cannot fault.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(map.as_ptr().wrapping_add(place).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (map, place);
+}
+
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
+}

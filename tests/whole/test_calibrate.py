@@ -1,0 +1,68 @@
+"""Calibration of simulated drives: a known card is found again, as far as a short search goes, and always alike."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from assay.calibrate import Rig, fit, measured, read_targets, residuals
+from assay.calibrate import measure as measure_module
+from assay.calibrate.card_file import card_text, residual_lines
+from assay.device.simulated import load_card, parse_simulated
+from assay.errors import UsageError
+from assay.plan import load_plan
+
+DRIVE = "sim:client-2011"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Rig:
+    monkeypatch.setattr(measure_module.measured, "__defaults__", (200_000_000,))
+    return Rig.of(load_plan(None, {"drive": DRIVE}), 128 * 10**9)
+
+
+def test_a_perturbed_card_is_brought_nearer_and_the_same_seed_gives_the_same_card(small: Rig) -> None:
+    truth = parse_simulated(DRIVE).card
+    targets = measured(truth, small)
+    start = replace(truth, read_command_ns=truth.read_command_ns * 2, link_bytes_per_s=truth.link_bytes_per_s // 2)
+    before = residuals(start, small, targets)
+    found = [fit(start, small, targets, evaluations=72, seed=4) for _ in range(2)]
+    assert found[0] == found[1]
+    after = residuals(found[0].card, small, targets)
+    assert sum(map(abs, after.values())) < sum(map(abs, before.values()))
+    assert residuals(truth, small, targets) == dict.fromkeys(targets, 0.0)
+
+
+def test_a_fitted_card_is_written_with_sources_and_read_again(small: Rig, tmp_path: Path) -> None:
+    model, card = load_card("client-2011"), parse_simulated(DRIVE).card
+    changed = replace(card, in_order=True, read_ns=70_000)
+    report = "\n".join(residual_lines({"iops_4_0": 0.0953, "iops_4_100": -0.5}))
+    path = tmp_path / "mine.toml"
+    path.write_text(card_text(changed, model, varied={"read_ns": "fitted"}, report=report))
+    assert "iops_4_100                      -39.3 %" in path.read_text()
+    again = parse_simulated(f"sim:{path}?capacity=1GB")
+    assert replace(again.card, capacity_bytes=card.capacity_bytes) == changed
+    assert again.model.parameters.read_ns.source == "fitted"
+    assert small.tests["iops"].demand.queue_depth == 8
+
+
+def test_published_figures_are_read_and_faults_are_named(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2] / "published"
+    targets = read_targets(root / "mlc-a_iops.csv", root / "mlc-a_figures.csv")
+    assert (targets["iops_4_0"], targets["wsat_fob_iops"], targets["lat_4_0_average_ms"]) == (3147.0, 56896.0, 0.35)
+    assert "lat_4_0_max_ms" not in targets
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("a,b\n1,2\n")
+    with pytest.raises(UsageError, match="has no column iops"):
+        read_targets(wrong)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path("python/assay/device/cards").glob("*.toml")))
+def test_every_shipped_card_builds_and_sources_every_parameter(name: str) -> None:
+    model = load_card(name)
+    assert model.name == name
+    assert all(datum["source"] for datum in model.parameters.model_dump(exclude_none=True).values())
+    drive = parse_simulated(f"sim:{name}?capacity=2GiB&seed=7")
+    assert drive.card.seed == 7
+    rig = Rig.of(load_plan(None, {"drive": DRIVE}), 128 * 10**9, drive.card.logical_block_bytes)
+    # The whole of the calibration's tests, on a drive large enough for the card's dies.
+    assert min(measured(drive.card, rig, 2 << 30).values()) > 0
