@@ -43,6 +43,7 @@ stubs: $(NATIVE) ## write the type stubs of the native module anew
 	tools/stubs
 
 bench: $(NATIVE) ## run the benchmarks at real size
+	@cargo run --quiet --release -p assay-ftl --example speed
 	@for bench in benches/*.py; do $(BIN)/python $$bench || exit 1; done
 
 clean: ## remove everything that was built

@@ -5,6 +5,7 @@
 //! Non-goal: the drive's own figures. `--smoke` runs it at 1 GiB.
 
 #![allow(clippy::print_stdout, reason = "its output is the benchmark")]
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 use std::time::Instant;
 
@@ -69,6 +70,7 @@ fn card(capacity: u64) -> Card {
         write_command: Nanos(5_000),
         read_extra: Nanos(0),
         write_extra: Nanos(0),
+        protocol: Nanos(0),
         partial_write: Nanos(0),
         queue_limit: 65_536,
         in_order: false,
@@ -86,7 +88,7 @@ fn card(capacity: u64) -> Card {
         map_cache: Bytes(0),
         write_limit_rate: 0,
         write_limit_burst: Bytes(0),
-        stall_period: Nanos(0),
+        stall_every: Bytes(0),
         stall: Nanos(0),
         jitter: 0.0,
         seed: 1,

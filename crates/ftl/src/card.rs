@@ -57,6 +57,8 @@ pub struct Card {
     pub read_extra: Nanos,
     /// Controller time for each further 4 KiB of a write.
     pub write_extra: Nanos,
+    /// Time that a command spends in host and protocol, holding up no other.
+    pub protocol: Nanos,
     /// Extra controller time of a write that covers a map unit in part.
     pub partial_write: Nanos,
     /// Commands that the drive takes at once; others wait at the host. 1 to 65,536.
@@ -91,8 +93,8 @@ pub struct Card {
     pub write_limit_rate: u64,
     /// Host writes before that limit acts.
     pub write_limit_burst: Bytes,
-    /// Every so often the controller stops for `stall`; 0 means never.
-    pub stall_period: Nanos,
+    /// Host bytes after which the controller stops for `stall` to keep house; 0 means never.
+    pub stall_every: Bytes,
     /// Length of that stop.
     pub stall: Nanos,
     /// Spread of array times: a share of each, triangular around it, 0 to 0.5.
@@ -151,6 +153,7 @@ impl Card {
             write_command: Nanos(10_000),
             read_extra: Nanos(0),
             write_extra: Nanos(0),
+            protocol: Nanos(0),
             partial_write: Nanos(0),
             queue_limit: 65536,
             in_order: false,
@@ -168,7 +171,7 @@ impl Card {
             map_cache: Bytes(0),
             write_limit_rate: 0,
             write_limit_burst: Bytes(0),
-            stall_period: Nanos(0),
+            stall_every: Bytes(0),
             stall: Nanos(0),
             jitter: 0.0,
             seed: 1,
@@ -215,7 +218,7 @@ impl Card {
         ]
     }
 
-    fn time_checks(&self) -> [(&'static str, bool); 10] {
+    fn time_checks(&self) -> [(&'static str, bool); 11] {
         [
             ("read_ns", in_range(self.read.0, 1, SECOND)),
             ("program_ns", in_range(self.program.0, 1, SECOND)),
@@ -225,8 +228,9 @@ impl Card {
             ("write_command_ns", self.write_command.0 <= SECOND),
             ("read_extra_ns", self.read_extra.0 <= SECOND),
             ("write_extra_ns", self.write_extra.0 <= SECOND),
+            ("protocol_ns", self.protocol.0 <= SECOND),
             ("partial_write_ns", self.partial_write.0 <= SECOND),
-            ("stall_ns", self.stall_period.0 == 0 || self.stall.0 < self.stall_period.0),
+            ("stall_ns", self.stall.0 <= 10 * SECOND),
         ]
     }
 }

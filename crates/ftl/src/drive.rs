@@ -38,6 +38,8 @@ pub struct SimulatedDrive {
     idle_since: u64,
     /// Time up to which the write limit has been used.
     limited_until: u64,
+    /// Host bytes since the controller last kept house.
+    since_stall: u64,
     hints: [u32; HINTS],
     hint: usize,
     counters: Counters,
@@ -64,6 +66,7 @@ impl SimulatedDrive {
             waiting: VecDeque::new(),
             idle_since: 0,
             limited_until: 0,
+            since_stall: 0,
             hints: [0; HINTS],
             hint: 0,
             counters: Counters::default(),
@@ -84,6 +87,7 @@ impl SimulatedDrive {
         self.timing = Timing::new(&self.card, &self.geometry);
         self.map_cache = MapCache::new(self.card.map_cache);
         self.limited_until = 0;
+        self.since_stall = 0;
         self.map_what_a_purge_leaves();
         self.clock += span;
         self.idle_since = self.clock.0;
@@ -158,6 +162,7 @@ impl SimulatedDrive {
         if partial != [None, None] {
             span += self.card.partial_write.0;
         }
+        span += self.housekeeping(io.length.0);
         let begun = self.timing.command(self.clock.0, span);
         let begun = self.obey_write_limit(begun, io.length.0);
         let linked = self.timing.link(Way::FromHost, begun, io.length.0);
@@ -230,6 +235,17 @@ impl SimulatedDrive {
         }
     }
 
+    /// Time that the controller takes for itself once so much has been written.
+    #[inline]
+    fn housekeeping(&mut self, bytes: u64) -> u64 {
+        self.since_stall += bytes;
+        if self.card.stall_every.0 == 0 || self.since_stall < self.card.stall_every.0 {
+            return 0;
+        }
+        self.since_stall = 0;
+        self.card.stall.0
+    }
+
     #[inline]
     fn obey_write_limit(&mut self, at: u64, bytes: u64) -> u64 {
         let rate = self.card.write_limit_rate;
@@ -259,7 +275,7 @@ impl SimulatedDrive {
 
     fn admit(&mut self, io: Io) {
         self.admitted += 1;
-        let done = self.serve(&io);
+        let done = self.serve(&io) + self.card.protocol.0;
         self.flights[io.slot as usize] = io;
         self.pending.set(io.slot, done);
     }

@@ -82,9 +82,6 @@ pub(crate) struct Timing {
     slc_bytes: u64,
     slc_fold_rate: u64,
     program_bytes: u64,
-    stall_period: u64,
-    stall: u64,
-    next_stall: u64,
 }
 
 impl Timing {
@@ -120,9 +117,6 @@ impl Timing {
             slc_bytes: card.slc_cache.0,
             slc_fold_rate: card.slc_fold_rate,
             program_bytes: card.program_unit.0,
-            stall_period: card.stall_period.0,
-            stall: card.stall.0,
-            next_stall: card.stall_period.0,
         }
     }
 
@@ -130,10 +124,6 @@ impl Timing {
     #[inline]
     pub(crate) fn command(&mut self, at: u64, span: u64) -> u64 {
         self.now = at;
-        if self.stall_period > 0 && at >= self.next_stall {
-            self.controller.serve(at, self.stall);
-            self.next_stall = at - at % self.stall_period + self.stall_period;
-        }
         self.controller.serve(at, span)
     }
 

@@ -34,6 +34,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "read_extra_ns": (1, 60e3),
     "write_extra_ns": (1, 120e3),
     "partial_write_ns": (1, 3e6),
+    "protocol_ns": (1, 200e3),
     "write_buffer_bytes": (131_072, 67_108_864),
 }
 """Parameters that are varied, each on a logarithmic scale inside its physical range."""

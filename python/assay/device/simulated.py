@@ -50,6 +50,7 @@ class CardParameters(Strict):
     read_extra_ns: Datum[int] | None = None
     write_extra_ns: Datum[int] | None = None
     partial_write_ns: Datum[int] | None = None
+    protocol_ns: Datum[int] | None = None
     queue_limit: Datum[int] | None = None
     in_order: Datum[bool] | None = None
     write_cache: Datum[bool] | None = None
@@ -66,7 +67,7 @@ class CardParameters(Strict):
     map_cache_bytes: Datum[int] | None = None
     write_limit_bytes_per_s: Datum[int] | None = None
     write_limit_burst_bytes: Datum[int] | None = None
-    stall_period_ns: Datum[int] | None = None
+    stall_every_bytes: Datum[int] | None = None
     stall_ns: Datum[int] | None = None
     jitter_share: Datum[float] | None = None
     ideal: Datum[bool] | None = None
@@ -112,6 +113,7 @@ class Card:
     read_extra_ns: int = 0
     write_extra_ns: int = 0
     partial_write_ns: int = 0
+    protocol_ns: int = 0
     queue_limit: int = 65_536
     in_order: bool = False
     write_cache: bool = True
@@ -128,7 +130,7 @@ class Card:
     map_cache_bytes: int = 0
     write_limit_bytes_per_s: int = 0
     write_limit_burst_bytes: int = 0
-    stall_period_ns: int = 0
+    stall_every_bytes: int = 0
     stall_ns: int = 0
     jitter_share: float = 0.0
     seed: int = 1
