@@ -40,7 +40,7 @@ impl Rate {
     }
 }
 
-/// Bits of a slot's direction on the host link.
+/// The direction of a transfer on the host link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     ToHost,
@@ -210,7 +210,7 @@ impl Timing {
         self.slc_left = self.slc_bytes.min(self.slc_left.saturating_add(freed as u64));
     }
 
-    /// Time until every die and the buffer are idle.
+    /// Time that one relocated page takes of all dies together.
     pub(crate) fn relocation_time(&self) -> u64 {
         (self.read + self.program) / self.dies.len() as u64 / u64::from(self.stripe_pages)
     }
