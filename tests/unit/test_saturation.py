@@ -10,6 +10,7 @@ from assay import window
 from assay.errors import VerificationError
 from assay.report import build_report
 from assay.report.page import Box, Figure
+from assay.report.saturation_figures import FILLS, response_figure
 from assay.rounds import until_saturated
 from assay.units import GB, MINUTE_NS
 from report_run import synthetic_run
@@ -197,3 +198,11 @@ def strip(page: Page) -> Box:
 
 def entries(page: Page) -> dict[str, str]:
     return {name: value for group in page.header.groups for name, value in group.entries}
+
+
+def test_a_percentile_that_no_sample_can_give_says_so_in_the_legend() -> None:
+    result = window.saturation_result(saturation_test([1000.0] * 155), CAPACITY)
+    nothing = replace(result, percentiles={0.99999: (None,) * 155})
+    figure = response_figure("response", nothing, FILLS)
+    assert figure is not None
+    assert [series.label for series in figure.series] == ["ART", "99.999 % n/a", "MRT"]

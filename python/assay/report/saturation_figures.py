@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,8 @@ def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure
         x_title=x_title,
         y_title=TIME_MS,
         y_scale="log",
-        series=tuple(one for one in series if one.x),
+        # What could not be given for any sample says so in the legend.
+        series=tuple(one if one.x else replace(one, label=f"{one.label} n/a") for one in series),
     )
 
 
