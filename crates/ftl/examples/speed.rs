@@ -15,7 +15,7 @@ use assay_core::pattern::{AccessPattern, Cursor};
 use assay_core::record::StepRecord;
 use assay_core::step::{Demand, StepSpec, StopRule};
 use assay_core::stimulus::{Decision, Limits, Stimulus};
-use assay_ftl::card::{Card, VictimPolicy};
+use assay_ftl::card::Card;
 use assay_ftl::drive::SimulatedDrive;
 
 fn main() {
@@ -54,47 +54,14 @@ fn measure(capacity: u64, count: u64) {
 fn card(capacity: u64) -> Card {
     Card {
         capacity: Bytes(capacity),
-        logical_block: Bytes(512),
-        map_unit: Bytes(4096),
         over_provisioning: 0.12,
-        purge_mapped_share: 0.0,
         channel_count: 8,
-        dies_per_channel: 2,
-        program_unit: Bytes(16384),
         erase_unit: Bytes(1 << 20),
-        read: Nanos(50_000),
         program: Nanos(900_000),
-        erase: Nanos(3_000_000),
         channel_rate: 400_000_000,
-        link_rate: 550_000_000,
-        full_duplex: false,
         read_command: Nanos(5_000),
         write_command: Nanos(5_000),
-        read_extra: Nanos(0),
-        write_extra: Nanos(0),
-        protocol: Nanos(0),
-        partial_write: Nanos(0),
-        queue_limit: 65_536,
-        in_order: false,
-        write_buffer: Bytes(4 << 20),
-        write_cache: true,
-        modify_reads_first: true,
-        victim: VictimPolicy::Greedy,
-        shared_frontier: false,
-        collection_batch: Bytes(0),
-        idle_delay: Nanos(0),
-        idle_target: 0.0,
-        slc_cache: Bytes(0),
-        slc_program: Nanos(0),
-        slc_fold_rate: 0,
-        map_cache: Bytes(0),
-        write_limit_rate: 0,
-        write_limit_burst: Bytes(0),
-        stall_every: Bytes(0),
-        stall: Nanos(0),
-        jitter: 0.0,
-        seed: 1,
-        ideal: false,
+        ..Card::plain()
     }
 }
 

@@ -130,9 +130,9 @@ impl std::fmt::Display for CardError {
 const SECOND: u64 = 1_000_000_000;
 
 impl Card {
-    /// A plain drive for tests: 1 GB, eight dies, nothing beyond mapping and collection.
-    #[cfg(test)]
-    pub(crate) fn example() -> Self {
+    /// A plain drive for tests and benchmarks: 1 GB, eight dies, nothing beyond mapping and collection.
+    #[must_use]
+    pub fn plain() -> Self {
         Self {
             capacity: Bytes(1_000_000_000),
             logical_block: Bytes(512),

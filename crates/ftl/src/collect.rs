@@ -24,6 +24,15 @@ pub(crate) trait FlashWork {
     fn erase(&mut self);
 }
 
+/// Work that takes no time: of idle collection, whose time is over, and of what a purge leaves behind.
+pub(crate) struct NoTime;
+
+impl FlashWork for NoTime {
+    fn program(&mut self, _: u32, _: bool) {}
+    fn relocate(&mut self, _: u32) {}
+    fn erase(&mut self) {}
+}
+
 /// How units are chosen and relocations are done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collection {
@@ -111,9 +120,8 @@ impl Collector {
         }
     }
 
-    /// Relocate while the drive has nothing else to do, until `target` pages are free; the pages that were relocated.
-    pub(crate) fn collect_idle(&mut self, mut budget: u64, target: u64, work: &mut impl FlashWork) -> u64 {
-        let mut done = 0;
+    /// Relocate while the drive has nothing else to do, until `target` pages are free.
+    pub(crate) fn collect_idle(&mut self, mut budget: u64, target: u64, work: &mut impl FlashWork) {
         while budget > 0 && self.free_pages() < target {
             let Some(mut victim) = self.victim.take() else {
                 if !self.choose_victim() {
@@ -123,10 +131,8 @@ impl Collector {
             };
             let moved = self.relocate_next(&mut victim, work);
             budget -= u64::from(moved);
-            done += u64::from(moved);
             self.put_back(victim, work);
         }
-        done
     }
 
     fn free_pages(&self) -> u64 {

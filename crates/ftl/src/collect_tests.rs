@@ -7,14 +7,6 @@ use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-struct NoWork;
-
-impl FlashWork for NoWork {
-    fn program(&mut self, _: u32, _: bool) {}
-    fn relocate(&mut self, _: u32) {}
-    fn erase(&mut self) {}
-}
-
 fn geometry(user_units: u32, unit_pages: u32, over_provisioning: f64) -> Geometry {
     let user_pages = user_units * unit_pages;
     let data_units = (f64::from(user_units) * (1.0 + over_provisioning)).ceil() as u32;
@@ -42,10 +34,10 @@ fn below(rng: &mut Xoshiro256PlusPlus, bound: u32) -> u32 {
 fn write_amplification(geometry: &Geometry, fills: u32) -> f64 {
     let mut collector = collector(geometry, VictimPolicy::Greedy);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    (0..geometry.user_pages).for_each(|logical| collector.write(logical, &mut NoWork));
+    (0..geometry.user_pages).for_each(|logical| collector.write(logical, &mut NoTime));
     let random_fills = |collector: &mut Collector, rng: &mut Xoshiro256PlusPlus| {
         for _ in 0..fills * geometry.user_pages {
-            collector.write(below(rng, geometry.user_pages), &mut NoWork);
+            collector.write(below(rng, geometry.user_pages), &mut NoTime);
         }
     };
     random_fills(&mut collector, &mut rng);
@@ -71,7 +63,7 @@ fn sequential_overwrites_relocate_nothing() {
     let geometry = geometry(256, 64, 0.1);
     let mut collector = collector(&geometry, VictimPolicy::Greedy);
     for _ in 0..4 {
-        (0..geometry.user_pages).for_each(|logical| collector.write(logical, &mut NoWork));
+        (0..geometry.user_pages).for_each(|logical| collector.write(logical, &mut NoTime));
     }
     assert_eq!(collector.statistics.host_pages, 4 * u64::from(geometry.user_pages));
     assert_eq!(collector.statistics.relocated_pages, 0);
@@ -86,7 +78,7 @@ proptest! {
         let mut collector = collector(&geometry, VictimPolicy::Greedy);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         for _ in 0..count {
-            collector.write(below(&mut rng, geometry.user_pages), &mut NoWork);
+            collector.write(below(&mut rng, geometry.user_pages), &mut NoTime);
         }
         collector.mapping.check(geometry.unit_count);
         prop_assert_eq!(collector.statistics.host_pages, u64::from(count));
@@ -96,7 +88,7 @@ proptest! {
 
 #[test]
 fn small_capacities_get_smaller_units() {
-    let card = Card { capacity: Bytes(1_000_000_000), channel_count: 8, dies_per_channel: 2, ..Card::example() };
+    let card = Card { capacity: Bytes(1_000_000_000), channel_count: 8, dies_per_channel: 2, ..Card::plain() };
     let geometry = Geometry::new(&card).expect("valid");
     assert_eq!(geometry.unit_pages, 4 * 16 * 2);
     assert!(geometry.unit_count > 1024);
@@ -111,8 +103,8 @@ fn every_policy_keeps_units_free_whatever_is_written() {
         let mut collector = collector(&geometry, policy);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
         for _ in 0..3 {
-            (0..geometry.user_pages / 16).for_each(|run| collector.write_run(run * 16, 16, &mut NoWork));
-            (0..geometry.user_pages).for_each(|_| collector.write(below(&mut rng, geometry.user_pages), &mut NoWork));
+            (0..geometry.user_pages / 16).for_each(|run| collector.write_run(run * 16, 16, &mut NoTime));
+            (0..geometry.user_pages).for_each(|_| collector.write(below(&mut rng, geometry.user_pages), &mut NoTime));
         }
         collector.mapping.check(geometry.unit_count);
         assert!(!collector.free.is_empty(), "{policy:?}");

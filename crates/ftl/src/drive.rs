@@ -8,7 +8,7 @@ use assay_core::contract::{
 
 use crate::card::{Card, CardError};
 pub use crate::collect::FlashStatistics;
-use crate::collect::{Collection, Collector};
+use crate::collect::{Collection, Collector, NoTime};
 use crate::geometry::Geometry;
 use crate::map_cache::MapCache;
 use crate::pending::Pending;
@@ -361,15 +361,6 @@ impl Device for SimulatedDrive {
     fn probe(&mut self, with_counters: bool) -> Probe {
         Probe { counters: with_counters.then_some(self.counters), cpu: None }
     }
-}
-
-/// Work that takes no time: of idle collection, whose time is over, and of what a purge leaves behind.
-struct NoTime;
-
-impl crate::collect::FlashWork for NoTime {
-    fn program(&mut self, _: u32, _: bool) {}
-    fn relocate(&mut self, _: u32) {}
-    fn erase(&mut self) {}
 }
 
 fn fresh_flash(card: &Card, geometry: &Geometry) -> Collector {

@@ -20,7 +20,7 @@ fn card() -> Card {
         read_command: Nanos(20_000),
         write_command: Nanos(15_000),
         write_buffer: Bytes(1 << 20),
-        ..Card::example()
+        ..Card::plain()
     }
 }
 

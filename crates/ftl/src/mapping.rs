@@ -68,7 +68,7 @@ impl Mapping {
         if self.lies_in_one_run(from, to, old) {
             if old != UNMAPPED {
                 flip(&mut self.valid, old, count);
-                self.victims.remove_many(self.unit_of(old), count);
+                self.victims.remove(self.unit_of(old), count);
             }
         } else {
             for place in from..to {
@@ -82,7 +82,7 @@ impl Mapping {
             *entry = logical + offset as u32;
         }
         flip(&mut self.valid, page, count);
-        self.victims.add_many(unit, count);
+        self.victims.add(unit, count);
     }
 
     /// Whether the entries are all unmapped, or follow each other inside one unit.
@@ -99,7 +99,7 @@ impl Mapping {
     fn forget(&mut self, old: u32) {
         if old != UNMAPPED {
             self.valid[old as usize / 64] &= !(1 << (old % 64));
-            self.victims.remove(self.unit_of(old));
+            self.victims.remove(self.unit_of(old), 1);
         }
     }
 
@@ -108,7 +108,7 @@ impl Mapping {
     pub(crate) fn relocate(&mut self, logical: u32, from: u32, from_unit: u32, to: u32, to_unit: u32) {
         self.map[logical as usize] = to;
         self.valid[from as usize / 64] &= !(1 << (from % 64));
-        self.victims.remove(from_unit);
+        self.victims.remove(from_unit, 1);
         self.occupy(logical, to, to_unit);
     }
 
@@ -116,7 +116,7 @@ impl Mapping {
     fn occupy(&mut self, logical: u32, page: u32, unit: u32) {
         self.reverse[page as usize] = logical;
         self.valid[page as usize / 64] |= 1 << (page % 64);
-        self.victims.add(unit);
+        self.victims.add(unit, 1);
     }
 
     /// The first valid page at or after `page` and before `end`.

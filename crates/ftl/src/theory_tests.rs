@@ -9,14 +9,6 @@ use crate::card::VictimPolicy;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-struct NoWork;
-
-impl FlashWork for NoWork {
-    fn program(&mut self, _: u32, _: bool) {}
-    fn relocate(&mut self, _: u32) {}
-    fn erase(&mut self) {}
-}
-
 struct Flash {
     collector: Collector,
     user_pages: u32,
@@ -47,7 +39,7 @@ impl Flash {
     }
 
     fn fill(&mut self) {
-        self.collector.write_run(0, self.user_pages, &mut NoWork);
+        self.collector.write_run(0, self.user_pages, &mut NoTime);
     }
 
     /// Write amplification of so many fills of pages drawn by `draw`.
@@ -55,7 +47,7 @@ impl Flash {
         let before = self.collector.statistics;
         for _ in 0..(f64::from(self.user_pages) * fills) as u64 {
             let page = draw(self);
-            self.collector.write(page, &mut NoWork);
+            self.collector.write(page, &mut NoTime);
         }
         let after = self.collector.statistics;
         let host = (after.host_pages - before.host_pages) as f64;

@@ -140,23 +140,25 @@ impl Timing {
         self.links[lane].serve(at, self.link_rate.span(bytes))
     }
 
-    /// A stripe's array read and the transfer of `bytes` of it to the controller.
+    /// A stripe's array read, before queued programs, and the transfer of `bytes` of it to the controller.
     #[inline]
     pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
-        let die = self.die_of(stripe);
-        let span = self.array_time(self.read);
+        let (die, span) = (self.die_of(stripe), self.array_time(self.read));
         let sensed = self.dies[die].sense(at, span);
-        let transfer = self.channel_rate.span(bytes);
-        // The channel's share is reserved when the command comes, so that a busy die does not block its neighbours.
-        let channel = self.channel_of(die).serve(at, transfer);
-        (sensed + transfer).max(channel)
+        self.transfer(die, bytes, at, sensed)
     }
 
     /// The same for a read that waits behind everything that its die has to do.
     pub(crate) fn read_in_turn(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
-        let die = self.die_of(stripe);
-        let span = self.array_time(self.read);
+        let (die, span) = (self.die_of(stripe), self.array_time(self.read));
         let sensed = self.dies[die].queue(at, span, self.now);
+        self.transfer(die, bytes, at, sensed)
+    }
+
+    /// Bytes that are sensed cross the channel of their die. Its share is reserved when the command comes, so that a busy
+    /// die does not block its neighbours.
+    #[inline]
+    fn transfer(&mut self, die: usize, bytes: u64, at: u64, sensed: u64) -> u64 {
         let transfer = self.channel_rate.span(bytes);
         let channel = self.channel_of(die).serve(at, transfer);
         (sensed + transfer).max(channel)

@@ -43,29 +43,15 @@ impl Victims {
         }
     }
 
-    /// One page of a unit became valid.
+    /// Pages of a unit became valid.
     #[inline]
-    pub(crate) fn add(&mut self, unit: u32) {
-        self.counts[unit as usize] += 1;
-    }
-
-    /// One page of a unit became invalid.
-    #[inline]
-    pub(crate) fn remove(&mut self, unit: u32) {
-        let count = self.counts[unit as usize] - 1;
-        self.counts[unit as usize] = count;
-        if count < self.greedy.level {
-            self.greedy.note(unit, count, &self.counts);
-        }
-    }
-
-    /// Pages of a unit became valid at once.
-    pub(crate) fn add_many(&mut self, unit: u32, pages: u32) {
+    pub(crate) fn add(&mut self, unit: u32, pages: u32) {
         self.counts[unit as usize] += pages;
     }
 
-    /// Pages of a unit became invalid at once.
-    pub(crate) fn remove_many(&mut self, unit: u32, pages: u32) {
+    /// Pages of a unit became invalid.
+    #[inline]
+    pub(crate) fn remove(&mut self, unit: u32, pages: u32) {
         let count = self.counts[unit as usize] - pages;
         self.counts[unit as usize] = count;
         if count < self.greedy.level {

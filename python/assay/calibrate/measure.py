@@ -19,7 +19,7 @@ from assay.window import completed_count, effective_queue_depth, iops, mean_late
 if TYPE_CHECKING:
     from assay.device.simulated import Card
     from assay.plan import Plan
-    from assay.records import ActiveRange, StepRecord
+    from assay.records import ActiveRange, Demand, StepRecord
 
 SCALED_BYTES = 1_000_000_000
 FEW = 300
@@ -37,12 +37,12 @@ _ROUNDS = 4
 class Rig:
     """The tests that a card is put through.
 
-    capacity_bytes : of the published drive. tests : loop settings at that capacity. wsat_demand : TC and QD.
+    capacity_bytes : of the published drive. tests : loop settings at that capacity.
     """
 
     capacity_bytes: int
     tests: dict[str, LoopSettings]
-    wsat_demand: tuple[int, int]
+    wsat_demand: Demand
 
     @classmethod
     def of(cls, plan: Plan, capacity_bytes: int, block: int = 512) -> Rig:
@@ -54,7 +54,7 @@ class Rig:
         settings = [test.settings for test in planned]
         loops = {one.test: one for one in settings if isinstance(one, LoopSettings)}
         wsat = next(one.demand for one in settings if one.test == "wsat")
-        return cls(capacity_bytes=capacity_bytes, tests=loops, wsat_demand=(wsat.thread_count, wsat.queue_depth))
+        return cls(capacity_bytes=capacity_bytes, tests=loops, wsat_demand=wsat)
 
 
 def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str, float]:
@@ -146,12 +146,13 @@ class _Scaled:
         return segmented_range(self._bytes, count, 8 * MIB, 1)
 
     def _write(self, count: int) -> StepRecord:
-        threads, depth = self._rig.wsat_demand
-        demand = replace(self._rig.tests["iops"].demand, thread_count=threads, queue_depth=depth)
         pattern = random_pattern(_PAGE, 0.0, self._rig.tests["iops"].data)
-        stop = StopRule(io_count=count)
         step = StepSpec(
-            label="fill", pattern=pattern, demand=demand, active_range=leading_range(self._bytes), stop=stop
+            label="fill",
+            pattern=pattern,
+            demand=self._rig.wsat_demand,
+            active_range=leading_range(self._bytes),
+            stop=StopRule(io_count=count),
         )
         return self._stimulus.run([step])[0]
 

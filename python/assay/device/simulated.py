@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -164,15 +163,15 @@ def load_card(name: str) -> ModelCard:
     Raises DriveNotFoundError naming the known cards, PlanError with the places of a file's faults.
     """
     if name.endswith(_SUFFIX):
-        return _own_card(Path(name))
+        return _read_card(Path(name))
     if name not in simulated_names():
         known = ", ".join(PREFIX + card for card in simulated_names())
         raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", f"choose one of {known}")
-    text = (resources.files("assay.device") / "cards" / f"{name}.toml").read_text("utf-8")
-    return ModelCard.model_validate(tomllib.loads(text))
+    with resources.as_file(resources.files("assay.device") / "cards" / f"{name}{_SUFFIX}") as path:
+        return _read_card(path)
 
 
-def _own_card(path: Path) -> ModelCard:
+def _read_card(path: Path) -> ModelCard:
     table, positions = read_toml(path)
     try:
         return ModelCard.model_validate(table)

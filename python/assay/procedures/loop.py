@@ -82,7 +82,6 @@ def plan_loop(
     return PlannedTest(
         settings=settings,
         deviations=tuple(_deviations(settings, edition, profile, drive)),
-        unit_ns=round_ns,
         earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,

@@ -21,13 +21,12 @@ SCALED_STEP_NS_MIN = 50_000_000
 class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
-    unit_ns : device time of one round, or of one sample. earliest_ns, latest_ns : device time of the test without purge
-    and preconditioning; latest_ns is None where only the drive decides. written_first_bytes : of preconditioning.
+    earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
+    drive decides. written_first_bytes : of preconditioning.
     """
 
     settings: AnySettings
     deviations: tuple[str, ...]
-    unit_ns: int
     earliest_ns: int
     latest_ns: int | None
     written_first_bytes: int = 0

@@ -69,7 +69,6 @@ def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity
     return PlannedTest(
         settings=settings,
         deviations=tuple(_deviations(settings, edition, profile, drive)),
-        unit_ns=settings.sample_ns,
         earliest_ns=_earliest_ns(settings),
         latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
     )

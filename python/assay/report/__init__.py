@@ -116,15 +116,18 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
 
 
 def _contents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:
-    if "pdf" in formats or "html" in formats:
-        yield from _documents(run, formats)
+    asked = set(formats)
+    report = build_report(run) if asked & {"pdf", "html", "xlsx"} else None
+    tables = list(_tables(run)) if asked & {"csv", "xlsx"} else []
+    if report and asked & {"pdf", "html"}:
+        yield from _documents(report, formats)
     if "csv" in formats:
-        for table in _tables(run):
+        for table in tables:
             yield f"{table.name}.csv", table_csv(table.columns, table.rows)
-    if "xlsx" in formats:
+    if report and "xlsx" in formats:
         from assay.report.workbook import workbook  # noqa: PLC0415
 
-        yield "report.xlsx", workbook(build_report(run), _tables(run))
+        yield "report.xlsx", workbook(report, tables)
     if "json" in formats:
         yield "results.json", results_json(run)
 
@@ -134,11 +137,10 @@ def _tables(run: StoredRun) -> Iterator[DataTable]:
         yield from data_tables(run, test, "" if number == 1 else f"_{number}")
 
 
-def _documents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:
+def _documents(report: Report, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:
     # Plotting and typesetting take a second to load, which only those who ask for a document pay.
     from assay.report.figure import figure_svg  # noqa: PLC0415
 
-    report = build_report(run)
     pictures = {figure.name: figure_svg(figure) for figure in report.figures}
     if "pdf" in formats:
         from assay.report.pdf import report_pdf  # noqa: PLC0415

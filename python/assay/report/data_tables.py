@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.records import StepRecord, StoredRun, StoredTest
-    from assay.window import Mark
+    from assay.window import Mark, SaturationResult
 
 PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
 SAMPLE_COLUMNS = (
@@ -78,8 +78,9 @@ def data_tables(run: StoredRun, test: StoredTest, suffix: str = "") -> Iterator[
         yield rounds_table(test, f"{name}_rounds{suffix}")
         yield _response_times(test, f"{name}_response_times{suffix}")
     else:
-        yield samples_table(run, test, f"{name}_samples{suffix}")
-        yield _marks(run, test, f"{name}_marks{suffix}")
+        result = saturation_result(test, run.identity.capacity_bytes)
+        yield samples_table(result, f"{name}_samples{suffix}")
+        yield _marks(result, f"{name}_marks{suffix}")
     if test.steps("histogram") and not withheld_reason(test):
         yield _histogram(test, f"{name}_histogram{suffix}")
 
@@ -117,17 +118,15 @@ def rounds_table(test: StoredTest, name: str) -> DataTable:
     return DataTable(name=name, columns=ROUNDS_COLUMNS, rows=tuple(rows))
 
 
-def samples_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
+def samples_table(result: SaturationResult, name: str) -> DataTable:
     """Every complete sample of a write saturation test."""
-    result = saturation_result(test, run.identity.capacity_bytes)
     nines = [result.percentiles.get(share, (None,) * len(result.minutes)) for share in NINES]
     columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.response_ms)
     rows = zip(*columns, *nines, result.largest_ms, strict=True)
     return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(_or_na, row)) for row in rows))
 
 
-def _marks(run: StoredRun, test: StoredTest, name: str) -> DataTable:
-    result = saturation_result(test, run.identity.capacity_bytes)
+def _marks(result: SaturationResult, name: str) -> DataTable:
     found = {
         "peak": result.peak,
         "peak drop": result.peak_drop,

@@ -53,7 +53,7 @@ def claim_label(run: StoredRun, name: str | None) -> str:
 
 def _saturation(sheets: SaturationSheets) -> tuple[Figure, ...]:
     result, label = sheets.result, sheets.settings.label
-    fresh = NOT_AVAILABLE if result.withheld or result.peak is None else one_decimal(result.peak.iops)
+    fresh = NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)
     steady = NOT_AVAILABLE if result.steady_iops is None else one_decimal(result.steady_iops)
     claim = "rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None
     return (Figure(item=label, unit="IOPS", fresh=fresh, steady=steady, claim=claim_label(sheets.run, claim)),)

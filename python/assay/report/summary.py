@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.profile import Profile
-    from assay.records import AnySettings, DriveCondition, StoredRun, StoredTest
+    from assay.records import AnySettings, DriveCondition, StoredRun
     from assay.report.page import Entry
     from assay.report.sheets import Sheets
 
@@ -82,7 +82,7 @@ _SET_UP = (
 def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> Page:
     """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
     rows = [
-        (_section(profile, sheets.test), _name(profile, sheets.test.settings.test), *_set_up(sheets))
+        (_section(profile, sheets.test.settings.test), _name(profile, sheets.test.settings.test), *_set_up(sheets))
         for sheets in tests
     ]
     rows += [_skipped_row(profile, skipped.test, skipped.reason) for skipped in run.skipped]
@@ -109,7 +109,11 @@ def test_page(sheets: Sheets) -> Page:
         banner=_banner(sheets),
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
-            Table(caption="Set-up", columns=("Sec.", *_SET_UP), rows=((_section(profile, test), *_set_up(sheets)),)),
+            Table(
+                caption="Set-up",
+                columns=("Sec.", *_SET_UP),
+                rows=((_section(profile, test.settings.test), *_set_up(sheets)),),
+            ),
             _select_table((sheets,)),
         ),
     )
@@ -218,9 +222,8 @@ def _set_up(sheets: Sheets) -> tuple[str, ...]:
 
 
 def _skipped_row(profile: Profile, test: str, reason: str) -> tuple[str, ...]:
-    section = str(getattr(profile, _family(test)).section.value)
     fields = (NOT_APPLICABLE,) * (len(_SET_UP) - 1)
-    return (section, _name(profile, test), *fields, f"{NOT_APPLICABLE}: {paragraph(reason)}")
+    return (_section(profile, test), _name(profile, test), *fields, f"{NOT_APPLICABLE}: {paragraph(reason)}")
 
 
 def _select_table(tests: Sequence[Sheets]) -> Table:
@@ -260,8 +263,8 @@ def _special_notes(run: StoredRun) -> Table:
     )
 
 
-def _section(profile: Profile, test: StoredTest) -> str:
-    return str(getattr(profile, _family(test.settings.test)).section.value)
+def _section(profile: Profile, test: str) -> str:
+    return str(getattr(profile, _family(test)).section.value)
 
 
 def _name(profile: Profile, test: str) -> str:

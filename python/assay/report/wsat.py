@@ -81,7 +81,7 @@ def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:
     withheld = result.withheld is not None
     steady = None if result.steady_iops is None else one_decimal(result.steady_iops)
     return (
-        ("FOB (peak) IOPS", NOT_AVAILABLE if withheld or not result.peak else one_decimal(result.peak.iops)),
+        ("FOB (peak) IOPS", NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)),
         ("Peak drop at", mark_label(result.peak_drop)),
         ("Steady state at", mark_label(result.steady)),
         ("Steady-state IOPS", NOT_AVAILABLE if withheld else steady or "not reached"),
