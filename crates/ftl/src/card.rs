@@ -2,7 +2,7 @@
 
 use assay_core::contract::{Bytes, Nanos};
 
-/// Which closed unit garbage collection takes next.
+/// Which closed unit garbage collection takes next; one with nothing valid goes before all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VictimPolicy {
     /// The one with the fewest valid pages.

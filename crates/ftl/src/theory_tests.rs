@@ -241,3 +241,20 @@ fn sequential_writes_recover_with_a_frontier_of_their_own_and_hardly_without() {
         assert!((least..=most).contains(&found), "shared {shared}: {found}");
     }
 }
+
+/// Units that sequential writes leave empty are taken first, so no policy has to relocate for them.
+#[test]
+fn sequential_writes_to_a_part_relocate_nothing_whatever_the_policy() {
+    for policy in [VictimPolicy::Greedy, VictimPolicy::Fifo, VictimPolicy::Random, VictimPolicy::Choices(2)] {
+        let mut flash = Flash::new(2048, 64, 0.0737, policy, false);
+        flash.fill();
+        let (part, mut next) = (flash.user_pages / 15, 0);
+        let mut draw = |_: &mut Flash| {
+            next = (next + 1) % part;
+            next
+        };
+        flash.amplification(1.0, &mut draw);
+        let found = flash.amplification(0.5, &mut draw);
+        assert!((1.0..1.001).contains(&found), "{policy:?}: {found}");
+    }
+}

@@ -1,5 +1,7 @@
 //! How many valid pages each unit holds, and which unit is collected next.
 
+use std::collections::VecDeque;
+
 use crate::card::VictimPolicy;
 use crate::memory::table;
 use crate::stream::Stream;
@@ -12,12 +14,13 @@ pub(crate) struct Victims {
     counts: Vec<u32>,
     policy: VictimPolicy,
     unit_pages: u32,
-    greedy: Watch,
+    watch: Watch,
     closed: Closed,
     stream: Stream,
 }
 
-/// Greedy: units below the watched level by their count. An entry is stale where its unit's count has changed since.
+/// Units below the watched level by their count: the emptiest for greedy, for the others those with nothing valid, which any
+/// controller erases first. An entry is stale where its unit's count has changed since.
 struct Watch {
     level: u32,
     lowest: u32,
@@ -25,20 +28,29 @@ struct Watch {
     buckets: Vec<Vec<u32>>,
 }
 
-/// First in, first out, or at random: the closed units in the order they were closed.
+/// First in, first out, or at random: the closed units in the order they were closed, as far as draws leave it.
 struct Closed {
-    units: std::collections::VecDeque<u32>,
+    /// `GONE` where a unit was taken out of the order.
+    units: VecDeque<u32>,
+    /// Place of each unit in `units`, counted from the first unit ever closed.
+    places: Vec<u32>,
+    /// How many left `units` at the front.
+    left: u32,
 }
+
+const GONE: u32 = u32::MAX;
 
 impl Victims {
     pub(crate) fn new(unit_count: u32, unit_pages: u32, policy: VictimPolicy, seed: u64) -> Self {
-        let levels = if policy == VictimPolicy::Greedy { unit_pages as usize + 1 } else { 0 };
+        let greedy = policy == VictimPolicy::Greedy;
+        let (level, levels) = if greedy { (0, unit_pages as usize + 1) } else { (1, 1) };
+        let placed = if greedy { 0 } else { unit_count as usize };
         Self {
             counts: table(unit_count as usize, NOT_COLLECTABLE),
             policy,
             unit_pages,
-            greedy: Watch { level: 0, lowest: 0, entries: 0, buckets: vec![Vec::new(); levels] },
-            closed: Closed { units: std::collections::VecDeque::new() },
+            watch: Watch { level, lowest: level, entries: 0, buckets: vec![Vec::new(); levels] },
+            closed: Closed { units: VecDeque::new(), places: vec![0; placed], left: 0 },
             stream: Stream::new(seed),
         }
     }
@@ -54,8 +66,8 @@ impl Victims {
     pub(crate) fn remove(&mut self, unit: u32, pages: u32) {
         let count = self.counts[unit as usize] - pages;
         self.counts[unit as usize] = count;
-        if count < self.greedy.level {
-            self.greedy.note(unit, count, &self.counts);
+        if count < self.watch.level {
+            self.watch.note(unit, count, &self.counts);
         }
     }
 
@@ -68,9 +80,10 @@ impl Victims {
         let count = self.counts[unit as usize] - NOT_COLLECTABLE;
         self.counts[unit as usize] = count;
         if self.policy != VictimPolicy::Greedy {
-            self.closed.units.push_back(unit);
-        } else if count < self.greedy.level {
-            self.greedy.note(unit, count, &self.counts);
+            self.closed.push(unit);
+        }
+        if count < self.watch.level {
+            self.watch.note(unit, count, &self.counts);
         }
     }
 
@@ -79,30 +92,68 @@ impl Victims {
     pub(crate) fn choose(&mut self) -> Option<(u32, u32)> {
         let unit = match self.policy {
             VictimPolicy::Greedy => self.emptiest(),
-            VictimPolicy::Fifo => self.closed.units.pop_front(),
-            VictimPolicy::Random => self.draw(1),
-            VictimPolicy::Choices(count) => self.draw(count),
+            VictimPolicy::Fifo => self.empty().or_else(|| self.closed.first()),
+            VictimPolicy::Random => self.empty().or_else(|| self.draw(1)),
+            VictimPolicy::Choices(count) => self.empty().or_else(|| self.draw(count)),
         }?;
         let count = self.counts[unit as usize];
         self.counts[unit as usize] += NOT_COLLECTABLE;
         Some((unit, count))
     }
 
+    /// A closed unit with nothing valid, out of the order of the others.
+    fn empty(&mut self) -> Option<u32> {
+        let unit = self.watch.take(&self.counts)?;
+        self.closed.take_out(unit, self.policy == VictimPolicy::Fifo);
+        Some(unit)
+    }
+
     /// The emptiest of `count` units drawn with replacement.
     fn draw(&mut self, count: u32) -> Option<u32> {
         let Self { closed, stream, counts, .. } = self;
         let length = closed.units.len() as u64;
-        let draws = (0..count).filter(|_| length > 0).map(|_| stream.below(length) as usize);
-        let place = draws.min_by_key(|place| counts[closed.units[*place] as usize])?;
-        closed.units.swap_remove_back(place)
+        let draws = (0..count).filter(|_| length > 0).map(|_| closed.units[stream.below(length) as usize]);
+        let unit = draws.min_by_key(|unit| counts[*unit as usize])?;
+        closed.take_out(unit, false);
+        Some(unit)
     }
 
     fn emptiest(&mut self) -> Option<u32> {
-        if let Some(unit) = self.greedy.take(&self.counts) {
+        if let Some(unit) = self.watch.take(&self.counts) {
             return Some(unit);
         }
-        self.greedy.rebuild(&self.counts, self.unit_pages);
-        self.greedy.take(&self.counts)
+        self.watch.rebuild(&self.counts, self.unit_pages);
+        self.watch.take(&self.counts)
+    }
+}
+
+impl Closed {
+    fn push(&mut self, unit: u32) {
+        self.places[unit as usize] = self.left.wrapping_add(self.units.len() as u32);
+        self.units.push_back(unit);
+    }
+
+    fn first(&mut self) -> Option<u32> {
+        loop {
+            self.left = self.left.wrapping_add(u32::from(!self.units.is_empty()));
+            match self.units.pop_front() {
+                Some(GONE) => (),
+                other => return other,
+            }
+        }
+    }
+
+    /// Without its order kept, the last one takes the place of the unit.
+    fn take_out(&mut self, unit: u32, ordered: bool) {
+        let place = self.places[unit as usize].wrapping_sub(self.left);
+        if ordered {
+            self.units[place as usize] = GONE;
+            return;
+        }
+        self.units.swap_remove_back(place as usize);
+        if let Some(moved) = self.units.get(place as usize) {
+            self.places[*moved as usize] = self.left.wrapping_add(place);
+        }
     }
 }
 
