@@ -198,7 +198,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             if now >= step.end() {
                 return;
             }
-            if !step.claim() {
+            if !step.claim(self.program.lane_count == 1) {
                 step.end_at(now);
                 return;
             }
@@ -209,7 +209,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
     fn submit(&mut self, index: usize, step: &SharedStep, now: Nanos) {
         let slot = self.lane.free.pop().expect("a lane has as many slots as its largest step");
         let access = self.next_access(step, slot);
-        step.claimed_bytes(access.length);
+        step.claimed_bytes(access.length, self.program.lane_count == 1);
         self.integrate(now);
         self.outstanding += 1;
         self.lane.flights[slot as usize] = Flight {

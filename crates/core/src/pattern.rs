@@ -82,14 +82,23 @@ impl std::fmt::Display for PatternError {
 /// A pattern on a range, checked and made ready to draw from.
 #[derive(Debug)]
 pub(crate) struct CompiledPattern {
-    sizes: Vec<(u64, u64)>,
+    sizes: Vec<Size>,
     reads: Share,
     randoms: Share,
-    alignment: u64,
     groups: Vec<Group>,
     cursor: Cursor,
     writes_tail: bool,
     range: ActiveRange,
+}
+
+/// A transfer size that takes the draws up to `threshold`.
+#[derive(Debug)]
+struct Size {
+    threshold: u64,
+    bytes: u64,
+    /// Grid of random starts, and how many of them a segment has.
+    grid: u64,
+    starts: u64,
 }
 
 /// Linear bytes [from, to) that take the draws up to `threshold`.
@@ -140,10 +149,9 @@ impl CompiledPattern {
         check_sizes(pattern, range, logical_block)?;
         check_data(&pattern.data)?;
         Ok(Self {
-            sizes: cumulative(&pattern.sizes, "size shares")?,
+            sizes: compile_sizes(pattern, range)?,
             reads: Share::new(pattern.read_share, "read share")?,
             randoms: Share::new(pattern.random_share, "random share")?,
-            alignment: pattern.alignment,
             groups: compile_groups(pattern, range, logical_block)?,
             cursor: pattern.cursor,
             writes_tail: pattern.writes_tail,
@@ -162,31 +170,32 @@ impl CompiledPattern {
 
     /// Where thread `index` of `count` starts when each has a cursor of its own.
     pub(crate) fn thread_start(&self, index: u64, count: u64) -> u64 {
-        let step = self.sizes[0].1;
+        let step = self.sizes[0].bytes;
         self.range.total().0 / count / step * step * index
     }
 
     /// Draw the next access. `cursor` is a linear address that sequential accesses take and advance.
     #[inline]
     pub(crate) fn draw(&self, rng: &mut Xoshiro256PlusPlus, cursor: &AtomicU64) -> Access {
-        let size = pick(&self.sizes, rng).1;
+        let size = pick(&self.sizes, rng);
         let direction = if self.reads.draw(rng) { Direction::Read } else { Direction::Write };
-        let (linear, length) =
-            if self.randoms.draw(rng) { (self.draw_random(rng, size), size) } else { self.take_next(cursor, size) };
+        if self.randoms.draw(rng) {
+            return Access { direction, offset: self.draw_random(rng, size), length: Bytes(size.bytes) };
+        }
+        let (linear, length) = self.take_next(cursor, size.bytes);
         Access { direction, offset: self.range.place_of(linear), length: Bytes(length) }
     }
 
-    fn draw_random(&self, rng: &mut Xoshiro256PlusPlus, size: u64) -> u64 {
-        let grid = if self.alignment == 0 { size } else { self.alignment };
-        let segment = self.range.segment().0;
-        let (from, to) = if self.groups.is_empty() {
-            let index = uniform_below(rng.next_u64(), self.range.starts().len() as u64);
-            (index * segment, (index + 1) * segment)
-        } else {
+    #[inline]
+    fn draw_random(&self, rng: &mut Xoshiro256PlusPlus, size: &Size) -> Bytes {
+        if !self.groups.is_empty() {
             let group = pick_group(&self.groups, rng);
-            (group.from, group.to)
-        };
-        from + uniform_below(rng.next_u64(), (to - from - size) / grid + 1) * grid
+            let starts = (group.to - group.from - size.bytes) / size.grid + 1;
+            return self.range.place_of(group.from + uniform_below(rng.next_u64(), starts) * size.grid);
+        }
+        let segments = self.range.starts();
+        let segment = segments[uniform_below(rng.next_u64(), segments.len() as u64) as usize];
+        Bytes(segment + uniform_below(rng.next_u64(), size.starts) * size.grid)
     }
 
     fn take_next(&self, cursor: &AtomicU64, size: u64) -> (u64, u64) {
@@ -202,9 +211,9 @@ impl CompiledPattern {
 
     /// The first place from `position` on where a sequential transfer lies inside one segment.
     fn fit(&self, position: u64, size: u64) -> (u64, u64) {
-        let segment = self.range.segment().0;
-        let start = position % self.range.total().0;
-        let room = segment - start % segment;
+        let (segment, total) = (self.range.segment().0, self.range.total().0);
+        let start = if position < total { position } else { position % total };
+        let room = segment - if total == segment { start } else { start % segment };
         if room >= size {
             (start, size)
         } else if self.writes_tail {
@@ -220,12 +229,13 @@ fn threshold(share: f64) -> u64 {
     (share * 18_446_744_073_709_551_616.0) as u64
 }
 
-fn pick<'a>(entries: &'a [(u64, u64)], rng: &mut Xoshiro256PlusPlus) -> &'a (u64, u64) {
-    if entries.len() == 1 {
-        return &entries[0];
+#[inline]
+fn pick<'a>(sizes: &'a [Size], rng: &mut Xoshiro256PlusPlus) -> &'a Size {
+    if sizes.len() == 1 {
+        return &sizes[0];
     }
     let draw = rng.next_u64();
-    entries.iter().find(|entry| draw <= entry.0).unwrap_or(&entries[entries.len() - 1])
+    sizes.iter().find(|size| draw <= size.threshold).unwrap_or(&sizes[sizes.len() - 1])
 }
 
 fn pick_group<'a>(groups: &'a [Group], rng: &mut Xoshiro256PlusPlus) -> &'a Group {
@@ -233,16 +243,16 @@ fn pick_group<'a>(groups: &'a [Group], rng: &mut Xoshiro256PlusPlus) -> &'a Grou
     groups.iter().find(|group| draw <= group.threshold).unwrap_or(&groups[groups.len() - 1])
 }
 
-/// (size, share) to (cumulative threshold, size).
-fn cumulative(shares: &[(u64, f64)], name: &'static str) -> Result<Vec<(u64, u64)>, PatternError> {
-    check_shares(shares.iter().map(|entry| entry.1), name)?;
+fn compile_sizes(pattern: &AccessPattern, range: &ActiveRange) -> Result<Vec<Size>, PatternError> {
+    check_shares(pattern.sizes.iter().map(|entry| entry.1), "size shares")?;
     let mut sum = 0.0;
-    let mut entries: Vec<(u64, u64)> = Vec::with_capacity(shares.len());
-    for &(size, share) in shares.iter().filter(|entry| entry.1 > 0.0) {
+    let used = pattern.sizes.iter().filter(|entry| entry.1 > 0.0);
+    let sizes = used.map(|&(bytes, share)| {
         sum += share;
-        entries.push((threshold(sum), size));
-    }
-    Ok(entries)
+        let grid = if pattern.alignment == 0 { bytes } else { pattern.alignment };
+        Size { threshold: threshold(sum), bytes, grid, starts: (range.segment().0 - bytes) / grid + 1 }
+    });
+    Ok(sizes.collect())
 }
 
 fn check_shares(shares: impl Iterator<Item = f64>, name: &'static str) -> Result<(), PatternError> {

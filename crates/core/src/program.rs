@@ -85,19 +85,32 @@ impl SharedStep {
         }
     }
 
-    /// May one more I/O be submitted?
-    pub(crate) fn claim(&self) -> bool {
+    /// May one more I/O be submitted? `alone`: no other lane claims from this program.
+    #[inline]
+    pub(crate) fn claim(&self, alone: bool) -> bool {
         match self.stop {
             StopRule::Time(_) => true,
             StopRule::Amount(amount) => self.claimed.load(Ordering::Relaxed) < amount.0,
-            StopRule::Count(count) => self.claimed.fetch_add(1, Ordering::Relaxed) < count,
+            StopRule::Count(count) => self.add_claimed(1, alone) < count,
         }
     }
 
-    pub(crate) fn claimed_bytes(&self, bytes: Bytes) {
+    #[inline]
+    pub(crate) fn claimed_bytes(&self, bytes: Bytes, alone: bool) {
         if let StopRule::Amount(_) = self.stop {
-            self.claimed.fetch_add(bytes.0, Ordering::Relaxed);
+            self.add_claimed(bytes.0, alone);
         }
+    }
+
+    /// Returns what was claimed before. A lane that is alone needs no locked instruction.
+    #[inline]
+    fn add_claimed(&self, amount: u64, alone: bool) -> u64 {
+        if !alone {
+            return self.claimed.fetch_add(amount, Ordering::Relaxed);
+        }
+        let before = self.claimed.load(Ordering::Relaxed);
+        self.claimed.store(before + amount, Ordering::Relaxed);
+        before
     }
 
     pub(crate) fn slots(&self, lane: usize, lane_count: usize) -> u32 {

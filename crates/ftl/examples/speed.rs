@@ -2,7 +2,11 @@
 //!
 //! Goal: I/Os per second at 256 GiB and 16 GiB, 12 % over-provisioning, steady state, beside the memory's own limit
 //! measured in the same run: random read-modify-write of the map with prefetch, divided by the write amplification.
+//! Dies program 64 KiB at once (four planes of 16 KiB pages), as current TLC does.
 //! Non-goal: the drive's own figures. `--smoke` runs it at 1 GiB.
+//!
+//! For comparison, on a machine of the same kind `MQSim` (CMU-SAFARI/MQSim@7ec40e3) served 0.06 to 0.09 M random 4 KiB writes,
+//! 0.29 M random reads and 0.009 M sequential 128 KiB writes a second on 16 GiB.
 
 #![allow(clippy::print_stdout, reason = "its output is the benchmark")]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a benchmark measures real time")]
@@ -20,6 +24,7 @@ use assay_ftl::drive::SimulatedDrive;
 
 fn main() {
     let smoke = std::env::args().any(|argument| argument == "--smoke");
+    println!("MQSim 16 GiB, measured apart: RND 4KiB W 0.06 to 0.09, RND 4KiB R 0.29, SEQ 128KiB W 0.009 M/s");
     for gib in if smoke { vec![1] } else { vec![16, 256] } {
         measure(gib << 30, if smoke { 200_000 } else { 20_000_000 });
     }
@@ -56,7 +61,8 @@ fn card(capacity: u64) -> Card {
         capacity: Bytes(capacity),
         over_provisioning: 0.12,
         channel_count: 8,
-        erase_unit: Bytes(1 << 20),
+        program_unit: Bytes(65536),
+        erase_unit: Bytes(4 << 20),
         program: Nanos(900_000),
         channel_rate: 400_000_000,
         read_command: Nanos(5_000),

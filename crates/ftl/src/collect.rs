@@ -7,12 +7,14 @@ use crate::geometry::{Geometry, RESERVE_UNITS};
 use crate::mapping::Mapping;
 use crate::victims::Victims;
 
-/// Collection runs while no more units than this are free.
-const FREE_LOW: usize = RESERVE_UNITS as usize - 4;
+/// Collection runs while no more units than this are free: all of the reserve but the two frontiers.
+const FREE_LOW: usize = RESERVE_UNITS as usize - 2;
 /// Host pages appended at a time, so that collection keeps up with long writes.
 const RUN_PAGES: u32 = 32;
 /// Relocations that the map is fetched ahead for.
-const FETCH_AHEAD: u32 = 12;
+const FETCH_AHEAD: usize = 16;
+/// Words of 64 pages that the reverse map is fetched ahead for.
+const WORDS_AHEAD: u32 = 2;
 
 /// What the flash has to do, in order; the timing layer charges it to dies and channels.
 pub(crate) trait FlashWork {
@@ -57,17 +59,82 @@ struct Frontier {
     unit: u32,
     next: u32,
     end: u32,
+    /// End of the stripe that is being filled.
+    stripe_end: u32,
 }
 
 struct Victim {
     unit: u32,
-    scan: u32,
-    end: u32,
-    /// Up to where the map was fetched ahead.
-    fetched: u32,
     valid_at_start: u32,
     relocated: u32,
     host_pages: u32,
+    /// Valid pages found so far that are not relocated yet, each with its logical page: a ring.
+    found: [(u32, u32); FETCH_AHEAD],
+    found_first: usize,
+    found_count: usize,
+    /// Where the search for valid pages goes on: a word of 64, what is left of it, and the first page behind the unit.
+    word: u32,
+    left: u64,
+    end: u32,
+}
+
+impl Victim {
+    fn new(unit: u32, unit_pages: u32, valid: u32, mapping: &Mapping) -> Self {
+        let (from, end) = (unit * unit_pages, (unit + 1) * unit_pages);
+        let mut victim = Self {
+            unit,
+            valid_at_start: valid,
+            relocated: 0,
+            host_pages: 0,
+            found: [(0, 0); FETCH_AHEAD],
+            found_first: 0,
+            found_count: 0,
+            word: from / 64,
+            left: mapping.valid_word(from / 64) & (u64::MAX << (from % 64)),
+            end,
+        };
+        (0..=WORDS_AHEAD).for_each(|ahead| mapping.fetch_word(victim.word + ahead));
+        (0..FETCH_AHEAD).for_each(|_| victim.find(mapping));
+        victim
+    }
+
+    /// Find one more valid page and fetch its entry of the map.
+    #[inline]
+    fn find(&mut self, mapping: &Mapping) {
+        while self.left == 0 {
+            self.word += 1;
+            if self.word * 64 >= self.end {
+                self.word -= 1;
+                return;
+            }
+            self.left = mapping.valid_word(self.word);
+            mapping.fetch_word(self.word + WORDS_AHEAD);
+        }
+        let page = self.word * 64 + self.left.trailing_zeros();
+        if page >= self.end {
+            return;
+        }
+        self.left &= self.left - 1;
+        let logical = mapping.logical_of(page);
+        mapping.fetch(logical);
+        self.found[(self.found_first + self.found_count) % FETCH_AHEAD] = (page, logical);
+        self.found_count += 1;
+    }
+
+    /// The next page to relocate with its logical page; what was overwritten since it was found is left out.
+    #[inline]
+    fn next(&mut self, mapping: &Mapping) -> Option<(u32, u32)> {
+        while self.found_count > 0 {
+            let (page, logical) = self.found[self.found_first];
+            self.found_first = (self.found_first + 1) % FETCH_AHEAD;
+            self.found_count -= 1;
+            self.find(mapping);
+            if mapping.lies_at(logical, page) {
+                return Some((page, logical));
+            }
+        }
+        None
+    }
 }
 
 pub(crate) struct Collector {
@@ -79,6 +146,8 @@ pub(crate) struct Collector {
     host: Frontier,
     relocation: Frontier,
     victim: Option<Victim>,
+    /// Host pages since collection was last done: it is done for a stripe at a time.
+    uncollected: u32,
 }
 
 impl Collector {
@@ -92,6 +161,7 @@ impl Collector {
             host: Frontier::default(),
             relocation: Frontier::default(),
             victim: None,
+            uncollected: 0,
         }
     }
 
@@ -101,8 +171,8 @@ impl Collector {
         let page = self.append_host();
         self.mapping.place(logical, page, self.host.unit);
         self.statistics.host_pages += 1;
-        self.finish_stripe(page, true, work);
-        self.collect(1, work);
+        Self::finish_stripes(&mut self.host, &self.geometry, true, work);
+        self.owe(1, work);
     }
 
     /// Write pages that follow each other.
@@ -114,8 +184,8 @@ impl Collector {
             self.host.next = page + taken;
             self.mapping.place_run(from, taken, page, self.host.unit);
             self.statistics.host_pages += u64::from(taken);
-            self.finish_stripes(page, taken, work);
-            self.collect(taken, work);
+            Self::finish_stripes(&mut self.host, &self.geometry, true, work);
+            self.owe(taken, work);
             from += taken;
         }
     }
@@ -123,15 +193,12 @@ impl Collector {
     /// Relocate while the drive has nothing else to do, until `target` pages are free.
     pub(crate) fn collect_idle(&mut self, mut budget: u64, target: u64, work: &mut impl FlashWork) {
         while budget > 0 && self.free_pages() < target {
-            let Some(mut victim) = self.victim.take() else {
-                if !self.choose_victim() {
-                    break;
-                }
-                continue;
-            };
-            let moved = self.relocate_next(&mut victim, work);
-            budget -= u64::from(moved);
-            self.put_back(victim, work);
+            if self.victim.is_none() && !self.choose_victim() {
+                break;
+            }
+            let most = budget.min(u64::from(self.geometry.unit_pages)) as u32;
+            budget -= u64::from(self.relocate(most, work));
+            self.free_if_empty(work);
         }
     }
 
@@ -151,27 +218,34 @@ impl Collector {
                 mapping.victims.close(frontier.unit);
             }
             let unit = free.pop().expect("paced collection keeps units free");
-            *frontier = Frontier { unit, next: unit * geometry.unit_pages, end: (unit + 1) * geometry.unit_pages };
+            let next = unit * geometry.unit_pages;
+            *frontier =
+                Frontier { unit, next, end: next + geometry.unit_pages, stripe_end: next + geometry.stripe_pages };
         }
         frontier.next += 1;
         frontier.next - 1
     }
 
+    /// Have the stripes programmed that are full.
     #[inline]
-    fn finish_stripe(&self, page: u32, host: bool, work: &mut impl FlashWork) {
-        if (page + 1).is_multiple_of(self.geometry.stripe_pages) {
-            work.program(self.geometry.stripe_of(page), host);
+    fn finish_stripes(frontier: &mut Frontier, geometry: &Geometry, host: bool, work: &mut impl FlashWork) {
+        while frontier.next >= frontier.stripe_end {
+            work.program(geometry.stripe_of(frontier.stripe_end - 1), host);
+            frontier.stripe_end += geometry.stripe_pages;
         }
     }
 
-    fn finish_stripes(&self, page: u32, count: u32, work: &mut impl FlashWork) {
-        let first = self.geometry.stripe_of(page);
-        let behind = (page + count) / self.geometry.stripe_pages;
-        (first..behind).for_each(|stripe| work.program(stripe, true));
+    /// Host pages have been written: collection is due once they fill a stripe.
+    #[inline]
+    fn owe(&mut self, host_pages: u32, work: &mut impl FlashWork) {
+        self.uncollected += host_pages;
+        if self.uncollected >= self.geometry.stripe_pages {
+            let owed = std::mem::take(&mut self.uncollected);
+            self.collect(owed, work);
+        }
     }
 
     /// Do the relocations that so many host pages owe.
-    #[inline]
     fn collect(&mut self, host_pages: u32, work: &mut impl FlashWork) {
         let mut left = host_pages;
         while left > 0 {
@@ -186,75 +260,60 @@ impl Collector {
     ///
     /// A victim whose pages are all valid frees nothing and stands for none. There is always another: while so few units
     /// are free, the closed ones hold more pages than the user has.
-    #[inline]
     fn collect_some(&mut self, host_pages: u32, work: &mut impl FlashWork) -> u32 {
-        let Some(mut victim) = self.victim.take() else { return host_pages };
+        let Some(victim) = self.victim.as_mut() else { return host_pages };
         let freed = self.geometry.unit_pages - victim.valid_at_start;
         let taken = host_pages.min(freed.saturating_sub(victim.host_pages));
         victim.host_pages += taken;
-        let owed = u64::from(victim.host_pages.max(1)) * u64::from(victim.valid_at_start);
-        let due = u64::from(victim.relocated + self.collection.batch) * u64::from(freed) <= owed
-            || victim.host_pages >= freed
-            || self.free.len() < 2;
-        while due && u64::from(victim.relocated) * u64::from(freed) < owed {
-            if !self.relocate_next(&mut victim, work) {
-                break;
-            }
+        let last = victim.host_pages >= freed;
+        let owed = if last {
+            victim.valid_at_start
+        } else {
+            (u64::from(victim.host_pages) * u64::from(victim.valid_at_start)).div_ceil(u64::from(freed)) as u32
+        };
+        let due = owed.saturating_sub(victim.relocated);
+        if due >= self.collection.batch || last || self.free.len() < 2 {
+            self.relocate(due, work);
+            self.free_if_empty(work);
         }
-        self.put_back(victim, work);
         taken
     }
 
-    /// Keep the victim, or free it where nothing valid is left in it.
-    #[inline]
-    fn put_back(&mut self, victim: Victim, work: &mut impl FlashWork) {
-        if self.mapping.victims.valid_in(victim.unit) > 0 {
-            self.victim = Some(victim);
-            return;
+    fn free_if_empty(&mut self, work: &mut impl FlashWork) {
+        let Self { mapping, free, .. } = self;
+        if let Some(victim) = self.victim.take_if(|victim| mapping.victims.valid_in(victim.unit) == 0) {
+            free.push(victim.unit);
+            self.statistics.erased_units += 1;
+            work.erase();
         }
-        self.free.push(victim.unit);
-        self.statistics.erased_units += 1;
-        work.erase();
     }
 
     /// False where no unit is closed yet.
     fn choose_victim(&mut self) -> bool {
         let Some((unit, valid)) = self.mapping.victims.choose() else { return false };
-        let scan = unit * self.geometry.unit_pages;
-        let end = scan + self.geometry.unit_pages;
-        let mut victim = Victim { unit, scan, end, fetched: scan, valid_at_start: valid, relocated: 0, host_pages: 0 };
-        for _ in 0..FETCH_AHEAD {
-            self.fetch_next(&mut victim);
-        }
-        self.victim = Some(victim);
+        self.victim = Some(Victim::new(unit, self.geometry.unit_pages, valid, &self.mapping));
         true
     }
 
-    #[inline]
-    fn fetch_next(&self, victim: &mut Victim) {
-        if let Some(page) = self.mapping.next_valid(victim.fetched, victim.end) {
-            self.mapping.fetch(self.mapping.logical_of(page));
-            victim.fetched = page + 1;
-        }
-    }
-
-    /// Move the victim's next valid page; false where it has none left.
-    #[inline]
-    fn relocate_next(&mut self, victim: &mut Victim, work: &mut impl FlashWork) -> bool {
-        let Some(from) = self.mapping.next_valid(victim.scan, victim.end) else { return false };
-        self.fetch_next(victim);
-        let logical = self.mapping.logical_of(from);
-        work.relocate(from);
+    /// Move up to `most` of the victim's valid pages; returns how many.
+    fn relocate(&mut self, most: u32, work: &mut impl FlashWork) -> u32 {
+        let Self { geometry, mapping, free, host, relocation, .. } = self;
+        let Some(victim) = self.victim.as_mut() else { return 0 };
         let shared = self.collection.shared_frontier;
-        let frontier = if shared { &mut self.host } else { &mut self.relocation };
-        let to = Self::append(frontier, &mut self.free, &mut self.mapping, &self.geometry);
-        let to_unit = frontier.unit;
-        self.mapping.relocate(logical, from, victim.unit, to, to_unit);
-        victim.scan = from + 1;
-        victim.relocated += 1;
-        self.statistics.relocated_pages += 1;
-        self.finish_stripe(to, shared, work);
-        true
+        let frontier = if shared { host } else { relocation };
+        let mut moved = 0;
+        while moved < most
+            && let Some((from, logical)) = victim.next(mapping)
+        {
+            work.relocate(from);
+            let to = Self::append(frontier, free, mapping, geometry);
+            mapping.relocate(logical, from, victim.unit, to, frontier.unit);
+            Self::finish_stripes(frontier, geometry, shared, work);
+            moved += 1;
+        }
+        victim.relocated += moved;
+        self.statistics.relocated_pages += u64::from(moved);
+        moved
     }
 }
 

@@ -10,16 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 fn geometry(user_units: u32, unit_pages: u32, over_provisioning: f64) -> Geometry {
     let user_pages = user_units * unit_pages;
     let data_units = (f64::from(user_units) * (1.0 + over_provisioning)).ceil() as u32;
-    Geometry {
-        page_shift: 12,
-        user_pages,
-        unit_count: data_units + RESERVE_UNITS,
-        unit_pages,
-        stripe_pages: 4,
-        die_count: 4,
-        channel_count: 2,
-        erase_ns: 1,
-    }
+    Geometry::bare(user_pages, unit_pages, data_units)
 }
 
 fn collector(geometry: &Geometry, victim: VictimPolicy) -> Collector {

@@ -12,6 +12,30 @@ pub(crate) const RESERVE_UNITS: u32 = 8;
 /// Smallest number of units that user data may fill.
 const UNIT_COUNT_MIN: u64 = 16;
 
+/// Division of 32-bit numbers by one that stays the same, as a multiplication.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Divisor {
+    /// 2^64 over the divisor, rounded up; 0 stands for a divisor of 1.
+    magic: u64,
+    by: u32,
+}
+
+impl Divisor {
+    pub(crate) fn new(by: u32) -> Self {
+        Self { magic: (u64::MAX / u64::from(by)).wrapping_add(1), by }
+    }
+
+    #[inline]
+    pub(crate) fn quotient(self, number: u32) -> u32 {
+        if self.by == 1 { number } else { ((u128::from(self.magic) * u128::from(number)) >> 64) as u32 }
+    }
+
+    #[inline]
+    pub(crate) fn remainder(self, number: u32) -> u32 {
+        number - self.quotient(number) * self.by
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     /// A mapped page is 2 to this power in bytes.
@@ -20,6 +44,8 @@ pub(crate) struct Geometry {
     pub(crate) unit_count: u32,
     pub(crate) unit_pages: u32,
     pub(crate) stripe_pages: u32,
+    /// Pages to stripes.
+    pub(crate) stripes: Divisor,
     pub(crate) die_count: u32,
     pub(crate) channel_count: u32,
     /// Time to erase a unit: in proportion to its size, so that erasing costs the same per page at any capacity.
@@ -49,6 +75,7 @@ impl Geometry {
             unit_count: data_pages.div_ceil(unit_pages) as u32 + RESERVE_UNITS,
             unit_pages: unit_pages as u32,
             stripe_pages: stripe_pages as u32,
+            stripes: Divisor::new(stripe_pages as u32),
             die_count: die_count as u32,
             channel_count: card.channel_count,
             erase_ns: card.erase.0 * stripes_per_die / (card.erase_unit.0 / card.program_unit.0),
@@ -61,6 +88,37 @@ impl Geometry {
 
     #[inline]
     pub(crate) fn stripe_of(&self, page: u32) -> u32 {
-        page / self.stripe_pages
+        self.stripes.quotient(page)
+    }
+
+    /// A timeless one for tests of the map: four dies, stripes of four pages, units of any size.
+    #[cfg(test)]
+    pub(crate) fn bare(user_pages: u32, unit_pages: u32, data_units: u32) -> Self {
+        Self {
+            page_shift: 12,
+            user_pages,
+            unit_count: data_units + RESERVE_UNITS,
+            unit_pages,
+            stripe_pages: 4,
+            stripes: Divisor::new(4),
+            die_count: 4,
+            channel_count: 2,
+            erase_ns: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #[test]
+        fn a_divisor_divides(number: u32, by in 1_u32..) {
+            let divisor = Divisor::new(by);
+            prop_assert_eq!((divisor.quotient(number), divisor.remainder(number)), (number / by, number % by));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Where each logical page lies, and which physical pages are valid.
 
-use crate::geometry::Geometry;
+use crate::geometry::{Divisor, Geometry};
 use crate::memory::{prefetch, table};
 use crate::victims::Victims;
 
@@ -11,8 +11,7 @@ pub(crate) struct Mapping {
     reverse: Vec<u32>,
     valid: Vec<u64>,
     pub(crate) victims: Victims,
-    unit_pages: u32,
-    unit_magic: u64,
+    units: Divisor,
 }
 
 impl Mapping {
@@ -23,8 +22,7 @@ impl Mapping {
             reverse: table(pages, UNMAPPED),
             valid: table(pages.div_ceil(64), 0),
             victims,
-            unit_pages: geometry.unit_pages,
-            unit_magic: u64::MAX / u64::from(geometry.unit_pages) + 1,
+            units: Divisor::new(geometry.unit_pages),
         }
     }
 
@@ -47,10 +45,9 @@ impl Mapping {
         }
     }
 
-    /// The unit of a physical page, by multiplication: `unit_magic` is 2^64 over the unit's pages, rounded up.
     #[inline]
-    pub(crate) fn unit_of(&self, page: u32) -> u32 {
-        if self.unit_pages == 1 { page } else { ((u128::from(self.unit_magic) * u128::from(page)) >> 64) as u32 }
+    fn unit_of(&self, page: u32) -> u32 {
+        self.units.quotient(page)
     }
 
     /// Point a logical page at a newly appended physical one; the old place becomes invalid.
@@ -75,24 +72,20 @@ impl Mapping {
                 self.forget(self.map[place]);
             }
         }
-        for (offset, entry) in self.map[from..to].iter_mut().enumerate() {
-            *entry = page + offset as u32;
-        }
-        for (offset, entry) in self.reverse[page as usize..(page + count) as usize].iter_mut().enumerate() {
-            *entry = logical + offset as u32;
-        }
+        self.map[from..to].iter_mut().zip(page..).for_each(|(entry, page)| *entry = page);
+        let places = &mut self.reverse[page as usize..(page + count) as usize];
+        places.iter_mut().zip(logical..).for_each(|(entry, logical)| *entry = logical);
         flip(&mut self.valid, page, count);
         self.victims.add(unit, count);
     }
 
     /// Whether the entries are all unmapped, or follow each other inside one unit.
     fn lies_in_one_run(&self, from: usize, to: usize, old: u32) -> bool {
-        let entries = &self.map[from..to];
-        if old == UNMAPPED {
-            return entries.iter().all(|entry| *entry == UNMAPPED);
-        }
-        let follow = entries.iter().enumerate().all(|(offset, entry)| *entry == old.wrapping_add(offset as u32));
-        follow && self.unit_of(old) == self.unit_of(old + (to - from) as u32 - 1)
+        let step = u32::from(old != UNMAPPED);
+        // All are looked at, since a loop without an early end runs several at a time.
+        let entries = self.map[from..to].iter().zip(0_u32..);
+        let differing = entries.fold(0, |found, (entry, offset)| found | (entry ^ old.wrapping_add(offset * step)));
+        differing == 0 && (old == UNMAPPED || self.unit_of(old) == self.unit_of(old + (to - from) as u32 - 1))
     }
 
     #[inline]
@@ -112,27 +105,29 @@ impl Mapping {
         self.occupy(logical, to, to_unit);
     }
 
+    /// Whether a logical page still lies at a physical one.
+    #[inline]
+    pub(crate) fn lies_at(&self, logical: u32, page: u32) -> bool {
+        self.map[logical as usize] == page
+    }
+
+    /// Fetch what [`Self::logical_of`] tells of the 64 physical pages from `64 * word` on.
+    #[inline]
+    pub(crate) fn fetch_word(&self, word: u32) {
+        (0..4).for_each(|line| prefetch(&self.reverse, word as usize * 64 + line * 16));
+    }
+
+    /// Which of the 64 physical pages from `64 * word` on are valid.
+    #[inline]
+    pub(crate) fn valid_word(&self, word: u32) -> u64 {
+        self.valid[word as usize]
+    }
+
     #[inline]
     fn occupy(&mut self, logical: u32, page: u32, unit: u32) {
         self.reverse[page as usize] = logical;
         self.valid[page as usize / 64] |= 1 << (page % 64);
         self.victims.add(unit, 1);
-    }
-
-    /// The first valid page at or after `page` and before `end`.
-    #[inline]
-    pub(crate) fn next_valid(&self, page: u32, end: u32) -> Option<u32> {
-        let mut at = page;
-        while at < end {
-            let word = self.valid[at as usize / 64] >> (at % 64);
-            if word == 0 {
-                at = (at / 64 + 1) * 64;
-                continue;
-            }
-            at += word.trailing_zeros();
-            return (at < end).then_some(at);
-        }
-        None
     }
 
     /// The logical page that a valid physical page holds.

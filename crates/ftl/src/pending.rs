@@ -5,6 +5,8 @@ pub(crate) struct Pending {
     /// A heap-shaped tree: node n has the children 2n and 2n + 1; leaf s stands at `width + s`.
     winners: Vec<(u64, u32)>,
     width: usize,
+    /// A slot whose I/O is over while its old time still stands in the tree: most are set anew at once.
+    stale: Option<u32>,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -16,17 +18,35 @@ impl Pending {
         for (slot, leaf) in winners[width..].iter_mut().enumerate() {
             leaf.1 = slot as u32;
         }
-        Self { winners, width }
+        Self { winners, width, stale: None }
     }
 
     /// The time and slot of the next completion; `None` where nothing is outstanding.
     #[inline]
-    pub(crate) fn next(&self) -> Option<(u64, u32)> {
+    pub(crate) fn next(&mut self) -> Option<(u64, u32)> {
+        if let Some(slot) = self.stale.take() {
+            self.climb(slot, NEVER);
+        }
         Some(self.winners[1]).filter(|(at, _)| *at != NEVER)
     }
 
     #[inline]
     pub(crate) fn set(&mut self, slot: u32, at: u64) {
+        if let Some(other) = self.stale.take().filter(|stale| *stale != slot) {
+            self.climb(other, NEVER);
+        }
+        self.climb(slot, at);
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, slot: u32) {
+        if let Some(other) = self.stale.replace(slot) {
+            self.climb(other, NEVER);
+        }
+    }
+
+    #[inline]
+    fn climb(&mut self, slot: u32, at: u64) {
         let mut node = self.width + slot as usize;
         self.winners[node] = (at, slot);
         while node > 1 {
@@ -34,11 +54,6 @@ impl Pending {
             node /= 2;
             self.winners[node] = if right.0 < left.0 { right } else { left };
         }
-    }
-
-    #[inline]
-    pub(crate) fn clear(&mut self, slot: u32) {
-        self.set(slot, NEVER);
     }
 }
 

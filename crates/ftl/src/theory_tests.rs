@@ -19,16 +19,7 @@ impl Flash {
     fn new(user_units: u32, unit_pages: u32, spare: f64, policy: VictimPolicy, shared: bool) -> Self {
         let user_pages = user_units * unit_pages;
         let data_units = (f64::from(user_units) * (1.0 + spare)).round() as u32;
-        let geometry = Geometry {
-            page_shift: 12,
-            user_pages,
-            unit_count: data_units + RESERVE_UNITS,
-            unit_pages,
-            stripe_pages: 4,
-            die_count: 4,
-            channel_count: 2,
-            erase_ns: 1,
-        };
+        let geometry = Geometry::bare(user_pages, unit_pages, data_units);
         let victims = Victims::new(geometry.unit_count, unit_pages, policy, 5);
         let collector = Collector::new(&geometry, victims, Collection { shared_frontier: shared, batch: 1 });
         Self { collector, user_pages, rng: Xoshiro256PlusPlus::seed_from_u64(11) }

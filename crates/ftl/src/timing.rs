@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::card::Card;
 use crate::collect::FlashWork;
 use crate::die::Die;
-use crate::geometry::Geometry;
+use crate::geometry::{Divisor, Geometry};
 use crate::stream::Stream;
 
 /// A part that serves one request after the other.
@@ -25,18 +25,18 @@ impl Server {
 /// Time that bytes take at a rate, without a division for each I/O.
 #[derive(Clone, Copy)]
 struct Rate {
-    /// Picoseconds per byte times 2^16.
+    /// Nanoseconds per byte times 2^32.
     scaled: u64,
 }
 
 impl Rate {
     fn new(bytes_per_s: u64) -> Self {
-        Self { scaled: ((1_000_000_000_000_u128 << 16) / u128::from(bytes_per_s)) as u64 }
+        Self { scaled: ((1_000_000_000_u128 << 32) / u128::from(bytes_per_s)) as u64 }
     }
 
     #[inline]
     fn span(self, bytes: u64) -> u64 {
-        ((u128::from(bytes) * u128::from(self.scaled)) >> 16) as u64 / 1_000
+        ((u128::from(bytes) * u128::from(self.scaled)) >> 32) as u64
     }
 }
 
@@ -64,6 +64,11 @@ pub(crate) struct Timing {
     dies: Vec<Die>,
     channel_of_die: Vec<u32>,
     stripe_pages: u32,
+    stripes: Divisor,
+    /// Stripes to dies: the remainder.
+    die_ring: Divisor,
+    /// Time of one page on a channel.
+    page_transfer: u64,
     /// When buffer slots are free again, oldest first, as (time, slots); those of the open stripe are not in it.
     buffer: VecDeque<(u64, u32)>,
     /// Slots held by the pages of the open host stripe.
@@ -105,6 +110,9 @@ impl Timing {
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
             stripe_pages: geometry.stripe_pages,
+            stripes: geometry.stripes,
+            die_ring: Divisor::new(geometry.die_count),
+            page_transfer: channel_rate.span(geometry.page_bytes()),
             buffer: VecDeque::from([(0, slots)]),
             open_stripe_count: 0,
             open_stripe_accepted: 0,
@@ -225,7 +233,7 @@ impl Timing {
 
     #[inline]
     fn die_of(&self, stripe: u32) -> usize {
-        stripe as usize % self.dies.len()
+        self.die_ring.remainder(stripe) as usize
     }
 
     #[inline]
@@ -272,9 +280,8 @@ impl FlashWork for Timing {
 
     #[inline]
     fn relocate(&mut self, page: u32) {
-        let stripe = page / self.stripe_pages;
-        let (die, at) = (self.die_of(stripe), self.accepted);
-        let transfer = self.channel_rate.span(self.page_bytes);
+        let stripe = self.stripes.quotient(page);
+        let (die, at, transfer) = (self.die_of(stripe), self.accepted, self.page_transfer);
         self.channel_of(die).serve(at, transfer);
         if stripe != self.relocated_stripe {
             // A relocation is no host read: it waits its turn behind what is queued.
