@@ -379,3 +379,7 @@ fn extra(length: Bytes, span: Nanos) -> u64 {
 #[cfg(test)]
 #[path = "drive_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "property_tests.rs"]
+mod properties;

@@ -1,0 +1,190 @@
+//! What holds for every drive and every load: Little's law, time that never runs back, a purge that forgets, scaling.
+
+use super::*;
+use crate::card::VictimPolicy;
+use assay_core::active_range::ActiveRange;
+use assay_core::pattern::{AccessPattern, Cursor};
+use assay_core::record::StepRecord;
+use assay_core::step::{Demand, StepSpec, StopRule};
+use assay_core::stimulus::{Decision, Limits, Stimulus};
+use proptest::prelude::*;
+
+const SMALL: u64 = 64 << 20;
+
+fn any_card() -> impl Strategy<Value = Card> {
+    let flash = (0.05_f64..0.6, 0_u32..2, 12_u32..15, 20_000_u64..200_000, 100_000_u64..2_000_000, 0.0_f64..0.3);
+    let controller = (1_000_u64..50_000, 1_000_u64..50_000, 1_u32..65, any::<[bool; 5]>(), 0_u64..3, 0_u64..100_000);
+    (flash, controller, any::<u64>()).prop_map(|(flash, controller, seed)| {
+        let (over_provisioning, dies, program_bits, read, program, jitter) = flash;
+        let (read_command, write_command, queue_limit, switches, policy, protocol) = controller;
+        Card {
+            capacity: Bytes(SMALL),
+            over_provisioning,
+            dies_per_channel: 1 << dies,
+            program_unit: Bytes(1 << program_bits),
+            erase_unit: Bytes(1 << 19),
+            read: Nanos(read),
+            program: Nanos(program),
+            jitter,
+            read_command: Nanos(read_command),
+            write_command: Nanos(write_command),
+            queue_limit,
+            in_order: switches[0],
+            full_duplex: switches[1],
+            write_cache: switches[2],
+            modify_reads_first: switches[3],
+            shared_frontier: switches[4],
+            victim: [VictimPolicy::Greedy, VictimPolicy::Random, VictimPolicy::Fifo][policy as usize],
+            protocol: Nanos(protocol),
+            write_buffer: Bytes(1 << 18),
+            seed,
+            ..Card::plain()
+        }
+    })
+}
+
+/// A drive straight at its contract: a closed loop of `depth`.
+struct Loop {
+    drive: SimulatedDrive,
+    state: u64,
+    completions: Vec<Completion>,
+}
+
+/// What a closed loop saw.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    latency_sum: u64,
+    span: u64,
+    trace: u64,
+}
+
+impl Loop {
+    fn new(card: Card, seed: u64) -> Self {
+        Self { drive: SimulatedDrive::new(card, Nanos(0)).expect("valid"), state: seed, completions: Vec::new() }
+    }
+
+    fn draw(&mut self, limit: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((u128::from(self.state ^ (self.state >> 31)) * u128::from(limit)) >> 64) as u64
+    }
+
+    fn submit(&mut self, slot: u32, read_pct: u64, length: u64) {
+        let direction = if self.draw(100) < read_pct { Direction::Read } else { Direction::Write };
+        let offset = Bytes(self.draw(SMALL / length) * length);
+        self.drive.submit(Io { slot, direction, offset, length: Bytes(length), data_index: 0 });
+    }
+
+    /// Keep `depth` outstanding for `count` completions, then let all come back.
+    fn run(&mut self, depth: u32, count: u32, read_pct: u64, length: u64) -> Seen {
+        self.drive.prepare(&[], depth, Bytes(length)).expect("ready");
+        let begun = self.drive.now();
+        let mut submitted = vec![begun; depth as usize];
+        let mut seen = Seen { latency_sum: 0, span: 0, trace: 0 };
+        (0..depth).for_each(|slot| self.submit(slot, read_pct, length));
+        for nth in 0..count {
+            let before = self.drive.now();
+            self.completions.clear();
+            self.drive.reap(&mut self.completions, Nanos::NEVER).expect("reaps");
+            let Completion { slot, at, .. } = self.completions[0];
+            assert!(at >= before && at >= submitted[slot as usize], "time ran back");
+            seen.latency_sum += (at - submitted[slot as usize]).0;
+            seen.span = (at - begun).0;
+            seen.trace = seen.trace.rotate_left(7) ^ at.0 ^ u64::from(slot);
+            submitted[slot as usize] = at;
+            if nth + depth < count {
+                self.submit(slot, read_pct, length);
+            }
+        }
+        seen
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    /// Through the measuring path: response times add up to what was outstanding, but for the tail behind the window.
+    #[test]
+    fn littles_law_holds_in_every_closed_loop(
+        card in any_card(), depth in 1_u32..9, read_share in 0.0_f64..1.0, size in prop::sample::select(vec![512_u64, 4096, 8192, 65536])
+    ) {
+        let mut drive = stimulus_of(card);
+        let mut asked = step(SMALL, size, read_share, 1.0, StopRule::Count(400 * u64::from(depth)));
+        asked.demand.queue_depth = depth;
+        let record = run(&mut drive, asked);
+        let (held, depth) = (record.outstanding_ns, u64::from(depth));
+        prop_assert_eq!(held, depth * record.span.0, "the depth is held");
+        let latencies = record.read.latency_sum_ns + record.write.latency_sum_ns;
+        let largest = record.read.latency_max_ns.max(record.write.latency_max_ns).unwrap_or(0);
+        prop_assert!(latencies >= held && latencies - held <= depth * largest, "{latencies} of {held}, largest {largest}");
+        if largest * 200 < record.span.0 {
+            let little = latencies as f64 / held as f64;
+            prop_assert!((little - 1.0).abs() <= 0.005, "{little}");
+        }
+    }
+
+    #[test]
+    fn a_purge_restores_the_fresh_state(card in any_card(), seed: u64, count in 4_u32..400) {
+        let fresh = Loop::new(card.clone(), 5).run(4, 100, 30, 4096);
+        let mut used = Loop::new(card, seed);
+        used.run(4, count, 30, 4096);
+        used.drive.purge();
+        used.state = 5;
+        prop_assert_eq!(used.drive.statistics(), FlashStatistics::default());
+        let again = used.run(4, 100, 30, 4096);
+        prop_assert_eq!((again.latency_sum, again.span), (fresh.latency_sum, fresh.span));
+    }
+}
+
+fn stimulus_of(card: Card) -> Stimulus<SimulatedDrive> {
+    Stimulus::open(1, vec![move || SimulatedDrive::new(card, Nanos(0))]).expect("the card is valid")
+}
+
+fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: StopRule) -> StepSpec {
+    StepSpec {
+        pattern: AccessPattern {
+            sizes: vec![(size, 1.0)],
+            read_share,
+            random_share,
+            alignment: 0,
+            lba_groups: Vec::new(),
+            cursor: Cursor::Shared,
+            writes_tail: random_share == 0.0,
+            data: DataPattern::Random,
+        },
+        demand: Demand { thread_count: 1, queue_depth: 32 },
+        range: ActiveRange::new(vec![0], capacity).expect("valid"),
+        stop,
+    }
+}
+
+fn run(stimulus: &mut Stimulus<SimulatedDrive>, step: StepSpec) -> StepRecord {
+    stimulus.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0)
+}
+
+/// Steady random writes at a capacity, over one quarter of a fill.
+fn steady_iops(capacity: u64) -> f64 {
+    let card =
+        Card { capacity: Bytes(capacity), over_provisioning: 0.12, erase_unit: Bytes(256 << 10), ..Card::plain() };
+    let mut drive = stimulus_of(card);
+    run(&mut drive, step(capacity, 131_072, 0.0, 0.0, StopRule::Amount(Bytes(capacity))));
+    run(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity))));
+    let record = run(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity / 4))));
+    record.write.window_io_count as f64 / (record.span.0 as f64 / 1e9)
+}
+
+#[test]
+fn the_rate_does_not_depend_on_the_capacity_when_durations_scale_along() {
+    let (small, large) = (steady_iops(2 << 30), steady_iops(64 << 30));
+    assert!((small / large - 1.0).abs() < 0.01, "2 GiB {small}, 64 GiB {large}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_completions_on_any_number_of_threads() {
+    let trace =
+        || Loop::new(Card { capacity: Bytes(SMALL), jitter: 0.2, ..Card::plain() }, 9).run(16, 40_000, 40, 4096);
+    let alone = trace();
+    let together: Vec<_> = (0..4).map(|_| std::thread::spawn(trace)).collect();
+    for thread in together {
+        assert_eq!(thread.join().expect("runs"), alone);
+    }
+}
