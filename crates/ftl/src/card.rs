@@ -81,6 +81,12 @@ pub struct Card {
     pub idle_delay: Nanos,
     /// Free space that idle collection strives for, as a share of the user capacity, 0 to 1.
     pub idle_target: f64,
+    /// Share of the idle time that it uses, above 0 to 1.
+    pub idle_share: f64,
+    /// Units collected between two that are taken at random whatever they hold, so that data at rest moves too; 0 means never.
+    pub wear_levelling_every: u32,
+    /// The drive frees what the host says it no longer needs.
+    pub trim: bool,
     /// Flash written at `slc_program` before the rest is written at `program`; refilled when idle. 0 means none.
     pub slc_cache: Bytes,
     /// Time to program one program unit of the single-level cache.
@@ -93,6 +99,12 @@ pub struct Card {
     pub write_limit_rate: u64,
     /// Host writes before that limit acts.
     pub write_limit_burst: Bytes,
+    /// Bytes moved, less those that cooling makes up for, from which the drive is too hot; 0 means never.
+    pub heat_limit: Bytes,
+    /// Rate at which bytes may be moved for ever without getting hotter.
+    pub cooling_rate: u64,
+    /// Rate of a drive that is too hot, until it is down to 80 % of the limit; below the cooling rate.
+    pub throttled_rate: u64,
     /// Host bytes after which the controller stops for `stall` to keep house; 0 means never.
     pub stall_every: Bytes,
     /// Length of that stop.
@@ -165,12 +177,18 @@ impl Card {
             collection_batch: Bytes(0),
             idle_delay: Nanos(0),
             idle_target: 0.0,
+            idle_share: 1.0,
+            wear_levelling_every: 0,
+            trim: true,
             slc_cache: Bytes(0),
             slc_program: Nanos(0),
             slc_fold_rate: 0,
             map_cache: Bytes(0),
             write_limit_rate: 0,
             write_limit_burst: Bytes(0),
+            heat_limit: Bytes(0),
+            cooling_rate: 0,
+            throttled_rate: 0,
             stall_every: Bytes(0),
             stall: Nanos(0),
             jitter: 0.0,
@@ -188,7 +206,7 @@ impl Card {
         }
     }
 
-    fn size_checks(&self) -> [(&'static str, bool); 13] {
+    fn size_checks(&self) -> [(&'static str, bool); 14] {
         let (block, unit) = (self.logical_block.0, self.map_unit.0);
         let program = self.program_unit.0;
         [
@@ -205,14 +223,16 @@ impl Card {
             ("queue_limit", in_range(u64::from(self.queue_limit), 1, 65536)),
             ("write_buffer_bytes", in_range(self.write_buffer.0, 4 * program, 1 << 34)),
             ("slc_fold_bytes_per_s", self.slc_cache.0 == 0 || self.slc_fold_rate > 0),
+            ("throttled_bytes_per_s", self.heat_limit.0 == 0 || in_range(self.throttled_rate, 1, self.cooling_rate)),
         ]
     }
 
-    fn share_checks(&self) -> [(&'static str, bool); 5] {
+    fn share_checks(&self) -> [(&'static str, bool); 6] {
         [
             ("over_provisioning", (0.02..=4.0).contains(&self.over_provisioning)),
             ("purge_mapped_share", (0.0..=1.0).contains(&self.purge_mapped_share)),
             ("idle_target_share", (0.0..=1.0).contains(&self.idle_target)),
+            ("idle_share", self.idle_share > 0.0 && self.idle_share <= 1.0),
             ("jitter_share", (0.0..=0.5).contains(&self.jitter)),
             ("victim", !matches!(self.victim, VictimPolicy::Choices(0 | 1))),
         ]

@@ -14,7 +14,7 @@ fn geometry(user_units: u32, unit_pages: u32, over_provisioning: f64) -> Geometr
 }
 
 fn collector(geometry: &Geometry, victim: VictimPolicy) -> Collector {
-    let victims = Victims::new(geometry.unit_count, geometry.unit_pages, victim, 1);
+    let victims = Victims::new(geometry.unit_count, geometry.unit_pages, victim, 0, 1);
     Collector::new(geometry, victims, Collection { shared_frontier: false, batch: 1 })
 }
 
@@ -115,7 +115,7 @@ proptest! {
         seed: u64, count in 1_u32..1_500, spare in 0.02_f64..0.5, victim in any_policy(), shared: bool, batch in 1_u32..32
     ) {
         let geometry = geometry(32, 32, spare);
-        let victims = Victims::new(geometry.unit_count, geometry.unit_pages, victim, seed);
+        let victims = Victims::new(geometry.unit_count, geometry.unit_pages, victim, (seed % 3) as u32 * 7, seed);
         let mut collector = Collector::new(&geometry, victims, Collection { shared_frontier: shared, batch });
         let mut work = Counted::default();
         let host_pages = any_work(&mut collector, count, seed, &mut work);

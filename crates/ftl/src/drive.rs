@@ -10,6 +10,7 @@ use crate::card::{Card, CardError};
 pub use crate::collect::FlashStatistics;
 use crate::collect::{Collection, Collector, NoTime};
 use crate::geometry::Geometry;
+use crate::limits::{Heat, WriteLimit};
 use crate::map_cache::MapCache;
 use crate::pending::Pending;
 use crate::timing::{Timing, Way};
@@ -36,8 +37,8 @@ pub struct SimulatedDrive {
     admitted: u32,
     waiting: VecDeque<Io>,
     idle_since: u64,
-    /// Time up to which the write limit has been used.
-    limited_until: u64,
+    write_limit: WriteLimit,
+    heat: Heat,
     /// Host bytes since the controller last kept house.
     since_stall: u64,
     hints: [u32; HINTS],
@@ -56,6 +57,8 @@ impl SimulatedDrive {
             flash: fresh_flash(&card, &geometry),
             timing: Timing::new(&card, &geometry),
             map_cache: MapCache::new(card.map_cache),
+            write_limit: WriteLimit::new(&card),
+            heat: Heat::new(&card),
             card,
             geometry,
             clock: Nanos(0),
@@ -65,7 +68,6 @@ impl SimulatedDrive {
             admitted: 0,
             waiting: VecDeque::new(),
             idle_since: 0,
-            limited_until: 0,
             since_stall: 0,
             hints: [0; HINTS],
             hint: 0,
@@ -86,12 +88,25 @@ impl SimulatedDrive {
         self.flash = fresh_flash(&self.card, &self.geometry);
         self.timing = Timing::new(&self.card, &self.geometry);
         self.map_cache = MapCache::new(self.card.map_cache);
-        self.limited_until = 0;
+        self.write_limit = WriteLimit::new(&self.card);
         self.since_stall = 0;
         self.map_what_a_purge_leaves();
         self.clock += span;
         self.idle_since = self.clock.0;
         span
+    }
+
+    /// The host no longer needs what lies between two places; whole map units there are free, if the drive does that.
+    ///
+    /// # Panics
+    /// Beyond the capacity, or when I/Os are outstanding.
+    pub fn trim(&mut self, from: Bytes, to: Bytes) {
+        assert!(self.admitted == 0 && from <= to && to <= self.card.capacity, "a drive is trimmed between programs");
+        let page_bytes = self.geometry.page_bytes();
+        let (first, end) = (from.0.div_ceil(page_bytes) as u32, (to.0 / page_bytes) as u32);
+        if self.card.trim && first < end {
+            self.flash.mapping.unmap(first..end);
+        }
     }
 
     /// Pages written by the host and by garbage collection since the last purge.
@@ -118,6 +133,7 @@ impl SimulatedDrive {
     fn serve_read(&mut self, io: &Io) -> u64 {
         let span = self.card.read_command.0 + extra(io.length, self.card.read_extra);
         let begun = self.timing.command(self.clock.0, span);
+        let begun = self.heat.obey(begun, io.length.0);
         let sensed = if self.card.ideal { begun } else { self.sense(io, begun) };
         // The link's share is reserved at once; the last page still has to cross it once it is sensed.
         let linked = self.timing.link(Way::ToHost, begun, io.length.0);
@@ -164,7 +180,7 @@ impl SimulatedDrive {
         }
         span += self.housekeeping(io.length.0);
         let begun = self.timing.command(self.clock.0, span);
-        let begun = self.obey_write_limit(begun, io.length.0);
+        let begun = self.heat.obey(self.write_limit.obey(begun, io.length.0), io.length.0);
         let linked = self.timing.link(Way::FromHost, begun, io.length.0);
         if self.card.ideal {
             return linked;
@@ -246,18 +262,6 @@ impl SimulatedDrive {
         self.card.stall.0
     }
 
-    #[inline]
-    fn obey_write_limit(&mut self, at: u64, bytes: u64) -> u64 {
-        let rate = self.card.write_limit_rate;
-        if rate == 0 {
-            return at;
-        }
-        let span_of = |bytes: u64| (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64;
-        let begun = at.max(self.limited_until.saturating_sub(span_of(self.card.write_limit_burst.0)));
-        self.limited_until = self.limited_until.max(begun) + span_of(bytes);
-        begun
-    }
-
     /// What the drive does by itself while nothing is outstanding.
     fn use_idle_time(&mut self) {
         let span = self.clock.0.saturating_sub(self.idle_since);
@@ -267,7 +271,8 @@ impl SimulatedDrive {
         self.timing.fold(span);
         let delay = self.card.idle_delay.0;
         if delay > 0 && span > delay {
-            let budget = (span - delay) / self.timing.relocation_time().max(1);
+            let used = (span - delay) as f64 * self.card.idle_share;
+            let budget = used as u64 / self.timing.relocation_time().max(1);
             let target = (f64::from(self.geometry.user_pages) * self.card.idle_target) as u64;
             self.flash.collect_idle(budget, target, &mut NoTime);
         }
@@ -364,7 +369,8 @@ impl Device for SimulatedDrive {
 }
 
 fn fresh_flash(card: &Card, geometry: &Geometry) -> Collector {
-    let victims = Victims::new(geometry.unit_count, geometry.unit_pages, card.victim, card.seed);
+    let (units, pages) = (geometry.unit_count, geometry.unit_pages);
+    let victims = Victims::new(units, pages, card.victim, card.wear_levelling_every, card.seed);
     let batch = (card.collection_batch.0 >> geometry.page_shift) as u32;
     let collection = Collection { shared_frontier: card.shared_frontier, batch: batch.clamp(1, geometry.unit_pages) };
     Collector::new(geometry, victims, collection)

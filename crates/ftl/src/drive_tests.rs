@@ -313,3 +313,46 @@ fn idle_collection_makes_the_next_burst_faster_and_its_absence_does_not() {
     // The buffer drains in any pause.
     assert!(without < 1.4 * none, "{none} then {without}");
 }
+
+#[test]
+fn what_the_host_gave_back_need_not_be_relocated() {
+    let relocated = |trim| {
+        let mut drive = drive_of(Card { trim, ..card() });
+        run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+        drive.with_device(|drive| drive.trim(Bytes(100), Bytes(CAPACITY / 2))).expect("alive");
+        let mut part = step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(CAPACITY)));
+        part.range = ActiveRange::new(vec![CAPACITY / 4096 / 2 * 4096], CAPACITY / 4).expect("valid");
+        run(&mut drive, part);
+        drive.with_device(|drive| drive.statistics()).expect("alive").relocated_pages
+    };
+    let (with, without) = (relocated(true), relocated(false));
+    assert!(with * 20 < without, "{with} with trim, {without} without");
+}
+
+#[test]
+fn wear_levelling_moves_data_at_rest() {
+    let erased_of_rest = |wear_levelling_every| {
+        let mut drive = drive_of(Card { wear_levelling_every, ..card() });
+        run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+        let mut hot = step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(CAPACITY)));
+        hot.range = ActiveRange::new(vec![0], CAPACITY / 16).expect("valid");
+        run(&mut drive, hot);
+        drive.with_device(|drive| drive.statistics()).expect("alive").relocated_pages
+    };
+    let (without, with) = (erased_of_rest(0), erased_of_rest(10));
+    assert!(with > without + 10_000, "{without} pages relocated without, {with} with");
+}
+
+/// 200 MB/s of reads heat by 150 MB/s: 300 MB are reached after two seconds. At 20 MB/s it cools by 30 MB/s: two seconds
+/// until it is fast again, for 0.4 s.
+#[test]
+fn a_hot_drive_slows_down_and_recovers() {
+    let hot = Card { heat_limit: Bytes(300_000_000), cooling_rate: 50_000_000, throttled_rate: 20_000_000, ..card() };
+    let mut drive = drive_of(Card { link_rate: 200_000_000, read_command: Nanos(1_000), ideal: true, ..hot });
+    let record = run(&mut drive, step(131_072, 1.0, 0.0, 8, StopRule::Time(Nanos(20 * 1_000_000_000))));
+    let rate = |second: usize| record.read.series[second].bytes as f64 / 1e6;
+    assert!((rate(0) / 200.0 - 1.0).abs() < 0.02, "{}", rate(0));
+    assert!((rate(3) / 20.0 - 1.0).abs() < 0.05, "{}", rate(3));
+    let fast = (2..20).filter(|second| rate(*second) > 50.0).count();
+    assert!((2..10).contains(&fast), "{fast} fast seconds after it was hot");
+}

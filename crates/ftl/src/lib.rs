@@ -17,6 +17,7 @@ pub mod drive;
 mod collect;
 mod die;
 mod geometry;
+mod limits;
 mod map_cache;
 mod mapping;
 #[allow(unsafe_code, reason = "hints to the memory that change no result")]

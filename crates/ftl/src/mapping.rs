@@ -79,6 +79,14 @@ impl Mapping {
         self.victims.add(unit, count);
     }
 
+    /// Forget where pages lie that follow each other: they are fresh again.
+    pub(crate) fn unmap(&mut self, logical: std::ops::Range<u32>) {
+        for place in logical.start as usize..logical.end as usize {
+            let old = std::mem::replace(&mut self.map[place], UNMAPPED);
+            self.forget(old);
+        }
+    }
+
     /// Whether the entries are all unmapped, or follow each other inside one unit.
     fn lies_in_one_run(&self, from: usize, to: usize, old: u32) -> bool {
         let step = u32::from(old != UNMAPPED);

@@ -20,7 +20,7 @@ impl Flash {
         let user_pages = user_units * unit_pages;
         let data_units = (f64::from(user_units) * (1.0 + spare)).round() as u32;
         let geometry = Geometry::bare(user_pages, unit_pages, data_units);
-        let victims = Victims::new(geometry.unit_count, unit_pages, policy, 5);
+        let victims = Victims::new(geometry.unit_count, unit_pages, policy, 0, 5);
         let collector = Collector::new(&geometry, victims, Collection { shared_frontier: shared, batch: 1 });
         Self { collector, user_pages, rng: Xoshiro256PlusPlus::seed_from_u64(11) }
     }

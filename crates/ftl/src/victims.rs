@@ -17,6 +17,8 @@ pub(crate) struct Victims {
     watch: Watch,
     closed: Closed,
     stream: Stream,
+    /// Victims between two that are taken at random, and those since; 0 means never.
+    levelling: (u32, u32),
 }
 
 /// Units below the watched level by their count: the emptiest for greedy, for the others those with nothing valid, which any
@@ -41,7 +43,8 @@ struct Closed {
 const GONE: u32 = u32::MAX;
 
 impl Victims {
-    pub(crate) fn new(unit_count: u32, unit_pages: u32, policy: VictimPolicy, seed: u64) -> Self {
+    /// `levelling_every`: every so many victims one is taken at random, 0 for never.
+    pub(crate) fn new(unit_count: u32, unit_pages: u32, policy: VictimPolicy, levelling_every: u32, seed: u64) -> Self {
         let greedy = policy == VictimPolicy::Greedy;
         let (level, levels) = if greedy { (0, unit_pages as usize + 1) } else { (1, 1) };
         let placed = if greedy { 0 } else { unit_count as usize };
@@ -52,6 +55,7 @@ impl Victims {
             watch: Watch { level, lowest: level, entries: 0, buckets: vec![Vec::new(); levels] },
             closed: Closed { units: VecDeque::new(), places: vec![0; placed], left: 0 },
             stream: Stream::new(seed),
+            levelling: (levelling_every, 0),
         }
     }
 
@@ -90,7 +94,9 @@ impl Victims {
     /// Choose the next victim and take it out of the candidates; with its number of valid pages.
     /// `None` where no unit is closed.
     pub(crate) fn choose(&mut self) -> Option<(u32, u32)> {
+        let levelling = self.levelling_is_due();
         let unit = match self.policy {
+            _ if levelling => self.any_closed(),
             VictimPolicy::Greedy => self.emptiest(),
             VictimPolicy::Fifo => self.empty().or_else(|| self.closed.first()),
             VictimPolicy::Random => self.empty().or_else(|| self.draw(1)),
@@ -99,6 +105,25 @@ impl Victims {
         let count = self.counts[unit as usize];
         self.counts[unit as usize] += NOT_COLLECTABLE;
         Some((unit, count))
+    }
+
+    fn levelling_is_due(&mut self) -> bool {
+        let (every, since) = self.levelling;
+        let due = every > 0 && since + 1 >= every;
+        self.levelling.1 = if due { 0 } else { since + u32::from(every > 0) };
+        due
+    }
+
+    fn any_closed(&mut self) -> Option<u32> {
+        let count = self.counts.len() as u64;
+        let first = self.stream.below(count) as usize;
+        let (ahead, behind) = self.counts.split_at(first);
+        let place = behind.iter().chain(ahead).position(|count| *count < NOT_COLLECTABLE)?;
+        let unit = ((first + place) % self.counts.len()) as u32;
+        if self.policy != VictimPolicy::Greedy {
+            self.closed.take_out(unit, self.policy == VictimPolicy::Fifo);
+        }
+        Some(unit)
     }
 
     /// A closed unit with nothing valid, out of the order of the others.
