@@ -12,6 +12,7 @@
 #![deny(unsafe_code)]
 
 pub mod card;
+pub mod disk;
 pub mod drive;
 
 mod collect;
