@@ -6,6 +6,8 @@
 //!                                  garbage collection (paced by host writes)
 //! ```
 //!
+//! Beside it stands [`disk`], a hard disk: seeks, rotation and a scheduler instead of flash.
+//!
 //! No wall clock, no randomness from the system, no files: the same card and the same I/Os give the same
 //! completions to the nanosecond.
 

@@ -34,7 +34,8 @@ pub struct DiskCard {
     pub head_switch: Nanos,
     /// Further settling before a write on a track that is not yet being written, 0 to 50 ms.
     pub write_settle: Nanos,
-    /// Largest deviation of a settling time from its mean (triangular), 0 up to the smallest of the two times above.
+    /// Largest deviation of a seek or head switch from its mean (triangular), 0 up to the shorter of `track_seek` and
+    /// `head_switch`.
     pub settle_spread: Nanos,
     /// What the scheduler adds to a mean positioning time, so that it seldom comes too late and loses a revolution.
     pub settle_margin: Nanos,
