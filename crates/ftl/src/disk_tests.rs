@@ -220,6 +220,8 @@ fn a_parameter_outside_its_range_is_named() {
         ("average_seek_ns", DiskCard { average_seek: Nanos(1_000_000), ..DiskCard::plain() }),
         ("average_seek_ns", DiskCard { average_seek: Nanos(5_000_000), ..DiskCard::plain() }),
         ("settle_spread_ns", DiskCard { settle_spread: Nanos(300_000), ..DiskCard::plain() }),
+        ("read_ahead_bytes", DiskCard { read_ahead: Bytes(1 << 31), ..DiskCard::plain() }),
+        ("age_credit_share", DiskCard { age_credit: f64::NAN, ..DiskCard::plain() }),
         ("queue_limit", DiskCard { queue_limit: 0, ..DiskCard::plain() }),
     ] {
         assert_eq!(SimulatedDisk::new(card, Nanos(0)).err(), Some(CardError::Parameter(name)));

@@ -103,7 +103,7 @@ impl DiskCard {
         }
     }
 
-    fn size_checks(&self) -> [(&'static str, bool); 12] {
+    fn size_checks(&self) -> [(&'static str, bool); 13] {
         let block = self.logical_block.0;
         [
             ("logical_block_bytes", block == 512 || block == 4096),
@@ -117,6 +117,7 @@ impl DiskCard {
             ("link_bytes_per_s", (1_000_000..=1_000_000_000_000).contains(&self.link_rate)),
             ("queue_limit", (1..=256).contains(&self.queue_limit)),
             ("write_segment_count", (1..=1024).contains(&self.write_segments)),
+            ("read_ahead_bytes", self.read_ahead.0 <= 1 << 30),
             ("write_buffer_bytes", (64 << 10..=1 << 30).contains(&self.write_buffer.0)),
         ]
     }
