@@ -107,7 +107,7 @@ class NativeStimulus:
         """
     def purge_simulated(self, /) -> int | None:
         """
-        Return a simulated drive to fresh; the virtual time it took, in ns. None on a real drive.
+        Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
     def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None) -> NativeStimulus:
@@ -124,7 +124,8 @@ class NativeStimulus:
     @staticmethod
     def simulated(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:
         """
-        Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card`.
+        Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
+        `assay.device.simulated_disk.DiskCard`.
         """
 
 def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_bytes: SupportsIndex, seed: SupportsIndex) -> list[int]:

@@ -92,13 +92,12 @@ def open_bench(
 
 @contextmanager
 def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
-    card = parse_simulated(plan.drive).card
-    with Stimulus.simulated(card, seed=seed, epoch_wall_ns=time.time_ns()) as stimulus:
+    target = parse_simulated(plan.drive)
+    with Stimulus.simulated(target.card, seed=seed, epoch_wall_ns=time.time_ns()) as stimulus:
 
         def purge() -> PurgeRecord:
             span_ns = stimulus.purge_simulated() or 0
-            proof = "every page of the simulated flash is unmapped and every block erased"
-            return PurgeRecord(method="simulated purge", proof=proof, deviation=None, span_ns=span_ns)
+            return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
 
         yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None, condition=DriveCondition)
 

@@ -29,7 +29,8 @@ class Stimulus:
     def simulated(cls, card: object, *, seed: int, epoch_wall_ns: int) -> Self:
         """Drive a fresh simulated drive.
 
-        card : a ``device.simulated.Card``. seed : of the address streams, 0 to 2**64 - 1.
+        card : a ``device.simulated.Card`` or ``device.simulated_disk.DiskCard``.
+        seed : of the address streams, 0 to 2**64 - 1.
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
         """
         return cls(NativeStimulus.simulated(card, seed, epoch_wall_ns))
@@ -80,7 +81,7 @@ class Stimulus:
         return [_step(spec.label, step) for spec, step in zip(steps, native, strict=False)]
 
     def purge_simulated(self) -> int | None:
-        """Return a simulated drive to fresh; the virtual time it took in ns, None on a real drive."""
+        """Purge a simulated drive; the virtual time it took in ns, None on a real drive."""
         return self._native.purge_simulated()
 
     def disclosure(self) -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 from assay.calibrate import Rig, fit, measured, read_targets, residuals
 from assay.calibrate import measure as measure_module
 from assay.calibrate.card_file import card_text, residual_lines
-from assay.device.simulated import load_card, parse_simulated
+from assay.device.simulated import Card, load_card, parse_simulated
 from assay.errors import UsageError
 from assay.plan import load_plan
 
@@ -64,5 +64,7 @@ def test_every_shipped_card_builds_and_sources_every_parameter(name: str) -> Non
     drive = parse_simulated(f"sim:{name}?capacity=2GiB&seed=7")
     assert drive.card.seed == 7
     rig = Rig.of(load_plan(None, {"drive": DRIVE}), 128 * 10**9, drive.card.logical_block_bytes)
+    if not isinstance(drive.card, Card):
+        return  # Only flash is calibrated; tests/golden/test_published_disk.py builds the disk.
     # The whole of the calibration's tests, on a drive large enough for the card's dies.
     assert min(measured(drive.card, rig, 2 << 30).values()) > 0

@@ -39,6 +39,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "profile", ["run", DRIVE, "--profile", "pts-x"]),
         (2, "tests.0", ["run", DRIVE, "--test", "nonsense"]),
         (2, "more than one drive", ["run", DRIVE, DRIVE]),
+        (2, "not a simulated drive of flash", ["calibrate-sim", "sim:hdd-15k", "--against", "{file}"]),
         (3, "19.33 GB", ["run", DRIVE, "--test", "iops,tp"]),
         (6, "cannot be written", ["run", DRIVE, "--scale", "0.01", "--out", "/proc/not-there"]),
         (6, "is not empty", ["run", DRIVE, "--scale", "0.01", "--out", "{folder}"]),

@@ -41,6 +41,17 @@ def test_a_day_of_writes_shows_fresh_transition_and_steady_state(tmp_path: Path)
     assert render_run(tmp_path / "run", FORMATS)
 
 
+def test_a_disk_is_as_fast_at_the_end_as_at_the_beginning(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", drive="sim:hdd-15k", wsat={"stop": "first"})
+    (test,) = run.tests
+    result = saturation_result(test, run.identity.capacity_bytes)
+    assert test.purge is not None
+    assert test.purge.proof.startswith("every block of the simulated disk is overwritten")
+    assert min(result.iops) > 0.97 * max(result.iops)
+    assert result.steady_iops == pytest.approx(result.iops[0], rel=0.01)
+    assert render_run(tmp_path / "run", FORMATS)
+
+
 def test_what_was_written_is_what_the_drive_counted(tmp_path: Path) -> None:
     run = stored(tmp_path / "run", scale=0.01)
     (test,) = run.tests

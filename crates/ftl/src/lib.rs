@@ -6,12 +6,15 @@
 //!                                  garbage collection (paced by host writes)
 //! ```
 //!
+//! Beside it stands [`disk`], a hard disk: seeks, rotation and a scheduler instead of flash.
+//!
 //! No wall clock, no randomness from the system, no files: the same card and the same I/Os give the same
 //! completions to the nanosecond.
 
 #![deny(unsafe_code)]
 
 pub mod card;
+pub mod disk;
 pub mod drive;
 
 mod collect;

@@ -4,6 +4,7 @@
 
 use pyo3::prelude::*;
 
+mod disk_card;
 mod errors;
 mod positions;
 mod records;

@@ -6,19 +6,22 @@ use std::time::{Duration, Instant};
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
 use assay_core::step::StepSpec;
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
+use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use pyo3::prelude::*;
 
+use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::records::NativeStep;
-use crate::specs::{DataFiles, PyCard, PyStepSpec};
+use crate::specs::{DataFiles, PyStepSpec};
 
 /// Progress is shown at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
 
 enum Engine {
     Simulated(Stimulus<SimulatedDrive>),
+    SimulatedDisk(Stimulus<SimulatedDisk>),
     Real(Stimulus<UringDevice>),
 }
 
@@ -31,12 +34,21 @@ pub(crate) struct NativeStimulus {
 
 #[pymethods]
 impl NativeStimulus {
-    /// Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card`.
+    /// Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
+    /// `assay.device.simulated_disk.DiskCard`.
     #[staticmethod]
-    fn simulated(card: PyCard, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
-        let opener = move || SimulatedDrive::new(card.convert(), Nanos(epoch_wall_ns));
-        let stimulus = Stimulus::open(seed, vec![opener]).map_err(|error| card_error(&error))?;
-        Ok(Self { engine: Some(Engine::Simulated(stimulus)), files: DataFiles::new() })
+    fn simulated(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
+        let epoch = Nanos(epoch_wall_ns);
+        let opened = match card {
+            PySimulatedCard::Flash(card) => {
+                Stimulus::open(seed, vec![move || SimulatedDrive::new(card.convert(), epoch)]).map(Engine::Simulated)
+            }
+            PySimulatedCard::Disk(card) => {
+                Stimulus::open(seed, vec![move || SimulatedDisk::new(card.convert(), epoch)]).map(Engine::SimulatedDisk)
+            }
+        };
+        let engine = opened.map_err(|error| card_error(&error))?;
+        Ok(Self { engine: Some(engine), files: DataFiles::new() })
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
@@ -87,21 +99,21 @@ impl NativeStimulus {
         let engine = self.engine()?;
         let records = py.detach(|| match engine {
             Engine::Simulated(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
+            Engine::SimulatedDisk(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
             Engine::Real(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
         });
         watcher.outcome()?;
         Ok(records.map_err(|error| program_error(&error))?.into_iter().map(NativeStep::from).collect())
     }
 
-    /// Return a simulated drive to fresh; the virtual time it took, in ns. None on a real drive.
+    /// Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
     fn purge_simulated(&mut self) -> PyResult<Option<u64>> {
-        match self.engine()? {
-            Engine::Simulated(stimulus) => {
-                let span = stimulus.with_device(SimulatedDrive::purge).map_err(|error| program_error(&error))?;
-                Ok(Some(span.0))
-            }
-            Engine::Real(_) => Ok(None),
-        }
+        let purged = match self.engine()? {
+            Engine::Simulated(stimulus) => stimulus.with_device(SimulatedDrive::purge),
+            Engine::SimulatedDisk(stimulus) => stimulus.with_device(SimulatedDisk::purge),
+            Engine::Real(_) => return Ok(None),
+        };
+        Ok(Some(purged.map_err(|error| program_error(&error))?.0))
     }
 
     /// (errno that refused to register buffers, completions deferred) of the last program over all threads.
@@ -109,7 +121,7 @@ impl NativeStimulus {
     /// The errno is 0 where they are registered. None on a simulated drive.
     fn disclosure(&mut self) -> PyResult<Option<(i32, bool)>> {
         match self.engine()? {
-            Engine::Simulated(_) => Ok(None),
+            Engine::Simulated(_) | Engine::SimulatedDisk(_) => Ok(None),
             Engine::Real(stimulus) => {
                 let lanes = stimulus.with_devices(UringDevice::disclosure).map_err(|error| program_error(&error))?;
                 let lanes: Vec<_> = lanes.into_iter().flatten().collect();

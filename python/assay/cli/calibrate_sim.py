@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from assay.calibrate import Fit, Rig
-    from assay.device.simulated import Card, SimulatedTarget
+    from assay.device.simulated import Card, ModelCard
 
 _FILE = click.Path(path_type=Path)
 _WITHIN = 0.25
@@ -38,12 +38,10 @@ def calibrate_sim(drive: str, **options: Any) -> None:
     from multiprocessing import Pool  # noqa: PLC0415
 
     from assay.calibrate import Rig, read_targets  # noqa: PLC0415
-    from assay.device.simulated import parse_simulated  # noqa: PLC0415
     from assay.plan import load_plan  # noqa: PLC0415
 
-    simulated = parse_simulated(drive)
+    model, card = _flash(drive)
     targets = read_targets(options["against"], options["figures"])
-    card = simulated.card
     plan = load_plan(options["plan_file"], {"drive": drive})
     rig = Rig.of(plan, card.capacity_bytes, card.logical_block_bytes)
     with Pool() as pool:
@@ -51,8 +49,8 @@ def calibrate_sim(drive: str, **options: Any) -> None:
         found = search.run(card, targets, lambda error: click.echo(f"best so far {error:.4f}", err=True))
         held_out = search.cross_validated(found.card, targets) if options["cross_validate"] else []
     report = [*_report(found, rig, targets), *held_out]
-    path = options["out"] or Path(f"{simulated.model.name}-fitted.toml")
-    _write(path, found, simulated, report)
+    path = options["out"] or Path(f"{model.name}-fitted.toml")
+    _write(path, found, model, report)
     for line in (*report, f"Card: {path}"):
         click.echo(line)
 
@@ -108,11 +106,22 @@ def _report(found: Fit, rig: Rig, targets: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _write(path: Path, found: Fit, simulated: SimulatedTarget, report: list[str]) -> None:
+def _flash(drive: str) -> tuple[ModelCard, Card]:
+    """A simulated drive of flash; a disk has none of the parameters that the search varies."""
+    from assay.device.simulated import Card, ModelCard, parse_simulated  # noqa: PLC0415
+    from assay.errors import UsageError  # noqa: PLC0415
+
+    simulated = parse_simulated(drive)
+    if isinstance(simulated.model, ModelCard) and isinstance(simulated.card, Card):
+        return simulated.model, simulated.card
+    raise UsageError(drive, "is not a simulated drive of flash", "name one, such as sim:client-2011")
+
+
+def _write(path: Path, found: Fit, model: ModelCard, report: list[str]) -> None:
     from assay.calibrate.card_file import write_card  # noqa: PLC0415
     from assay.calibrate.search import POWERS, RANGES  # noqa: PLC0415
 
     spans = {name: f"{low:g} to {high:g}" for name, (low, high) in RANGES.items()}
     spans |= {name: f"2^{low} to 2^{high}" for name, (low, high) in POWERS.items()}
     varied = {name: f"fitted to published figures inside {span}" for name, span in spans.items()}
-    write_card(path, found.card, simulated.model, varied=varied, report="\n".join(report))
+    write_card(path, found.card, model, varied=varied, report="\n".join(report))

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
+from assay.device.simulated_disk import DiskCard, DiskModelCard
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import DriveIdentity
 from assay.toml_file import fault_error, read_toml
@@ -82,6 +83,7 @@ class ModelCard(Strict):
     """A simulated drive as its file describes it."""
 
     schema_version: Literal[1] = Field(alias="schema")
+    kind: Literal["flash"] = "flash"
     name: str
     model: str
     summary: str
@@ -152,9 +154,16 @@ class Card:
 class SimulatedTarget:
     """A simulated drive as named on the command line, its capacity applied."""
 
-    model: ModelCard
-    card: Card
+    model: ModelCard | DiskModelCard
+    card: Card | DiskCard
     identity: DriveIdentity
+
+    @property
+    def purge_proof(self) -> str:
+        """What a simulated purge has done, in one sentence."""
+        if isinstance(self.card, DiskCard):
+            return "every block of the simulated disk is overwritten; a disk has no fresh state"
+        return "every page of the simulated flash is unmapped and every block erased"
 
 
 def is_simulated(target: str) -> bool:
@@ -168,7 +177,7 @@ def simulated_names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
 
 
-def load_card(name: str) -> ModelCard:
+def load_card(name: str) -> ModelCard | DiskModelCard:
     """Read a shipped model card, or one of one's own from a TOML file.
 
     name : one of ``simulated_names()``, or the path of a file that ends in ``.toml``.
@@ -183,10 +192,10 @@ def load_card(name: str) -> ModelCard:
         return _read_card(path)
 
 
-def _read_card(path: Path) -> ModelCard:
+def _read_card(path: Path) -> ModelCard | DiskModelCard:
     table, positions = read_toml(path)
     try:
-        return ModelCard.model_validate(table)
+        return (DiskModelCard if table.get("kind") == "disk" else ModelCard).model_validate(table)
     except ValidationError as error:
         raise fault_error(path, positions, error) from None
 
@@ -208,7 +217,7 @@ def parse_simulated(target: str) -> SimulatedTarget:
             values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
         else:
             values["seed"] = _seed(target, text)
-    card = Card(**values)
+    card = DiskCard(**values) if isinstance(model, DiskModelCard) else Card(**values)
     return SimulatedTarget(model=model, card=card, identity=_identity(target, model, card))
 
 
@@ -226,7 +235,7 @@ def _seed(target: str, text: str) -> int:
     return int(text)
 
 
-def _identity(target: str, model: ModelCard, card: Card) -> DriveIdentity:
+def _identity(target: str, model: ModelCard | DiskModelCard, card: Card | DiskCard) -> DriveIdentity:
     return DriveIdentity(
         id=target,
         path=target,

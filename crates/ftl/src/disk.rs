@@ -1,0 +1,257 @@
+//! The simulated hard disk as a [`Device`].
+//!
+//! ```text
+//! Io -> controller and link -> queue -> arm (seek, settle, rotation) -> medium -> Completion
+//!                                ^
+//!                  writes that the buffer has answered already
+//! ```
+
+mod arm;
+mod card;
+mod geometry;
+mod queue;
+
+use std::collections::VecDeque;
+
+use assay_core::contract::{
+    Bytes, Completion, Counters, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe,
+};
+
+use crate::card::CardError;
+use crate::pending::Pending;
+use arm::Arm;
+pub use card::DiskCard;
+use geometry::Geometry;
+use queue::{Command, Queue};
+
+/// A simulated hard disk. It has no fresh state: a disk that was never written to is as fast as any other.
+///
+/// Its clock starts at zero and moves only when completions are reaped. It keeps no data: a read that overlaps a write
+/// in the buffer is served from the medium like any other.
+pub struct SimulatedDisk {
+    card: DiskCard,
+    geometry: Geometry,
+    arm: Arm,
+    queue: Queue,
+    clock: Nanos,
+    epoch: Nanos,
+    pending: Pending,
+    flights: Vec<Io>,
+    /// Commands inside the disk, and those that wait at the host for a place in it.
+    admitted: u32,
+    waiting: VecDeque<Io>,
+    controller_until: u64,
+    /// The link's two directions, to and from the host.
+    to_host_until: u64,
+    from_host_until: u64,
+    buffer: Buffer,
+    counters: Counters,
+}
+
+/// Answered writes on their way to the medium.
+#[derive(Default)]
+struct Buffer {
+    bytes: u64,
+    count: u32,
+    /// What the arm is just writing; its room is free when the arm is.
+    leaving: Option<u64>,
+    /// Writes that wait for room, oldest first.
+    outside: VecDeque<Command>,
+}
+
+impl SimulatedDisk {
+    /// Build a disk. `epoch` is the wall-clock time, since the Unix epoch, at which its clock is zero.
+    ///
+    /// # Errors
+    /// [`CardError`] when a parameter is outside its range.
+    pub fn new(card: DiskCard, epoch: Nanos) -> Result<Self, CardError> {
+        card.check()?;
+        let geometry = Geometry::new(&card);
+        Ok(Self {
+            arm: Arm::new(&card, &geometry),
+            queue: Queue::new(card.queue_limit + card.write_segments, card.age_limit.0, card.age_credit),
+            card,
+            geometry,
+            clock: Nanos(0),
+            epoch,
+            pending: Pending::new(1),
+            flights: Vec::new(),
+            admitted: 0,
+            waiting: VecDeque::new(),
+            controller_until: 0,
+            to_host_until: 0,
+            from_host_until: 0,
+            buffer: Buffer::default(),
+            counters: Counters::default(),
+        })
+    }
+
+    /// Overwrite the whole disk, as a sanitize command does; nothing of it is faster afterwards. Returns the time this
+    /// takes: every track once, with the skews between them.
+    ///
+    /// # Panics
+    /// When I/Os are outstanding.
+    pub fn purge(&mut self) -> Nanos {
+        assert!(self.admitted == 0, "a disk is purged between programs");
+        let span = Nanos(self.geometry.pass_span());
+        self.clock += span;
+        self.queue.clear();
+        self.buffer = Buffer::default();
+        self.arm.reset(self.clock.0);
+        span
+    }
+
+    /// Receive a command: controller, link, then the queue or the buffer.
+    fn admit(&mut self, io: Io) {
+        self.admitted += 1;
+        self.flights[io.slot as usize] = io;
+        let begun = self.controller_until.max(self.clock.0) + self.card.command.0;
+        self.controller_until = begun;
+        let writes = io.direction == Direction::Write;
+        let ready = if writes { self.receive(begun, io.length.0) } else { begun };
+        let extent = self.geometry.extent(io.offset.0, io.length.0);
+        let command = Command { slot: io.slot, writes, answered: false, bytes: io.length.0, ready, extent };
+        if writes && self.card.write_cache {
+            self.buffer.outside.push_back(command);
+            self.fill_buffer(ready);
+        } else {
+            self.queue.push(command);
+        }
+    }
+
+    /// Take writes into the buffer, oldest first, as long as there is room for them at `at`.
+    fn fill_buffer(&mut self, at: u64) {
+        while let Some(mut write) = self.buffer.outside.front().copied().filter(|write| self.has_room(write)) {
+            self.buffer.outside.pop_front();
+            self.buffer.bytes += write.bytes;
+            self.buffer.count += 1;
+            write.ready = write.ready.max(at);
+            write.answered = true;
+            self.pending.set(write.slot, write.ready);
+            self.queue.push(write);
+        }
+    }
+
+    /// A write that is larger than the buffer passes through it alone.
+    fn has_room(&self, write: &Command) -> bool {
+        let Buffer { bytes, count, .. } = self.buffer;
+        count == 0 || (count < self.card.write_segments && bytes + write.bytes <= self.card.write_buffer.0)
+    }
+
+    /// When the arm next becomes free for a command or leaves room in the buffer.
+    #[inline]
+    fn next_decision(&self) -> Option<u64> {
+        match self.buffer.leaving {
+            Some(_) => Some(self.arm.free_at),
+            None => self.queue.next_start(self.arm.free_at),
+        }
+    }
+
+    /// Let the arm take the next command at `at`, which no submission can precede any more.
+    fn decide(&mut self, at: u64) {
+        if let Some(bytes) = self.buffer.leaving.take() {
+            self.buffer.bytes -= bytes;
+            self.buffer.count -= 1;
+            self.fill_buffer(at);
+        }
+        let Some(command) = self.queue.take(&self.arm, at) else { return };
+        let service = self.arm.serve(&command.extent, command.writes, at);
+        if command.answered {
+            self.buffer.leaving = Some(command.bytes);
+        } else if command.writes {
+            self.pending.set(command.slot, service.end);
+        } else {
+            let done =
+                self.send(service.begin, command.bytes).max(service.end + self.link_span(command.bytes.min(4096)));
+            self.pending.set(command.slot, done);
+        }
+    }
+
+    fn receive(&mut self, at: u64, bytes: u64) -> u64 {
+        self.from_host_until = self.from_host_until.max(at) + self.link_span(bytes);
+        self.from_host_until
+    }
+
+    fn send(&mut self, at: u64, bytes: u64) -> u64 {
+        self.to_host_until = self.to_host_until.max(at) + self.link_span(bytes);
+        self.to_host_until
+    }
+
+    fn link_span(&self, bytes: u64) -> u64 {
+        (u128::from(bytes) * 1_000_000_000 / u128::from(self.card.link_rate)) as u64
+    }
+
+    fn count(&mut self, io: &Io) {
+        let counters = match io.direction {
+            Direction::Read => &mut self.counters.read,
+            Direction::Write => &mut self.counters.write,
+        };
+        counters.io_count += 1;
+        counters.bytes += io.length;
+    }
+}
+
+impl Device for SimulatedDisk {
+    fn info(&self) -> DeviceInfo {
+        DeviceInfo { capacity: self.card.capacity, logical_block: self.card.logical_block }
+    }
+
+    fn now(&self) -> Nanos {
+        self.clock
+    }
+
+    fn wall(&self) -> Nanos {
+        self.epoch + self.clock
+    }
+
+    fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
+        let idle = Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length: Bytes(0), data_index: 0 };
+        self.flights = vec![idle; slot_count as usize];
+        self.waiting.reserve(slot_count as usize);
+        self.buffer.outside.reserve(self.card.queue_limit as usize);
+        self.pending = Pending::new(slot_count);
+        Ok(())
+    }
+
+    fn submit(&mut self, io: Io) {
+        if self.admitted >= self.card.queue_limit {
+            self.waiting.push_back(io);
+        } else {
+            self.admit(io);
+        }
+    }
+
+    /// What happens inside up to the next completion is decided here, because nothing can be submitted before it.
+    fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
+        let (done, slot) = loop {
+            let completion = self.pending.next().filter(|(done, _)| *done <= deadline.0);
+            let until = completion.map_or(deadline.0, |(done, _)| done.saturating_sub(1));
+            match (self.next_decision().filter(|at| *at <= until), completion) {
+                (Some(at), _) => self.decide(at),
+                (None, Some(completion)) => break completion,
+                (None, None) => {
+                    self.clock = self.clock.max(deadline);
+                    return Ok(());
+                }
+            }
+        };
+        self.pending.clear(slot);
+        self.clock = self.clock.max(Nanos(done));
+        self.admitted -= 1;
+        let io = self.flights[slot as usize];
+        self.count(&io);
+        completions.push(Completion { slot, at: self.clock, result: Ok(io.length) });
+        if let Some(next) = self.waiting.pop_front() {
+            self.admit(next);
+        }
+        Ok(())
+    }
+
+    fn probe(&mut self, with_counters: bool) -> Probe {
+        Probe { counters: with_counters.then_some(self.counters), cpu: None }
+    }
+}
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;

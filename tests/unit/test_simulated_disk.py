@@ -1,0 +1,49 @@
+"""Cards of simulated disks: what their files may say, and that flash cards stay what they were."""
+
+from pathlib import Path
+
+import pytest
+from assay.device.simulated import Card, ModelCard, load_card, parse_simulated
+from assay.device.simulated_disk import DiskCard, DiskModelCard
+from assay.errors import PlanError, ValueRangeError
+
+SHIPPED = Path(__file__).parents[2] / "python/assay/device/cards/hdd-15k.toml"
+
+
+def test_the_kind_of_a_card_chooses_its_parameters() -> None:
+    disk, flash = parse_simulated("sim:hdd-15k?capacity=1GB&seed=7"), parse_simulated("sim:client-2011")
+    assert isinstance(disk.model, DiskModelCard)
+    assert isinstance(disk.card, DiskCard)
+    assert (disk.card.capacity_bytes, disk.card.seed, disk.card.rotation_rpm) == (10**9, 7, 15_000)
+    assert (disk.identity.media, disk.identity.write_cache) == ("magnetic disk (simulated)", "disabled")
+    assert isinstance(flash.model, ModelCard)
+    assert isinstance(flash.card, Card)
+    assert "flash is unmapped" in flash.purge_proof
+    assert "disk is overwritten" in disk.purge_proof
+
+
+def test_every_parameter_of_the_shipped_disk_has_a_source() -> None:
+    parameters = load_card("hdd-15k").parameters.model_dump(exclude_none=True)
+    assert set(parameters) == {name for name in DiskCard.__dataclass_fields__ if name != "seed"}
+    assert all(datum["source"] for datum in parameters.values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('kind = "disk"', 'kind = "tape"', "kind"),
+        ("rotation_rpm = ", "rotation = ", "parameters.rotation"),
+        ("value = 15_000, source", "value = true, sauce", "source"),
+        ("head_count", "channel_count", "parameters.channel_count"),
+    ],
+)
+def test_a_fault_of_a_card_is_named_with_its_place(old: str, new: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text(SHIPPED.read_text("utf-8").replace(old, new))
+    with pytest.raises(PlanError, match=words):
+        parse_simulated(f"sim:{path}")
+
+
+def test_the_capacity_of_a_disk_has_the_limits_of_every_simulated_drive() -> None:
+    with pytest.raises(ValueRangeError, match="128 MB to 16 TB"):
+        parse_simulated("sim:hdd-15k?capacity=1MB")
