@@ -65,7 +65,8 @@ pub struct Card {
     pub queue_limit: u32,
     /// Commands are begun in order: one that waits for the write buffer holds up those behind it.
     pub in_order: bool,
-    /// Host data that may wait to be programmed, at least 4 program units.
+    /// Host data that may wait to be programmed: at least 4 program units, 16 where the drive compresses, and two merge units
+    /// more where it has a log.
     pub write_buffer: Bytes,
     /// A write is done when it is in the buffer; without, when it is in the flash.
     pub write_cache: bool,
@@ -83,6 +84,10 @@ pub struct Card {
     pub idle_target: f64,
     /// Share of the idle time that it uses, above 0 to 1.
     pub idle_share: f64,
+    /// A log for small writes in front of the map, beyond the over-provisioning; 0 means none.
+    pub log: Bytes,
+    /// What is written anew as a whole when it leaves the log; a multiple of the map unit.
+    pub merge_unit: Bytes,
     /// Units collected between two that are taken at random whatever they hold, so that data at rest moves too; 0 means never.
     pub wear_levelling_every: u32,
     /// The drive frees what the host says it no longer needs.
@@ -95,6 +100,8 @@ pub struct Card {
     pub slc_fold_rate: u64,
     /// Map entries held in memory, in bytes at 4 per entry; others are read from flash. 0 means all.
     pub map_cache: Bytes,
+    /// Data is compressed before it is stored, to a quarter at best; it crosses the host link as it is.
+    pub compresses: bool,
     /// Rate of host writes that the drive sustains; 0 means no limit.
     pub write_limit_rate: u64,
     /// Host writes before that limit acts.
@@ -138,6 +145,9 @@ impl std::fmt::Display for CardError {
     }
 }
 
+/// A compressing drive stores data in a quarter of its size at best.
+const COMPRESSION_MAX: u64 = 4;
+
 /// A second; no single operation of a drive takes longer.
 const SECOND: u64 = 1_000_000_000;
 
@@ -178,12 +188,15 @@ impl Card {
             idle_delay: Nanos(0),
             idle_target: 0.0,
             idle_share: 1.0,
+            log: Bytes(0),
+            merge_unit: Bytes(0),
             wear_levelling_every: 0,
             trim: true,
             slc_cache: Bytes(0),
             slc_program: Nanos(0),
             slc_fold_rate: 0,
             map_cache: Bytes(0),
+            compresses: false,
             write_limit_rate: 0,
             write_limit_burst: Bytes(0),
             heat_limit: Bytes(0),
@@ -197,6 +210,16 @@ impl Card {
         }
     }
 
+    /// How many times its size the flash may hold.
+    pub(crate) fn density_max(&self) -> u64 {
+        if self.compresses { COMPRESSION_MAX } else { 1 }
+    }
+
+    fn buffer_min(&self) -> u64 {
+        let merged = if self.log.0 > 0 { 2 * self.merge_unit.0 } else { 0 };
+        4 * self.program_unit.0 * self.density_max() + merged
+    }
+
     pub(crate) fn check(&self) -> Result<(), CardError> {
         let sizes = self.size_checks();
         let all = sizes.iter().chain(&self.share_checks()).chain(&self.time_checks()).copied().collect::<Vec<_>>();
@@ -206,7 +229,8 @@ impl Card {
         }
     }
 
-    fn size_checks(&self) -> [(&'static str, bool); 14] {
+    fn size_checks(&self) -> [(&'static str, bool); 16] {
+        let (merge, log) = (self.merge_unit.0, self.log.0);
         let (block, unit) = (self.logical_block.0, self.map_unit.0);
         let program = self.program_unit.0;
         [
@@ -214,6 +238,8 @@ impl Card {
             ("capacity_bytes", in_range(self.capacity.0, 64 << 20, 16_000_000_000_000)),
             ("capacity_bytes", self.capacity.0.is_multiple_of(block.max(1))),
             ("map_unit_bytes", unit.is_power_of_two() && in_range(unit, 4096, 65536)),
+            ("merge_unit_bytes", log == 0 || in_range(merge, 2 * unit, 64 << 20) && merge.is_multiple_of(unit.max(1))),
+            ("log_bytes", log == 0 || in_range(log, merge, self.capacity.0)),
             ("channel_count", in_range(u64::from(self.channel_count), 1, 64)),
             ("dies_per_channel", in_range(u64::from(self.dies_per_channel), 1, 64)),
             ("program_unit_bytes", program > 0 && program.is_multiple_of(unit.max(1))),
@@ -221,7 +247,7 @@ impl Card {
             ("channel_bytes_per_s", in_range(self.channel_rate, 1_000_000, 1_000_000_000_000)),
             ("link_bytes_per_s", in_range(self.link_rate, 1_000_000, 1_000_000_000_000)),
             ("queue_limit", in_range(u64::from(self.queue_limit), 1, 65536)),
-            ("write_buffer_bytes", in_range(self.write_buffer.0, 4 * program, 1 << 34)),
+            ("write_buffer_bytes", in_range(self.write_buffer.0, self.buffer_min(), 1 << 34)),
             ("slc_fold_bytes_per_s", self.slc_cache.0 == 0 || self.slc_fold_rate > 0),
             ("throttled_bytes_per_s", self.heat_limit.0 == 0 || in_range(self.throttled_rate, 1, self.cooling_rate)),
         ]

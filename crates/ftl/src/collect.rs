@@ -18,10 +18,10 @@ const WORDS_AHEAD: u32 = 2;
 
 /// What the flash has to do, in order; the timing layer charges it to dies and channels.
 pub(crate) trait FlashWork {
-    /// A stripe is full: program it. `host` is false for relocated data.
-    fn program(&mut self, stripe: u32, host: bool);
-    /// Read a page in order to relocate it.
-    fn relocate(&mut self, page: u32);
+    /// A stripe is full, with so many pages: program it. `host` is false for relocated data.
+    fn program(&mut self, stripe: u32, pages: u32, host: bool);
+    /// Read one of the `pages` of a stripe in order to relocate it.
+    fn relocate(&mut self, stripe: u32, pages: u32);
     /// Erase one unit on all dies.
     fn erase(&mut self);
 }
@@ -30,8 +30,8 @@ pub(crate) trait FlashWork {
 pub(crate) struct NoTime;
 
 impl FlashWork for NoTime {
-    fn program(&mut self, _: u32, _: bool) {}
-    fn relocate(&mut self, _: u32) {}
+    fn program(&mut self, _: u32, _: u32, _: bool) {}
+    fn relocate(&mut self, _: u32, _: u32) {}
     fn erase(&mut self) {}
 }
 
@@ -59,13 +59,31 @@ struct Frontier {
     unit: u32,
     next: u32,
     end: u32,
-    /// End of the stripe that is being filled.
+    /// The stripe that is being filled, its end, and how many pages it holds.
+    stripe: u32,
     stripe_end: u32,
+    stripe_pages: u32,
+}
+
+impl Frontier {
+    /// Have the stripes programmed that are full.
+    #[inline]
+    fn finish_stripes(&mut self, host: bool, work: &mut impl FlashWork) {
+        while self.next >= self.stripe_end {
+            work.program(self.stripe, self.stripe_pages, host);
+            self.stripe += 1;
+            self.stripe_end += self.stripe_pages;
+        }
+    }
 }
 
 struct Victim {
     unit: u32,
+    /// Pages that each of its stripes holds.
+    stripe_pages: u32,
     valid_at_start: u32,
+    /// Host pages that fit into what it frees.
+    freed: u32,
     relocated: u32,
     host_pages: u32,
     /// Valid pages found so far that are not relocated yet, each with its logical page: a ring.
@@ -79,11 +97,15 @@ struct Victim {
 }
 
 impl Victim {
-    fn new(unit: u32, unit_pages: u32, valid: u32, mapping: &Mapping) -> Self {
-        let (from, end) = (unit * unit_pages, (unit + 1) * unit_pages);
+    /// `freed` is for the caller to tell.
+    fn new(unit: u32, geometry: &Geometry, stripe_pages: u32, valid: u32, mapping: &Mapping) -> Self {
+        let from = unit * geometry.unit_slots;
+        let end = from + stripe_pages * geometry.unit_stripes();
         let mut victim = Self {
             unit,
+            stripe_pages,
             valid_at_start: valid,
+            freed: 0,
             relocated: 0,
             host_pages: 0,
             found: [(0, 0); FETCH_AHEAD],
@@ -146,12 +168,16 @@ pub(crate) struct Collector {
     host: Frontier,
     relocation: Frontier,
     victim: Option<Victim>,
+    /// Pages per stripe of host data that comes now, and of every unit; empty where the drive does not compress.
+    host_stripe_pages: u32,
+    densities: Vec<u32>,
     /// Host pages since collection was last done: it is done for a stripe at a time.
     uncollected: u32,
 }
 
 impl Collector {
     pub(crate) fn new(geometry: &Geometry, victims: Victims, collection: Collection) -> Self {
+        let units = geometry.unit_count as usize;
         Self {
             geometry: geometry.clone(),
             collection,
@@ -161,8 +187,14 @@ impl Collector {
             host: Frontier::default(),
             relocation: Frontier::default(),
             victim: None,
+            host_stripe_pages: geometry.stripe_pages,
+            densities: if geometry.unit_slots == geometry.unit_pages { Vec::new() } else { vec![0; units] },
             uncollected: 0,
         }
+    }
+
+    pub(crate) fn user_pages(&self) -> u32 {
+        self.geometry.user_pages
     }
 
     /// Write one host page: append it, then do the collection that it owes.
@@ -171,7 +203,7 @@ impl Collector {
         let page = self.append_host();
         self.mapping.place(logical, page, self.host.unit);
         self.statistics.host_pages += 1;
-        Self::finish_stripes(&mut self.host, &self.geometry, true, work);
+        self.host.finish_stripes(true, work);
         self.owe(1, work);
     }
 
@@ -184,10 +216,31 @@ impl Collector {
             self.host.next = page + taken;
             self.mapping.place_run(from, taken, page, self.host.unit);
             self.statistics.host_pages += u64::from(taken);
-            Self::finish_stripes(&mut self.host, &self.geometry, true, work);
+            self.host.finish_stripes(true, work);
             self.owe(taken, work);
             from += taken;
         }
+    }
+
+    /// Data of the host is from now on stored so many pages to a stripe; units that are open keep their density.
+    pub(crate) fn set_density(&mut self, stripe_pages: u32) {
+        self.host_stripe_pages = stripe_pages;
+    }
+
+    /// The stripe that a physical page lies in.
+    #[inline]
+    pub(crate) fn stripe_of(&self, page: u32) -> u32 {
+        if self.densities.is_empty() { self.geometry.stripe_of(page) } else { self.dense_stripe_of(page) }
+    }
+
+    fn dense_stripe_of(&self, page: u32) -> u32 {
+        let unit = self.mapping.unit_of(page);
+        let within = (page - unit * self.geometry.unit_slots) / self.densities[unit as usize].max(1);
+        unit * self.geometry.unit_stripes() + within
+    }
+
+    fn density_of(&self, unit: u32) -> u32 {
+        self.densities.get(unit as usize).copied().unwrap_or(self.geometry.stripe_pages)
     }
 
     /// Relocate while the drive has nothing else to do, until `target` pages are free.
@@ -208,30 +261,32 @@ impl Collector {
 
     #[inline]
     fn append_host(&mut self) -> u32 {
-        Self::append(&mut self.host, &mut self.free, &mut self.mapping, &self.geometry)
-    }
-
-    #[inline]
-    fn append(frontier: &mut Frontier, free: &mut Vec<u32>, mapping: &mut Mapping, geometry: &Geometry) -> u32 {
-        if frontier.next == frontier.end {
-            if frontier.end > 0 {
-                mapping.victims.close(frontier.unit);
-            }
-            let unit = free.pop().expect("paced collection keeps units free");
-            let next = unit * geometry.unit_pages;
-            *frontier =
-                Frontier { unit, next, end: next + geometry.unit_pages, stripe_end: next + geometry.stripe_pages };
+        if self.host.next == self.host.end {
+            self.open(true, self.host_stripe_pages);
         }
-        frontier.next += 1;
-        frontier.next - 1
+        self.host.next += 1;
+        self.host.next - 1
     }
 
-    /// Have the stripes programmed that are full.
-    #[inline]
-    fn finish_stripes(frontier: &mut Frontier, geometry: &Geometry, host: bool, work: &mut impl FlashWork) {
-        while frontier.next >= frontier.stripe_end {
-            work.program(geometry.stripe_of(frontier.stripe_end - 1), host);
-            frontier.stripe_end += geometry.stripe_pages;
+    /// Take a free unit for the host's data, or for relocated data, at so many pages to a stripe.
+    fn open(&mut self, host: bool, stripe_pages: u32) {
+        let frontier = if host { &mut self.host } else { &mut self.relocation };
+        if frontier.end > 0 {
+            self.mapping.victims.close(frontier.unit);
+        }
+        let unit = self.free.pop().expect("paced collection keeps units free");
+        let next = unit * self.geometry.unit_slots;
+        let stripes = self.geometry.unit_stripes();
+        *frontier = Frontier {
+            unit,
+            next,
+            end: next + stripe_pages * stripes,
+            stripe: unit * stripes,
+            stripe_end: next + stripe_pages,
+            stripe_pages,
+        };
+        if let Some(density) = self.densities.get_mut(unit as usize) {
+            *density = stripe_pages;
         }
     }
 
@@ -262,7 +317,7 @@ impl Collector {
     /// are free, the closed ones hold more pages than the user has.
     fn collect_some(&mut self, host_pages: u32, work: &mut impl FlashWork) -> u32 {
         let Some(victim) = self.victim.as_mut() else { return host_pages };
-        let freed = self.geometry.unit_pages - victim.valid_at_start;
+        let freed = victim.freed;
         let taken = host_pages.min(freed.saturating_sub(victim.host_pages));
         victim.host_pages += taken;
         let last = victim.host_pages >= freed;
@@ -291,27 +346,39 @@ impl Collector {
     /// False where no unit is closed yet.
     fn choose_victim(&mut self) -> bool {
         let Some((unit, valid)) = self.mapping.victims.choose() else { return false };
-        self.victim = Some(Victim::new(unit, self.geometry.unit_pages, valid, &self.mapping));
+        let stripe_pages = self.density_of(unit);
+        let mut victim = Victim::new(unit, &self.geometry, stripe_pages, valid, &self.mapping);
+        let freed = stripe_pages * self.geometry.unit_stripes() - valid;
+        victim.freed = if stripe_pages == self.host_stripe_pages {
+            freed
+        } else {
+            (u64::from(freed) * u64::from(self.host_stripe_pages) / u64::from(stripe_pages)) as u32
+        };
+        self.victim = Some(victim);
         true
     }
 
     /// Move up to `most` of the victim's valid pages; returns how many.
     fn relocate(&mut self, most: u32, work: &mut impl FlashWork) -> u32 {
-        let Self { geometry, mapping, free, host, relocation, .. } = self;
-        let Some(victim) = self.victim.as_mut() else { return 0 };
+        let Some(mut victim) = self.victim.take() else { return 0 };
         let shared = self.collection.shared_frontier;
-        let frontier = if shared { host } else { relocation };
         let mut moved = 0;
         while moved < most
-            && let Some((from, logical)) = victim.next(mapping)
+            && let Some((from, logical)) = victim.next(&self.mapping)
         {
-            work.relocate(from);
-            let to = Self::append(frontier, free, mapping, geometry);
-            mapping.relocate(logical, from, victim.unit, to, frontier.unit);
-            Self::finish_stripes(frontier, geometry, shared, work);
+            work.relocate(self.stripe_of(from), victim.stripe_pages);
+            let frontier = if shared { &self.host } else { &self.relocation };
+            if frontier.next == frontier.end {
+                self.open(shared, if shared { self.host_stripe_pages } else { victim.stripe_pages });
+            }
+            let frontier = if shared { &mut self.host } else { &mut self.relocation };
+            self.mapping.relocate(logical, from, victim.unit, frontier.next, frontier.unit);
+            frontier.next += 1;
+            frontier.finish_stripes(shared, work);
             moved += 1;
         }
         victim.relocated += moved;
+        self.victim = Some(victim);
         self.statistics.relocated_pages += u64::from(moved);
         moved
     }

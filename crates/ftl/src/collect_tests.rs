@@ -70,10 +70,10 @@ struct Counted {
 }
 
 impl FlashWork for Counted {
-    fn program(&mut self, _: u32, _: bool) {
+    fn program(&mut self, _: u32, _: u32, _: bool) {
         self.stripes += 1;
     }
-    fn relocate(&mut self, _: u32) {
+    fn relocate(&mut self, _: u32, _: u32) {
         self.relocations += 1;
     }
     fn erase(&mut self) {

@@ -11,6 +11,7 @@ pub use crate::collect::FlashStatistics;
 use crate::collect::{Collection, Collector, NoTime};
 use crate::geometry::Geometry;
 use crate::limits::{Heat, WriteLimit};
+use crate::log::Log;
 use crate::map_cache::MapCache;
 use crate::pending::Pending;
 use crate::timing::{Timing, Way};
@@ -27,6 +28,7 @@ pub struct SimulatedDrive {
     card: Card,
     geometry: Geometry,
     flash: Collector,
+    log: Option<Log>,
     timing: Timing,
     map_cache: MapCache,
     clock: Nanos,
@@ -44,6 +46,8 @@ pub struct SimulatedDrive {
     hints: [u32; HINTS],
     hint: usize,
     counters: Counters,
+    /// Pages per stripe of each data pattern, where the drive compresses.
+    densities: Vec<u32>,
 }
 
 impl SimulatedDrive {
@@ -55,6 +59,7 @@ impl SimulatedDrive {
         let geometry = Geometry::new(&card)?;
         let mut drive = Self {
             flash: fresh_flash(&card, &geometry),
+            log: fresh_log(&card, &geometry),
             timing: Timing::new(&card, &geometry),
             map_cache: MapCache::new(card.map_cache),
             write_limit: WriteLimit::new(&card),
@@ -72,6 +77,7 @@ impl SimulatedDrive {
             hints: [0; HINTS],
             hint: 0,
             counters: Counters::default(),
+            densities: Vec::new(),
         };
         drive.map_what_a_purge_leaves();
         Ok(drive)
@@ -86,6 +92,7 @@ impl SimulatedDrive {
         assert!(self.admitted == 0, "a drive is purged between programs");
         let span = Nanos(u64::from(self.geometry.unit_count) * self.geometry.erase_ns);
         self.flash = fresh_flash(&self.card, &self.geometry);
+        self.log = fresh_log(&self.card, &self.geometry);
         self.timing = Timing::new(&self.card, &self.geometry);
         self.map_cache = MapCache::new(self.card.map_cache);
         self.write_limit = WriteLimit::new(&self.card);
@@ -147,14 +154,13 @@ impl SimulatedDrive {
         let begun = self.look_up_map(pages.start, begun);
         let page_bytes = self.geometry.page_bytes().min(io.length.0);
         if pages.len() == 1 {
-            let Some(page) = self.flash.mapping.lookup(pages.start) else { return begun };
-            return self.timing.read_stripe(self.geometry.stripe_of(page), page_bytes, begun);
+            let Some(stripe) = self.stripe_of(pages.start) else { return begun };
+            return self.timing.read_stripe(stripe, page_bytes, begun);
         }
         let mut sensed = begun;
         let mut stripe: Option<(u32, u64)> = None;
         for logical in pages {
-            let Some(page) = self.flash.mapping.lookup(logical) else { continue };
-            let next = self.geometry.stripe_of(page);
+            let Some(next) = self.stripe_of(logical) else { continue };
             stripe = match stripe {
                 Some((same, bytes)) if same == next => Some((next, bytes + page_bytes)),
                 other => {
@@ -188,6 +194,9 @@ impl SimulatedDrive {
         let linked = self.look_up_map(pages.start, linked);
         let ready =
             partial.into_iter().flatten().fold(linked, |ready, page| ready.max(self.read_before_modify(page, linked)));
+        if self.card.compresses {
+            self.flash.set_density(self.densities[io.data_index as usize]);
+        }
         let done = self.append(pages, ready);
         if self.card.in_order {
             self.timing.hold_commands(done);
@@ -200,20 +209,43 @@ impl SimulatedDrive {
     fn append(&mut self, pages: std::ops::Range<u32>, ready: u64) -> u64 {
         if pages.len() == 1 {
             let done = self.timing.accept(ready, 1);
-            self.flash.write(pages.start, &mut self.timing);
+            self.store(pages);
             return done;
         }
         let mut done = ready;
         let mut from = pages.start;
-        // The buffer holds at least four stripes, and one may be open.
-        let most = 2 * self.geometry.stripe_pages;
         while from < pages.end {
-            let taken = most.min(pages.end - from);
+            let taken = self.taken_at_once(from).min(pages.end - from);
             done = done.max(self.timing.accept(ready, taken));
-            self.flash.write_run(from, taken, &mut self.timing);
+            self.store(from..from + taken);
             from += taken;
         }
         done
+    }
+
+    /// Pages from a place on that the buffer can take together: it holds at least four stripes, of which one may be open,
+    /// and where there is a log two merge units more.
+    fn taken_at_once(&self, from: u32) -> u32 {
+        let merge_pages = (self.card.merge_unit.0 >> self.geometry.page_shift) as u32;
+        if self.log.is_some() { merge_pages - from % merge_pages } else { 2 * self.geometry.stripe_pages }
+    }
+
+    #[inline]
+    fn store(&mut self, pages: std::ops::Range<u32>) {
+        match &mut self.log {
+            Some(log) => log.write(pages, &mut self.flash, &mut self.timing),
+            None if pages.len() == 1 => self.flash.write(pages.start, &mut self.timing),
+            None => self.flash.write_run(pages.start, pages.len() as u32, &mut self.timing),
+        }
+    }
+
+    /// The stripe that holds a logical page; `None` where it was never written. Pages of a log lie on all dies in turn.
+    #[inline]
+    fn stripe_of(&self, logical: u32) -> Option<u32> {
+        if self.log.as_ref().is_some_and(|log| log.holds(logical)) {
+            return Some(logical);
+        }
+        self.flash.mapping.lookup(logical).map(|page| self.flash.stripe_of(page))
     }
 
     /// The first and last page of a write where it covers them in part.
@@ -233,11 +265,9 @@ impl SimulatedDrive {
     /// A write of part of a page first reads the rest of it.
     fn read_before_modify(&mut self, logical: u32, at: u64) -> u64 {
         let bytes = self.geometry.page_bytes();
-        match self.flash.mapping.lookup(logical) {
-            Some(page) if self.card.modify_reads_first => {
-                self.timing.read_stripe(self.geometry.stripe_of(page), bytes, at)
-            }
-            Some(page) => self.timing.read_in_turn(self.geometry.stripe_of(page), bytes, at),
+        match self.stripe_of(logical) {
+            Some(stripe) if self.card.modify_reads_first => self.timing.read_stripe(stripe, bytes, at),
+            Some(stripe) => self.timing.read_in_turn(stripe, bytes, at),
             None => at,
         }
     }
@@ -316,7 +346,8 @@ impl Device for SimulatedDrive {
         self.epoch + self.clock
     }
 
-    fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
+    fn prepare(&mut self, data: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
+        self.densities = data.iter().map(|pattern| self.geometry.stripe_pages_at(stored_share(pattern))).collect();
         let idle = Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length: Bytes(0), data_index: 0 };
         self.flights = vec![idle; slot_count as usize];
         self.pending = Pending::new(slot_count);
@@ -374,6 +405,20 @@ fn fresh_flash(card: &Card, geometry: &Geometry) -> Collector {
     let batch = (card.collection_batch.0 >> geometry.page_shift) as u32;
     let collection = Collection { shared_frontier: card.shared_frontier, batch: batch.clamp(1, geometry.unit_pages) };
     Collector::new(geometry, victims, collection)
+}
+
+fn fresh_log(card: &Card, geometry: &Geometry) -> Option<Log> {
+    let pages = |bytes: Bytes| (bytes.0 >> geometry.page_shift) as u32;
+    let new = || Log::new(pages(card.log), pages(card.merge_unit), geometry);
+    (card.log.0 > 0).then(new)
+}
+
+/// The share of its size that a perfect compressor keeps of a data pattern.
+fn stored_share(pattern: &DataPattern) -> f64 {
+    match pattern {
+        DataPattern::Compressible { stored_share } => *stored_share,
+        DataPattern::Random | DataPattern::Repeating { .. } | DataPattern::File(_) => 1.0,
+    }
 }
 
 /// Controller time of what an I/O has beyond its first 4 KiB.

@@ -356,3 +356,53 @@ fn a_hot_drive_slows_down_and_recovers() {
     let fast = (2..20).filter(|second| rate(*second) > 50.0).count();
     assert!((2..10).contains(&fast), "{fast} fast seconds after it was hot");
 }
+
+/// Steady random writes of data stored in a share of its size: their rate, and their write amplification.
+fn steady_compressed(compresses: bool, stored_share: f64) -> (f64, f64) {
+    let mut drive = drive_of(Card {
+        compresses,
+        program_unit: Bytes(65_536),
+        erase_unit: Bytes(4 << 20),
+        write_command: Nanos(1_000),
+        ..card()
+    });
+    let mut with_data = |mut step: StepSpec| {
+        step.pattern.data = DataPattern::Compressible { stored_share };
+        let before = drive.with_device(|drive| drive.statistics()).expect("alive");
+        let record = run(&mut drive, step);
+        let after = drive.with_device(|drive| drive.statistics()).expect("alive");
+        let host = (after.host_pages - before.host_pages) as f64;
+        (write_iops(&record), 1.0 + (after.relocated_pages - before.relocated_pages) as f64 / host)
+    };
+    with_data(step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+    with_data(step(4096, 0.0, 1.0, 32, StopRule::Amount(Bytes(3 * CAPACITY))));
+    with_data(step(4096, 0.0, 1.0, 32, StopRule::Amount(Bytes(CAPACITY))))
+}
+
+/// Half the size doubles the flash: 7 % spare become 114 %, where the closed form gives 1.203.
+#[test]
+fn compressible_data_helps_only_a_drive_that_compresses() {
+    let (plain, plain_amplification) = steady_compressed(false, 0.5);
+    assert_eq!((plain, plain_amplification), steady_compressed(false, 1.0));
+    assert_eq!((plain, plain_amplification), steady_compressed(true, 1.0));
+    let (dense, amplification) = steady_compressed(true, 0.5);
+    assert!((amplification / 1.203 - 1.0).abs() < 0.02, "{amplification}");
+    // The same flash takes twice the pages, and 7.8 / 1.2 times as many of the host.
+    assert!(dense > 8.0 * plain, "{plain} then {dense}");
+}
+
+#[test]
+fn a_drive_with_a_log_is_fast_until_the_log_is_full() {
+    let log = Card { log: Bytes(CAPACITY / 5), merge_unit: Bytes(64 << 10), over_provisioning: 0.3, ..card() };
+    let mut drive = drive_of(log);
+    run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
+    let sequential = drive.with_device(|drive| drive.statistics()).expect("alive").relocated_pages;
+    let fresh = write_iops(&random_writes(&mut drive, 8, 30_000));
+    let unmerged = drive.with_device(|drive| drive.statistics()).expect("alive").relocated_pages;
+    random_writes(&mut drive, 8, 50_000);
+    let full = write_iops(&random_writes(&mut drive, 8, 30_000));
+    assert_eq!((sequential, unmerged), (0, 0), "whole units pass the log by, and it was not full");
+    assert!(full < fresh / 3.0, "{fresh} then {full}");
+    let read = run(&mut drive, step(4096, 1.0, 1.0, 8, StopRule::Count(10_000)));
+    assert_eq!(read.read.window_io_count + read.read.tail_io_count, 10_000);
+}

@@ -1,7 +1,8 @@
 //! Sizes in mapped pages, derived from the card.
 //!
 //! A garbage-collection unit is one erase unit of every die. Its pages are laid out stripe by stripe: a stripe
-//! is what one die programs at once, and successive stripes lie on successive dies.
+//! is what one die programs at once, and successive stripes lie on successive dies. Where the drive compresses, a stripe
+//! holds more pages than fit into it as they are: a unit has `slots` for them and is filled at one density.
 
 use crate::card::{Card, CardError};
 
@@ -44,8 +45,10 @@ pub(crate) struct Geometry {
     pub(crate) unit_count: u32,
     pub(crate) unit_pages: u32,
     pub(crate) stripe_pages: u32,
-    /// Pages to stripes.
-    pub(crate) stripes: Divisor,
+    /// Places for pages in a unit, as many as it holds at the highest density.
+    pub(crate) unit_slots: u32,
+    /// Pages to stripes, where the drive does not compress.
+    stripes: Divisor,
     pub(crate) die_count: u32,
     pub(crate) channel_count: u32,
     /// Time to erase a unit: in proportion to its size, so that erasing costs the same per page at any capacity.
@@ -69,10 +72,16 @@ impl Geometry {
             return Err(CardError::TooSmall { needed: UNIT_COUNT_MIN * unit_pages * page_bytes });
         }
         let data_pages = (user_pages as f64 * (1.0 + card.over_provisioning)).ceil() as u64;
+        let unit_slots = unit_pages * card.density_max();
+        let unit_count = data_pages.div_ceil(unit_pages) + u64::from(RESERVE_UNITS);
+        if unit_count * unit_slots >= u64::from(u32::MAX) {
+            return Err(CardError::Parameter("capacity_bytes"));
+        }
         Ok(Self {
             page_shift: page_bytes.trailing_zeros(),
             user_pages: user_pages as u32,
-            unit_count: data_pages.div_ceil(unit_pages) as u32 + RESERVE_UNITS,
+            unit_count: unit_count as u32,
+            unit_slots: unit_slots as u32,
             unit_pages: unit_pages as u32,
             stripe_pages: stripe_pages as u32,
             stripes: Divisor::new(stripe_pages as u32),
@@ -86,9 +95,21 @@ impl Geometry {
         1 << self.page_shift
     }
 
+    /// The stripe that a page lies in, where the drive does not compress.
     #[inline]
     pub(crate) fn stripe_of(&self, page: u32) -> u32 {
         self.stripes.quotient(page)
+    }
+
+    /// Stripes of a unit.
+    pub(crate) fn unit_stripes(&self) -> u32 {
+        self.unit_pages / self.stripe_pages
+    }
+
+    /// Pages that a stripe holds of data that is stored in this share of its size, in whole pages.
+    pub(crate) fn stripe_pages_at(&self, stored_share: f64) -> u32 {
+        let most = self.stripe_pages * (self.unit_slots / self.unit_pages);
+        (f64::from(self.stripe_pages) / stored_share.max(1e-3)).round().min(f64::from(most)) as u32
     }
 
     /// A timeless one for tests of the map: four dies, stripes of four pages, units of any size.
@@ -99,6 +120,7 @@ impl Geometry {
             user_pages,
             unit_count: data_units + RESERVE_UNITS,
             unit_pages,
+            unit_slots: unit_pages,
             stripe_pages: 4,
             stripes: Divisor::new(4),
             die_count: 4,

@@ -21,6 +21,7 @@ mod collect;
 mod die;
 mod geometry;
 mod limits;
+mod log;
 mod map_cache;
 mod mapping;
 #[allow(unsafe_code, reason = "hints to the memory that change no result")]

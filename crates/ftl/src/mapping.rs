@@ -16,13 +16,13 @@ pub(crate) struct Mapping {
 
 impl Mapping {
     pub(crate) fn new(geometry: &Geometry, victims: Victims) -> Self {
-        let pages = geometry.unit_count as usize * geometry.unit_pages as usize;
+        let pages = geometry.unit_count as usize * geometry.unit_slots as usize;
         Self {
             map: table(geometry.user_pages as usize, UNMAPPED),
             reverse: table(pages, UNMAPPED),
             valid: table(pages.div_ceil(64), 0),
             victims,
-            units: Divisor::new(geometry.unit_pages),
+            units: Divisor::new(geometry.unit_slots),
         }
     }
 
@@ -46,7 +46,7 @@ impl Mapping {
     }
 
     #[inline]
-    fn unit_of(&self, page: u32) -> u32 {
+    pub(crate) fn unit_of(&self, page: u32) -> u32 {
         self.units.quotient(page)
     }
 

@@ -64,7 +64,6 @@ pub(crate) struct Timing {
     dies: Vec<Die>,
     channel_of_die: Vec<u32>,
     stripe_pages: u32,
-    stripes: Divisor,
     /// Stripes to dies: the remainder.
     die_ring: Divisor,
     /// Time of one page on a channel.
@@ -110,7 +109,6 @@ impl Timing {
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
             stripe_pages: geometry.stripe_pages,
-            stripes: geometry.stripes,
             die_ring: Divisor::new(geometry.die_count),
             page_transfer: channel_rate.span(geometry.page_bytes()),
             buffer: VecDeque::from([(0, slots)]),
@@ -209,7 +207,7 @@ impl Timing {
     pub(crate) fn write_through(&mut self) -> u64 {
         if self.open_stripe_count > 0 {
             let die = self.stream.below(self.dies.len() as u64) as u32;
-            self.program(die, true);
+            self.program(die, self.open_stripe_count, true);
         }
         self.programmed
     }
@@ -260,7 +258,7 @@ impl Timing {
 
 impl FlashWork for Timing {
     #[inline]
-    fn program(&mut self, stripe: u32, host: bool) {
+    fn program(&mut self, stripe: u32, pages: u32, host: bool) {
         let die = self.die_of(stripe);
         let at = if host { self.open_stripe_accepted } else { self.accepted };
         let transfer = self.stripe_transfer;
@@ -268,7 +266,7 @@ impl FlashWork for Timing {
         let span = self.program_span(host);
         let release = self.dies[die].queue(loaded, span, self.now);
         if host && self.open_stripe_count > 0 {
-            let freed = self.open_stripe_count.min(self.stripe_pages);
+            let freed = self.open_stripe_count.min(pages);
             self.buffer.push_back((release, freed));
             self.open_stripe_count -= freed;
             if self.open_stripe_count == 0 {
@@ -279,9 +277,10 @@ impl FlashWork for Timing {
     }
 
     #[inline]
-    fn relocate(&mut self, page: u32) {
-        let stripe = self.stripes.quotient(page);
-        let (die, at, transfer) = (self.die_of(stripe), self.accepted, self.page_transfer);
+    fn relocate(&mut self, stripe: u32, pages: u32) {
+        let (die, at) = (self.die_of(stripe), self.accepted);
+        let transfer =
+            if pages == self.stripe_pages { self.page_transfer } else { self.stripe_transfer / u64::from(pages) };
         self.channel_of(die).serve(at, transfer);
         if stripe != self.relocated_stripe {
             // A relocation is no host read: it waits its turn behind what is queued.

@@ -62,6 +62,8 @@ class CardParameters(Strict):
     idle_delay_ns: Datum[int] | None = None
     idle_target_share: Datum[float] | None = None
     idle_share: Datum[float] | None = None
+    log_bytes: Datum[int] | None = None
+    merge_unit_bytes: Datum[int] | None = None
     wear_levelling_every: Datum[int] | None = None
     trim: Datum[bool] | None = None
     slc_cache_bytes: Datum[int] | None = None
@@ -70,6 +72,7 @@ class CardParameters(Strict):
     map_cache_bytes: Datum[int] | None = None
     write_limit_bytes_per_s: Datum[int] | None = None
     write_limit_burst_bytes: Datum[int] | None = None
+    compresses: Datum[bool] | None = None
     heat_limit_bytes: Datum[int] | None = None
     cooling_bytes_per_s: Datum[int] | None = None
     throttled_bytes_per_s: Datum[int] | None = None
@@ -132,6 +135,8 @@ class Card:
     idle_delay_ns: int = 0
     idle_target_share: float = 0.0
     idle_share: float = 1.0
+    log_bytes: int = 0
+    merge_unit_bytes: int = 0
     wear_levelling_every: int = 0
     trim: bool = True
     slc_cache_bytes: int = 0
@@ -140,6 +145,7 @@ class Card:
     map_cache_bytes: int = 0
     write_limit_bytes_per_s: int = 0
     write_limit_burst_bytes: int = 0
+    compresses: bool = False
     heat_limit_bytes: int = 0
     cooling_bytes_per_s: int = 0
     throttled_bytes_per_s: int = 0
