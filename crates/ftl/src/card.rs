@@ -1,9 +1,10 @@
 //! The physical parameters of a simulated drive.
 
 use assay_core::contract::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
 
 /// Which closed unit garbage collection takes next; one with nothing valid goes before all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VictimPolicy {
     /// The one with the fewest valid pages.
     Greedy,

@@ -3,6 +3,8 @@
 //! A victim with v of N pages valid frees N - v pages; v relocations are spread evenly, or in batches, over the host
 //! pages that use those up, so the free pool stays level and no write waits for more than a batch.
 
+use serde::{Deserialize, Serialize};
+
 use crate::geometry::{Geometry, RESERVE_UNITS};
 use crate::mapping::Mapping;
 use crate::victims::Victims;
@@ -36,7 +38,7 @@ impl FlashWork for NoTime {
 }
 
 /// How units are chosen and relocations are done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Collection {
     pub(crate) shared_frontier: bool,
     /// Pages relocated at a time, at least 1.
@@ -44,7 +46,7 @@ pub(crate) struct Collection {
 }
 
 /// Pages written so far; their ratio is the write amplification.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashStatistics {
     /// Mapped pages written by the host.
     pub host_pages: u64,
@@ -54,7 +56,7 @@ pub struct FlashStatistics {
     pub erased_units: u64,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Frontier {
     unit: u32,
     next: u32,
@@ -77,6 +79,7 @@ impl Frontier {
     }
 }
 
+#[derive(Serialize, Deserialize)]
 struct Victim {
     unit: u32,
     /// Pages that each of its stripes holds.
@@ -159,7 +162,9 @@ impl Victim {
     }
 }
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Collector {
+    #[serde(skip)]
     geometry: Geometry,
     collection: Collection,
     pub(crate) mapping: Mapping,
@@ -195,6 +200,12 @@ impl Collector {
 
     pub(crate) fn user_pages(&self) -> u32 {
         self.geometry.user_pages
+    }
+
+    /// What a kept state leaves out, since it follows from the rest.
+    pub(crate) fn complete(&mut self, geometry: &Geometry) {
+        self.geometry = geometry.clone();
+        self.mapping.complete(geometry);
     }
 
     /// Write one host page: append it, then do the collection that it owes.

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-#[derive(Clone, Default)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Die {
     /// End of everything that is queued, if no further read comes.
     busy_until: u64,

@@ -14,6 +14,7 @@ use crate::limits::{Heat, WriteLimit};
 use crate::log::Log;
 use crate::map_cache::MapCache;
 use crate::pending::Pending;
+use crate::state::Parts;
 use crate::timing::{Timing, Way};
 use crate::victims::Victims;
 
@@ -25,24 +26,24 @@ const HINTS: usize = 8;
 /// Its clock starts at zero and moves only when completions are reaped. Reads of pages that were never written
 /// need no flash.
 pub struct SimulatedDrive {
-    card: Card,
+    pub(crate) card: Card,
     geometry: Geometry,
-    flash: Collector,
-    log: Option<Log>,
-    timing: Timing,
-    map_cache: MapCache,
-    clock: Nanos,
+    pub(crate) flash: Collector,
+    pub(crate) log: Option<Log>,
+    pub(crate) timing: Timing,
+    pub(crate) map_cache: MapCache,
+    pub(crate) clock: Nanos,
     epoch: Nanos,
     pending: Pending,
     flights: Vec<Io>,
     /// Commands inside the drive, and those that wait at the host for a place in it.
-    admitted: u32,
+    pub(crate) admitted: u32,
     waiting: VecDeque<Io>,
-    idle_since: u64,
-    write_limit: WriteLimit,
-    heat: Heat,
+    pub(crate) idle_since: u64,
+    pub(crate) write_limit: WriteLimit,
+    pub(crate) heat: Heat,
     /// Host bytes since the controller last kept house.
-    since_stall: u64,
+    pub(crate) since_stall: u64,
     hints: [u32; HINTS],
     hint: usize,
     counters: Counters,
@@ -120,6 +121,21 @@ impl SimulatedDrive {
     #[must_use]
     pub fn statistics(&self) -> FlashStatistics {
         self.flash.statistics
+    }
+
+    /// Go on from a kept state of the same card.
+    pub(crate) fn take_up(&mut self, parts: Parts) {
+        self.epoch = Nanos(self.epoch.0.saturating_sub(parts.clock));
+        self.clock = Nanos(parts.clock);
+        self.idle_since = parts.idle_since;
+        self.since_stall = parts.since_stall;
+        self.flash = parts.flash;
+        self.flash.complete(&self.geometry);
+        self.log = parts.log;
+        self.timing = parts.timing;
+        self.map_cache = parts.map_cache;
+        self.write_limit = parts.write_limit;
+        self.heat = parts.heat;
     }
 
     fn map_what_a_purge_leaves(&mut self) {

@@ -4,6 +4,8 @@
 //! is what one die programs at once, and successive stripes lie on successive dies. Where the drive compresses, a stripe
 //! holds more pages than fit into it as they are: a unit has `slots` for them and is filled at one density.
 
+use serde::{Deserialize, Serialize};
+
 use crate::card::{Card, CardError};
 
 /// With fewer units write amplification falls below that of a large drive by more than 1 %.
@@ -14,7 +16,7 @@ pub(crate) const RESERVE_UNITS: u32 = 8;
 const UNIT_COUNT_MIN: u64 = 16;
 
 /// Division of 32-bit numbers by one that stays the same, as a multiplication.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Divisor {
     /// 2^64 over the divisor, rounded up; 0 stands for a divisor of 1.
     magic: u64,
@@ -37,7 +39,7 @@ impl Divisor {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Geometry {
     /// A mapped page is 2 to this power in bytes.
     pub(crate) page_shift: u32,

@@ -27,6 +27,7 @@ mod mapping;
 #[allow(unsafe_code, reason = "hints to the memory that change no result")]
 mod memory;
 mod pending;
+pub mod state;
 mod stream;
 mod timing;
 mod victims;

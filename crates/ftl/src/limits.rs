@@ -1,11 +1,14 @@
 //! What holds a drive back by intent: a limit of its endurance and its temperature.
 
+use serde::{Deserialize, Serialize};
+
 use crate::card::Card;
 
 /// Below this share of the limit a hot drive is cool again.
 const COOL_SHARE: f64 = 0.8;
 
 /// Host writes at a sustained rate after a burst.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct WriteLimit {
     rate: u64,
     burst: u64,
@@ -33,6 +36,7 @@ impl WriteLimit {
 }
 
 /// Heat in bytes moved, which drains at a steady rate; a drive that is too hot moves no more than it can stand.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Heat {
     limit: f64,
     /// Bytes per nanosecond.

@@ -6,10 +6,13 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::collect::{Collector, FlashWork};
 use crate::geometry::Geometry;
 use crate::memory::table;
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Log {
     /// Pages that fit into it, and those that are.
     room: u32,

@@ -1,12 +1,14 @@
 //! Which map entries are in the controller's memory, for drives that cannot hold all of them.
 
 use assay_core::contract::Bytes;
+use serde::{Deserialize, Serialize};
 
 /// Map entries that are read from flash together: 4 KiB of them.
 const SEGMENT_ENTRIES_BITS: u32 = 10;
 const SEGMENT_BYTES: u64 = 4096;
 
 /// A direct-mapped cache of map segments; without places it holds everything.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct MapCache {
     segments: Vec<u32>,
 }

@@ -1,14 +1,19 @@
 //! Where each logical page lies, and which physical pages are valid.
 
+use serde::{Deserialize, Serialize};
+
 use crate::geometry::{Divisor, Geometry};
 use crate::memory::{prefetch, table};
 use crate::victims::Victims;
 
 const UNMAPPED: u32 = u32::MAX;
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Mapping {
     map: Vec<u32>,
+    #[serde(skip)]
     reverse: Vec<u32>,
+    #[serde(skip)]
     valid: Vec<u64>,
     pub(crate) victims: Victims,
     units: Divisor,
@@ -23,6 +28,18 @@ impl Mapping {
             valid: table(pages.div_ceil(64), 0),
             victims,
             units: Divisor::new(geometry.unit_slots),
+        }
+    }
+
+    /// Make reverse map and valid pages out of the map of a kept state.
+    pub(crate) fn complete(&mut self, geometry: &Geometry) {
+        let pages = geometry.unit_count as usize * geometry.unit_slots as usize;
+        let mut map = table(self.map.len(), UNMAPPED);
+        map.copy_from_slice(&self.map);
+        (self.map, self.reverse, self.valid) = (map, table(pages, UNMAPPED), table(pages.div_ceil(64), 0));
+        for (logical, page) in (0..).zip(&self.map).filter(|(_, page)| **page != UNMAPPED) {
+            self.reverse[*page as usize] = logical;
+            self.valid[*page as usize / 64] |= 1 << (page % 64);
         }
     }
 

@@ -188,3 +188,61 @@ fn the_same_seed_gives_the_same_completions_on_any_number_of_threads() {
         assert_eq!(thread.join().expect("runs"), alone);
     }
 }
+
+/// A drive with every part in use.
+fn full_card() -> Card {
+    Card {
+        capacity: Bytes(SMALL),
+        over_provisioning: 0.2,
+        erase_unit: Bytes(1 << 19),
+        jitter: 0.2,
+        idle_delay: Nanos(1_000),
+        idle_target: 0.1,
+        wear_levelling_every: 9,
+        slc_cache: Bytes(4 << 20),
+        slc_program: Nanos(200_000),
+        slc_fold_rate: 1_000_000,
+        map_cache: Bytes(8 << 10),
+        write_limit_rate: 80_000_000,
+        write_limit_burst: Bytes(4 << 20),
+        heat_limit: Bytes(10 << 20),
+        cooling_rate: 90_000_000,
+        throttled_rate: 30_000_000,
+        stall_every: Bytes(9 << 20),
+        stall: Nanos(3_000_000),
+        ..Card::plain()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn a_kept_state_goes_on_as_if_it_had_never_stopped(
+        plain in any_card(), special in 0_u32..3, seed: u64, count in 8_u32..20_000
+    ) {
+        let logged = Card { log: Bytes(8 << 20), merge_unit: Bytes(64 << 10), ..full_card() };
+        let card = [plain, full_card(), logged][special as usize].clone();
+        let mut whole = Loop::new(card.clone(), seed);
+        whole.run(8, count, 30, 4096);
+        let mut kept = Vec::new();
+        whole.drive.save(&mut kept).expect("memory takes all");
+        let drive = SimulatedDrive::load(card, Nanos(5_000_000_000), &kept[..]).expect("the same card");
+        prop_assert_eq!((drive.state_hash(), drive.now()), (whole.drive.state_hash(), whole.drive.now()));
+        let mut again = Loop { drive, state: whole.state, completions: Vec::new() };
+        prop_assert_eq!(again.run(4, 2_000, 50, 8192), whole.run(4, 2_000, 50, 8192));
+        prop_assert_eq!(again.drive.state_hash(), whole.drive.state_hash());
+        again.drive.flash.mapping.check(again.drive.geometry.unit_count);
+    }
+}
+
+#[test]
+fn only_the_state_of_the_same_card_is_taken_up() {
+    let mut kept = Vec::new();
+    Loop::new(full_card(), 1).drive.save(&mut kept).expect("memory takes all");
+    let other = Card { seed: 99, ..full_card() };
+    let load = |card, bytes: &[u8]| SimulatedDrive::load(card, Nanos(0), bytes).err().map(|error| error.to_string());
+    assert_eq!(load(other, &kept).as_deref(), Some("it was kept from a drive with other parameters"));
+    assert!(load(full_card(), &kept[..kept.len() / 2]).is_some(), "cut short");
+    assert!(load(full_card(), b"something else").expect("refused").contains("no state"));
+    assert_eq!(load(full_card(), &kept), None);
+}

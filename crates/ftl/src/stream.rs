@@ -1,7 +1,9 @@
 //! The drive's own random numbers: few, cheap, and the same for the same seed.
 
+use serde::{Deserialize, Serialize};
+
 /// A 64-bit generator (splitmix, 64 bits), for victim draws and jitter; the stimulus has its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stream {
     state: u64,
 }

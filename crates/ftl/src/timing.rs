@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::card::Card;
 use crate::collect::FlashWork;
 use crate::die::Die;
@@ -9,7 +11,7 @@ use crate::geometry::{Divisor, Geometry};
 use crate::stream::Stream;
 
 /// A part that serves one request after the other.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Server {
     busy_until: u64,
 }
@@ -23,7 +25,7 @@ impl Server {
 }
 
 /// Time that bytes take at a rate, without a division for each I/O.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Rate {
     /// Nanoseconds per byte times 2^32.
     scaled: u64,
@@ -47,6 +49,7 @@ pub(crate) enum Way {
     FromHost,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Timing {
     read: u64,
     program: u64,

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::card::VictimPolicy;
 use crate::memory::table;
 use crate::stream::Stream;
@@ -10,6 +12,7 @@ use crate::stream::Stream;
 const NOT_COLLECTABLE: u32 = 1 << 31;
 
 /// Valid counts of all units, with what the victim policy needs to find the next one.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Victims {
     counts: Vec<u32>,
     policy: VictimPolicy,
@@ -23,6 +26,7 @@ pub(crate) struct Victims {
 
 /// Units below the watched level by their count: the emptiest for greedy, for the others those with nothing valid, which any
 /// controller erases first. An entry is stale where its unit's count has changed since.
+#[derive(Serialize, Deserialize)]
 struct Watch {
     level: u32,
     lowest: u32,
@@ -31,6 +35,7 @@ struct Watch {
 }
 
 /// First in, first out, or at random: the closed units in the order they were closed, as far as draws leave it.
+#[derive(Serialize, Deserialize)]
 struct Closed {
     /// `GONE` where a unit was taken out of the order.
     units: VecDeque<u32>,
