@@ -105,6 +105,15 @@ class NativeStimulus:
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
+    @staticmethod
+    def from_state(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
+        """
+        Drive a simulated drive from the state that a file holds; see `keep_state`.
+        """
+    def keep_state(self, /, path: str | PathLike[str]) -> None:
+        """
+        Keep the state of simulated flash in a file.
+        """
     def purge_simulated(self, /) -> int | None:
         """
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
@@ -126,6 +135,14 @@ class NativeStimulus:
         """
         Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
         `assay.device.simulated_disk.DiskCard`.
+        """
+    def state_hash(self, /) -> str:
+        """
+        SHA-256 of the state of simulated flash, in hexadecimal digits.
+        """
+    def trim_simulated(self, /, from_bytes: SupportsIndex, to_bytes: SupportsIndex) -> None:
+        """
+        Free what lies between two places of simulated flash, in bytes, as a trim command does.
         """
 
 def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_bytes: SupportsIndex, seed: SupportsIndex) -> list[int]:

@@ -27,6 +27,7 @@ from assay.units import KIB, gigabytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from assay.device.simulated import SimulatedTarget
     from assay.plan import Plan
     from assay.procedures.planned import PlannedTest
     from assay.records import DriveIdentity, StepRecord
@@ -93,13 +94,33 @@ def open_bench(
 @contextmanager
 def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
     target = parse_simulated(plan.drive)
-    with Stimulus.simulated(target.card, seed=seed, epoch_wall_ns=time.time_ns()) as stimulus:
+    with _simulated_stimulus(target, seed) as stimulus:
 
         def purge() -> PurgeRecord:
             span_ns = stimulus.purge_simulated() or 0
             return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
 
-        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None, condition=DriveCondition)
+        def condition() -> DriveCondition:
+            return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
+
+        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None, condition=condition)
+
+
+@contextmanager
+def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus]:
+    """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends."""
+    epoch_wall_ns = time.time_ns()
+    state = target.state
+    if state is not None and state.exists():
+        stimulus = Stimulus.from_state(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
+    else:
+        stimulus = Stimulus.simulated(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns)
+    with stimulus:
+        try:
+            yield stimulus
+        finally:
+            if state is not None:
+                stimulus.keep_state(state)
 
 
 @contextmanager

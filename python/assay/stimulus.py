@@ -11,6 +11,7 @@ from assay.records import DirectionRecord, KernelCounters, StepRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from assay._native import NativeCounters, NativeDirection, NativeStep
     from assay.records import StepSpec
@@ -34,6 +35,14 @@ class Stimulus:
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
         """
         return cls(NativeStimulus.simulated(card, seed, epoch_wall_ns))
+
+    @classmethod
+    def from_state(cls, card: object, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
+        """Drive simulated flash as it was when ``keep_state`` wrote the file; its clock goes on from there.
+
+        Raises ValueRangeError where the file is no state, or one of another card, capacity or seed.
+        """
+        return cls(NativeStimulus.from_state(card, seed, epoch_wall_ns, path))
 
     @classmethod
     def real(  # one keyword per fact of the drive
@@ -83,6 +92,27 @@ class Stimulus:
     def purge_simulated(self) -> int | None:
         """Purge a simulated drive; the virtual time it took in ns, None on a real drive."""
         return self._native.purge_simulated()
+
+    def trim_simulated(self, from_bytes: int, to_bytes: int) -> None:
+        """Tell simulated flash that what lies between two places is no longer needed; whole map units there are freed.
+
+        Raises ValueRangeError for other drives.
+        """
+        self._native.trim_simulated(from_bytes, to_bytes)
+
+    def keep_state(self, path: Path) -> None:
+        """Keep the state of simulated flash in a file, in the place of the one that was there.
+
+        Raises ValueRangeError for other drives, and where the file cannot be written.
+        """
+        self._native.keep_state(path)
+
+    def state_hash(self) -> str:
+        """SHA-256 of everything that later completions of simulated flash depend on, in hexadecimal digits.
+
+        Raises ValueRangeError for other drives.
+        """
+        return self._native.state_hash()
 
     def disclosure(self) -> dict[str, str]:
         """How the I/Os were carried out, for the report; empty on a simulated drive."""

@@ -9,6 +9,7 @@ mod errors;
 mod positions;
 mod records;
 mod specs;
+mod state;
 mod stimulus;
 
 /// The native half of Assay.

@@ -15,6 +15,7 @@ use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
+use crate::state;
 
 /// Progress is shown at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
@@ -47,8 +48,17 @@ impl NativeStimulus {
                 Stimulus::open(seed, vec![move || SimulatedDisk::new(card.convert(), epoch)]).map(Engine::SimulatedDisk)
             }
         };
-        let engine = opened.map_err(|error| card_error(&error))?;
-        Ok(Self { engine: Some(engine), files: DataFiles::new() })
+        Ok(Self::of(opened.map_err(|error| card_error(&error))?))
+    }
+
+    /// Drive a simulated drive from the state that a file holds; see `keep_state`.
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+    fn from_state(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64, path: PathBuf) -> PyResult<Self> {
+        let PySimulatedCard::Flash(card) = card else { return Err(no_state()) };
+        let from = path.clone();
+        let opened = Stimulus::open(seed, vec![move || state::load(card.convert(), Nanos(epoch_wall_ns), &from)]);
+        Ok(Self::of(Engine::Simulated(opened.map_err(|error| state::state_error(&path, &error))?)))
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
@@ -78,7 +88,7 @@ impl NativeStimulus {
             openers.push(move || UringDevice::new(target));
         }
         let stimulus = Stimulus::open(seed, openers).map_err(|error| io_error(&error))?;
-        Ok(Self { engine: Some(Engine::Real(stimulus)), files: DataFiles::new() })
+        Ok(Self::of(Engine::Real(stimulus)))
     }
 
     /// Run the steps without a gap and return one record per step that was begun.
@@ -116,6 +126,25 @@ impl NativeStimulus {
         Ok(Some(purged.map_err(|error| program_error(&error))?.0))
     }
 
+    /// Free what lies between two places of simulated flash, in bytes, as a trim command does.
+    fn trim_simulated(&mut self, from_bytes: u64, to_bytes: u64) -> PyResult<()> {
+        let trim = move |drive: &mut SimulatedDrive| drive.trim(Bytes(from_bytes), Bytes(to_bytes));
+        self.flash()?.with_device(trim).map_err(|error| program_error(&error))
+    }
+
+    /// Keep the state of simulated flash in a file.
+    #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+    fn keep_state(&mut self, path: PathBuf) -> PyResult<()> {
+        let to = path.clone();
+        let kept = self.flash()?.with_device(move |drive| state::save(drive, &to));
+        kept.map_err(|error| program_error(&error))?.map_err(|error| state::state_error(&path, &error))
+    }
+
+    /// SHA-256 of the state of simulated flash, in hexadecimal digits.
+    fn state_hash(&mut self) -> PyResult<String> {
+        self.flash()?.with_device(|drive| state::hash(drive)).map_err(|error| program_error(&error))
+    }
+
     /// (errno that refused to register buffers, completions deferred) of the last program over all threads.
     ///
     /// The errno is 0 where they are registered. None on a simulated drive.
@@ -138,7 +167,22 @@ impl NativeStimulus {
     }
 }
 
+fn no_state() -> PyErr {
+    assay_error("ValueRangeError", "drive", "is not simulated flash", "choose one that is; see assay drives")
+}
+
 impl NativeStimulus {
+    fn of(engine: Engine) -> Self {
+        Self { engine: Some(engine), files: DataFiles::new() }
+    }
+
+    fn flash(&mut self) -> PyResult<&mut Stimulus<SimulatedDrive>> {
+        match self.engine()? {
+            Engine::Simulated(stimulus) => Ok(stimulus),
+            Engine::SimulatedDisk(_) | Engine::Real(_) => Err(no_state()),
+        }
+    }
+
     fn engine(&mut self) -> PyResult<&mut Engine> {
         self.engine
             .as_mut()

@@ -158,11 +158,15 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedTarget:
-    """A simulated drive as named on the command line, its capacity applied."""
+    """A simulated drive as named on the command line, its capacity applied.
+
+    state : file that the drive's state is taken from, where it exists, and kept in; None means it begins fresh.
+    """
 
     model: ModelCard | DiskModelCard
     card: Card | DiskCard
     identity: DriveIdentity
+    state: Path | None = None
 
     @property
     def purge_proof(self) -> str:
@@ -207,24 +211,38 @@ def _read_card(path: Path) -> ModelCard | DiskModelCard:
 
 
 def parse_simulated(target: str) -> SimulatedTarget:
-    """Read ``sim:NAME?capacity=SIZE&seed=N`` into the drive it means.
+    """Read ``sim:NAME?capacity=SIZE&seed=N&state=FILE`` into the drive it means.
 
-    target : the name with options; ``capacity`` is a size with its unit, ``seed`` that of the drive itself.
+    target : the name with options; ``capacity`` is a size with its unit, ``seed`` that of the drive itself,
+        ``state`` the file in which the drive, simulated flash, remembers what was done to it from run to run.
     Raises DriveNotFoundError for an unknown name, ValueRangeError for an unknown or wrong option.
     Worked: ``parse_simulated("sim:client-2011?capacity=32GB").identity.capacity_bytes`` is 32000000000.
     """
     name, _, query = target.removeprefix(PREFIX).partition("?")
     model = load_card(name)
     values = {key: datum["value"] for key, datum in model.parameters.model_dump(exclude_none=True).items()}
+    state = None
     for option, text in parse_qsl(query, keep_blank_values=True):
-        if option not in {"capacity", "seed"}:
-            raise ValueRangeError(f"{target}: option {option!r}", "is not known", "use capacity=SIZE or seed=N")
-        if option == "capacity":
+        if option not in {"capacity", "seed", "state"}:
+            remedy = "use capacity=SIZE, seed=N or state=FILE"
+            raise ValueRangeError(f"{target}: option {option!r}", "is not known", remedy)
+        if option == "state":
+            state = _state(target, text, model)
+        elif option == "capacity":
             values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
         else:
             values["seed"] = _seed(target, text)
     card = DiskCard(**values) if isinstance(model, DiskModelCard) else Card(**values)
-    return SimulatedTarget(model=model, card=card, identity=_identity(target, model, card))
+    return SimulatedTarget(model=model, card=card, identity=_identity(target, model, card), state=state)
+
+
+def _state(target: str, text: str, model: ModelCard | DiskModelCard) -> Path:
+    path = Path(text)
+    if isinstance(model, DiskModelCard):
+        raise ValueRangeError(f"{target}: state", "a disk has no fresh state to leave", "leave it out")
+    if not text or not path.parent.is_dir() or path.is_dir():
+        raise ValueRangeError(f"{target}: state {text!r}", "is no file in a folder that exists", "name a file")
+    return path
 
 
 def _capacity(target: str, text: str, block: int) -> int:

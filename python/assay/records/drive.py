@@ -39,11 +39,13 @@ class DriveCondition:
     """Link, temperature and wear of a drive at one moment; unknown facts are None.
 
     link : as negotiated, such as ``SATA 6.0 Gbps``. wear_used_pct : of the rated endurance, may exceed 100.
+    state_hash : SHA-256 of the state of a simulated drive whose state is kept.
     """
 
     link: str | None = None
     temperature_c: float | None = None
     wear_used_pct: float | None = None
+    state_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

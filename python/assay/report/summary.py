@@ -182,6 +182,7 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
                 ("Link", _before_after(run, lambda condition: condition.link)),
                 ("Temperature", _before_after(run, lambda condition: _unit(condition.temperature_c, "\u00b0C"))),
                 ("Wear Used", _before_after(run, lambda condition: _unit(condition.wear_used_pct, "%"))),
+                *_drive_state(run),
             ),
         ),
     )
@@ -189,6 +190,13 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
 
 def _group(title: str, *entries: Entry) -> Group:
     return Group(title=title, entries=entries)
+
+
+def _drive_state(run: StoredRun) -> tuple[Entry, ...]:
+    """The first digits of the state's hash, of a simulated drive that remembers."""
+    if not any(condition.state_hash for condition in run.conditions):
+        return ()
+    return (("Drive State", _before_after(run, lambda condition: (condition.state_hash or "")[:12])),)
 
 
 def _before_after(run: StoredRun, fact: Callable[[DriveCondition], str | None]) -> str:
