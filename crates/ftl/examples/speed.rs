@@ -3,7 +3,8 @@
 //! Goal: I/Os per second at 256 GiB and 16 GiB, 12 % over-provisioning, steady state, beside the memory's own limit
 //! measured in the same run: random read-modify-write of the map with prefetch, divided by the write amplification.
 //! Dies program 64 KiB at once (four planes of 16 KiB pages), as current TLC does.
-//! Non-goal: the drive's own figures. `--smoke` runs it at 1 GiB.
+//! Non-goal: the drive's own figures. `--smoke` runs it at 1 GiB; capacities in GiB may be named instead, and after
+//! `--writes` how many million random writes are measured at each.
 //!
 //! For comparison, on a machine of the same kind `MQSim` (CMU-SAFARI/MQSim@7ec40e3) served 0.06 to 0.09 M random 4 KiB writes,
 //! 0.29 M random reads and 0.009 M sequential 128 KiB writes a second on 16 GiB.
@@ -25,8 +26,20 @@ use assay_ftl::drive::SimulatedDrive;
 fn main() {
     let smoke = std::env::args().any(|argument| argument == "--smoke");
     println!("MQSim 16 GiB, measured apart: RND 4KiB W 0.06 to 0.09, RND 4KiB R 0.29, SEQ 128KiB W 0.009 M/s");
-    for gib in if smoke { vec![1] } else { vec![16, 256] } {
-        measure(gib << 30, if smoke { 200_000 } else { 20_000_000 });
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (named, writes) = match arguments.iter().position(|argument| argument == "--writes") {
+        Some(place) => (&arguments[..place], arguments.get(place + 1)),
+        None => (&arguments[..], None),
+    };
+    let named: Vec<u64> = named.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let millions = writes.and_then(|argument| argument.parse::<u64>().ok()).unwrap_or(20);
+    let capacities = match (smoke, named.is_empty()) {
+        (true, _) => vec![1],
+        (false, true) => vec![16, 256],
+        (false, false) => named,
+    };
+    for gib in capacities {
+        measure(gib << 30, if smoke { 200_000 } else { millions * 1_000_000 });
     }
 }
 
@@ -41,18 +54,20 @@ fn measure(capacity: u64, count: u64) {
     println!("{gib:4} GiB  SEQ 128KiB W  {:6.2} M/s", fill / 1e6);
     // Half a fill after sequential writes settles the amplification.
     timed(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity / 2))));
+    let settled = peak_megabytes();
     let before = drive.with_device(|drive| drive.statistics()).expect("alive");
     let write = timed(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Count(count)));
     let after = drive.with_device(|drive| drive.statistics()).expect("alive");
     let host = (after.host_pages - before.host_pages) as f64;
     let amplification = 1.0 + (after.relocated_pages - before.relocated_pages) as f64 / host;
+    let grown = peak_megabytes() - settled;
     println!(
-        "{gib:4} GiB  RND 4KiB W    {:6.2} M/s  amplification {amplification:.3}, memory limit {:.1} M/s, {:.2} of it",
+        "{gib:4} GiB  RND 4KiB W    {:6.2} M/s  amplification {amplification:.3}, memory limit {:.1} M/s, {:.2} of it, memory grown by {grown} MB",
         write / 1e6,
         limit / amplification / 1e6,
         write * amplification / limit
     );
-    let read = timed(&mut drive, step(capacity, 4096, 1.0, 1.0, StopRule::Count(count)));
+    let read = timed(&mut drive, step(capacity, 4096, 1.0, 1.0, StopRule::Count(count.min(20_000_000))));
     println!("{gib:4} GiB  RND 4KiB R    {:6.2} M/s  peak memory {} MB", read / 1e6, peak_megabytes());
 }
 
