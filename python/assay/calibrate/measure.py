@@ -60,16 +60,30 @@ class Rig:
 def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str, float]:
     """What a card gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
 
-    Durations and amounts shrink with the capacity; parameters with a size of their own (buffer, batch) do not.
+    Durations, amounts and units of collection shrink with the capacity; parameters with a size of their own (buffer,
+    batch) do not.
     """
-    # Housekeeping that comes once in many scaled cells would be luck, not a figure.
-    small = replace(card, capacity_bytes=scaled_bytes, stall_every_bytes=0)
+    small = _small(card, scaled_bytes, scaled_bytes / rig.capacity_bytes)
     found: dict[str, float] = {}
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
         with Stimulus.simulated(small, seed=1, epoch_wall_ns=0) as stimulus:
             found |= phase(_Scaled(stimulus, rig, scaled_bytes))
     return found
+
+
+def _small(card: Card, scaled_bytes: int, share: float) -> Card:
+    """The card at a share of its capacity, with as many units of collection, so that as many are collected in a cell."""
+    stripes = card.erase_unit_bytes // card.program_unit_bytes
+    kept = max(round(stripes * share), 1)
+    return replace(
+        card,
+        capacity_bytes=scaled_bytes,
+        erase_unit_bytes=kept * card.program_unit_bytes,
+        erase_ns=max(card.erase_ns * kept // stripes, 1),
+        # Housekeeping that comes once in many scaled cells would be luck, not a figure.
+        stall_every_bytes=0,
+    )
 
 
 class _Scaled:
@@ -102,8 +116,9 @@ class _Scaled:
         self._fill("tp-1024")
         full = self._rig.tests["tp-1024"]
         outstanding = full.demand.thread_count * full.demand.queue_depth
-        # By count, since a scaled minute is shorter than a deep queue of large transfers.
-        stop = StopRule(io_count=max(3 * outstanding, FEW))
+        # By count, since a scaled minute is shorter than a deep queue of large transfers; by many, since each step begins
+        # while those of the step before are still in the drive.
+        stop = StopRule(io_count=max(12 * outstanding, FEW))
         program = [replace(step, stop=stop) for step in round_program(full, self._range(full))]
         # A drive that takes more than half a minute for one transfer is given up by the engine.
         reads, *_, writes = self._stimulus.run([*program, *program])
