@@ -71,8 +71,6 @@ pub struct Card {
     pub write_cache: bool,
     /// Reads of a partial write go before queued programs, as host reads do; without, they wait their turn.
     pub modify_reads_first: bool,
-    /// Queued operations of a die that go before a read; 0 puts reads first, a large number in order of arrival.
-    pub queued_before_read: u32,
     /// Which unit is collected next.
     pub victim: VictimPolicy,
     /// Relocated data goes to the units that host data goes to.
@@ -162,7 +160,6 @@ impl Card {
             write_buffer: Bytes(4 << 20),
             write_cache: true,
             modify_reads_first: true,
-            queued_before_read: 0,
             victim: VictimPolicy::Greedy,
             shared_frontier: false,
             collection_batch: Bytes(0),

@@ -37,23 +37,10 @@ impl Die {
         }
     }
 
-    /// Let up to `count` operations that are ready go before what comes now.
+    /// Read the array: after the operation in progress and earlier reads, before everything that waits.
     #[inline]
-    fn begin_next(&mut self, at: u64, count: u32) {
-        for _ in 0..count {
-            let begin = at.max(self.current_until).max(self.read_until);
-            let Some((_, span)) = self.waiting.front().filter(|(ready, _)| *ready <= begin) else { return };
-            self.current_until = begin + span;
-            self.waiting.pop_front();
-        }
-    }
-
-    /// Read the array: after the operation in progress, earlier reads, and up to `behind` operations that wait; before
-    /// all others.
-    #[inline]
-    pub(crate) fn sense(&mut self, at: u64, span: u64, behind: u32) -> u64 {
+    pub(crate) fn sense(&mut self, at: u64, span: u64) -> u64 {
         self.advance(at);
-        self.begin_next(at, behind);
         self.read_until = at.max(self.current_until).max(self.read_until) + span;
         if self.busy_until > at {
             self.busy_until += span;

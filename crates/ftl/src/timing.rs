@@ -63,7 +63,6 @@ pub(crate) struct Timing {
     channels: Vec<Server>,
     dies: Vec<Die>,
     channel_of_die: Vec<u32>,
-    queued_before_read: u32,
     stripe_pages: u32,
     /// When buffer slots are free again, oldest first, as (time, slots); those of the open stripe are not in it.
     buffer: VecDeque<(u64, u32)>,
@@ -105,7 +104,6 @@ impl Timing {
             channels: vec![Server::default(); geometry.channel_count as usize],
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
-            queued_before_read: card.queued_before_read,
             stripe_pages: geometry.stripe_pages,
             buffer: VecDeque::from([(0, slots)]),
             open_stripe_count: 0,
@@ -142,11 +140,11 @@ impl Timing {
         self.links[lane].serve(at, self.link_rate.span(bytes))
     }
 
-    /// A stripe's array read, before queued programs but for `queued_before_read`, and the transfer of `bytes` of it to the controller.
+    /// A stripe's array read, before queued programs, and the transfer of `bytes` of it to the controller.
     #[inline]
     pub(crate) fn read_stripe(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
         let (die, span) = (self.die_of(stripe), self.array_time(self.read));
-        let sensed = self.dies[die].sense(at, span, self.queued_before_read);
+        let sensed = self.dies[die].sense(at, span);
         self.transfer(die, bytes, at, sensed)
     }
 

@@ -60,30 +60,16 @@ class Rig:
 def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str, float]:
     """What a card gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
 
-    Durations, amounts and units of collection shrink with the capacity; parameters with a size of their own (buffer,
-    batch) do not.
+    Durations and amounts shrink with the capacity; parameters with a size of their own (buffer, batch) do not.
     """
-    small = _small(card, scaled_bytes, scaled_bytes / rig.capacity_bytes)
+    # Housekeeping that comes once in many scaled cells would be luck, not a figure.
+    small = replace(card, capacity_bytes=scaled_bytes, stall_every_bytes=0)
     found: dict[str, float] = {}
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
         with Stimulus.simulated(small, seed=1, epoch_wall_ns=0) as stimulus:
             found |= phase(_Scaled(stimulus, rig, scaled_bytes))
     return found
-
-
-def _small(card: Card, scaled_bytes: int, share: float) -> Card:
-    """The card at a share of its capacity, with as many units of collection, so that as many are collected in a cell."""
-    stripes = card.erase_unit_bytes // card.program_unit_bytes
-    kept = max(round(stripes * share), 1)
-    return replace(
-        card,
-        capacity_bytes=scaled_bytes,
-        erase_unit_bytes=kept * card.program_unit_bytes,
-        erase_ns=max(card.erase_ns * kept // stripes, 1),
-        # Housekeeping that comes once in many scaled cells would be luck, not a figure.
-        stall_every_bytes=0,
-    )
 
 
 class _Scaled:

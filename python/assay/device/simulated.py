@@ -54,7 +54,6 @@ class CardParameters(Strict):
     in_order: Datum[bool] | None = None
     write_cache: Datum[bool] | None = None
     modify_reads_first: Datum[bool] | None = None
-    queued_before_read: Datum[int] | None = None
     victim: Datum[Literal["greedy", "fifo", "random", "choices"]] | None = None
     victim_choices: Datum[int] | None = None
     shared_frontier: Datum[bool] | None = None
@@ -118,7 +117,6 @@ class Card:
     in_order: bool = False
     write_cache: bool = True
     modify_reads_first: bool = True
-    queued_before_read: int = 0
     victim: str = "greedy"
     victim_choices: int = 2
     shared_frontier: bool = False
