@@ -68,18 +68,19 @@ def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
         with Stimulus.simulated(small, seed=1, epoch_wall_ns=0) as stimulus:
-            found |= phase(_Scaled(stimulus, rig, scaled_bytes))
+            found |= phase(_Scaled(stimulus, rig, small))
     return found
 
 
 class _Scaled:
     """A scaled drive on its way through the tests."""
 
-    def __init__(self, stimulus: Stimulus, rig: Rig, scaled_bytes: int) -> None:
-        self._stimulus, self._rig, self._bytes = stimulus, rig, scaled_bytes
-        self._share = scaled_bytes / rig.capacity_bytes
+    def __init__(self, stimulus: Stimulus, rig: Rig, small: Card) -> None:
+        self._stimulus, self._rig, self._bytes = stimulus, rig, small.capacity_bytes
+        self._over_provisioning = small.over_provisioning
+        self._share = small.capacity_bytes / rig.capacity_bytes
         self._identity = DriveIdentity(
-            id="sim:", path="sim:", kind="simulated", capacity_bytes=scaled_bytes, logical_block_bytes=512
+            id="sim:", path="sim:", kind="simulated", capacity_bytes=small.capacity_bytes, logical_block_bytes=512
         )
 
     def saturation(self) -> dict[str, float]:
@@ -87,7 +88,8 @@ class _Scaled:
         fresh = self._write(pages // 20)
         self._stimulus.purge_simulated()
         self._fill("iops")
-        self._write(pages * 3 // 4)
+        # What a sequential fill leaves free is used up before collection begins.
+        self._write(round(pages * max(0.75, 1.5 * self._over_provisioning)))
         return {"wsat_fob_iops": _rate(fresh), "wsat_steady_iops": _rate(self._write(pages // 10))}
 
     def iops(self) -> dict[str, float]:
