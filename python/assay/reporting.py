@@ -1,19 +1,25 @@
-"""Renders the report of a run folder into it."""
+"""Renders the report of a run folder into it, and that of a crosscheck."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from assay.report import render
+from assay.crosscheck import differences
+from assay.report import render, render_pages
+from assay.report.crosscheck import crosscheck_report
 from assay.store.read import fix_report_date, read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from assay.crosscheck import CheckPoint, Crosscheck, Difference
     from assay.report import Format
 
 REPORT_FOLDER = "report"
+CROSSCHECK = "crosscheck.json"
 
 
 def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
@@ -24,3 +30,27 @@ def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
     run = read_run(folder, histograms=True)
     fix_report_date(folder, run)
     return render(run, folder / REPORT_FOLDER, formats=formats)
+
+
+def write_crosscheck(
+    folder: Path, check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]
+) -> list[Path]:
+    """Write what a crosscheck measured (``crosscheck.json``) and its page as PDF and HTML; the paths.
+
+    Raises StoreError where the folder cannot be written.
+    """
+    facts = json.dumps(crosscheck_facts(check), indent=2).encode()
+    return render_pages(crosscheck_report(check, found), folder, {CROSSCHECK: facts})
+
+
+def crosscheck_facts(check: Crosscheck) -> dict[str, Any]:
+    """Everything that a crosscheck measured, with the differences, as JSON values."""
+    points = [
+        {
+            "point": point.label,
+            "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
+            "differences": [{**asdict(one), "verdict": one.verdict} for one in differences(pairs)],
+        }
+        for point, pairs in check.pairs
+    ]
+    return {**asdict(check), "pairs": points}

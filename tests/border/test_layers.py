@@ -26,14 +26,16 @@ ALLOWED = {
     "device": BASE | {"toml_file"},
     "bench": BASE | {"device", "pattern", "stimulus", "plan", "procedures"},
     "store": BASE,
-    "report": BASE | {"window", "profile", "steady"},
-    "reporting": {"report", "store"},
+    "report": BASE | {"crosscheck", "window", "profile", "steady"},
+    "reporting": {"crosscheck", "report", "store"},
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
+    "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
     "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
     "cli": BASE
     | {
         "bench",
         "calibrate",
+        "crosscheck",
         "device",
         "plan",
         "procedures",

@@ -75,6 +75,8 @@ pub struct Card {
     pub modify_reads_first: bool,
     /// Which unit is collected next.
     pub victim: VictimPolicy,
+    /// One that is drawn at random and full of valid pages is left alone, since it would free nothing.
+    pub spares_full_units: bool,
     /// Relocated data goes to the units that host data goes to.
     pub shared_frontier: bool,
     /// Relocations are done in batches of so much, up to a unit; 0 spreads them evenly.
@@ -117,6 +119,10 @@ pub struct Card {
     pub stall_every: Bytes,
     /// Length of that stop.
     pub stall: Nanos,
+    /// Time after which the controller stops for `pause` whatever the host does; 0 means never.
+    pub pause_every: Nanos,
+    /// Length of that stop.
+    pub pause: Nanos,
     /// Spread of array times: a share of each, triangular around it, 0 to 0.5.
     pub jitter: f64,
     /// Seed of victim draws and jitter.
@@ -184,6 +190,7 @@ impl Card {
             write_cache: true,
             modify_reads_first: true,
             victim: VictimPolicy::Greedy,
+            spares_full_units: false,
             shared_frontier: false,
             collection_batch: Bytes(0),
             idle_delay: Nanos(0),
@@ -205,6 +212,8 @@ impl Card {
             throttled_rate: 0,
             stall_every: Bytes(0),
             stall: Nanos(0),
+            pause_every: Nanos(0),
+            pause: Nanos(0),
             jitter: 0.0,
             seed: 1,
             ideal: false,
@@ -265,7 +274,7 @@ impl Card {
         ]
     }
 
-    fn time_checks(&self) -> [(&'static str, bool); 11] {
+    fn time_checks(&self) -> [(&'static str, bool); 12] {
         [
             ("read_ns", in_range(self.read.0, 1, SECOND)),
             ("program_ns", in_range(self.program.0, 1, SECOND)),
@@ -278,6 +287,7 @@ impl Card {
             ("protocol_ns", self.protocol.0 <= SECOND),
             ("partial_write_ns", self.partial_write.0 <= SECOND),
             ("stall_ns", self.stall.0 <= 10 * SECOND),
+            ("pause_ns", self.pause.0 <= SECOND && (self.pause.0 == 0 || self.pause_every.0 > 10 * self.pause.0)),
         ]
     }
 }

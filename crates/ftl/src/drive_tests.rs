@@ -2,6 +2,7 @@
 
 use super::*;
 use assay_core::active_range::ActiveRange;
+use assay_core::histogram::Histogram;
 use assay_core::pattern::{AccessPattern, Cursor};
 use assay_core::record::StepRecord;
 use assay_core::step::{Demand, StepSpec, StopRule};
@@ -405,4 +406,20 @@ fn a_drive_with_a_log_is_fast_until_the_log_is_full() {
     assert!(full < fresh / 3.0, "{fresh} then {full}");
     let read = run(&mut drive, step(4096, 1.0, 1.0, 8, StopRule::Count(10_000)));
     assert_eq!(read.read.window_io_count + read.read.tail_io_count, 10_000);
+}
+
+#[test]
+fn a_pause_is_the_largest_response_time_of_reads() {
+    let mut drive = drive_of(Card { pause_every: Nanos(100_000_000), pause: Nanos(5_000_000), ..card() });
+    let record = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Time(Nanos::SECOND)));
+    let largest = record.read.latency_max_ns.expect("reads completed");
+    assert!((5_000_000..5_100_000).contains(&largest), "{largest}");
+    let long: u64 = record
+        .read
+        .histogram
+        .iter()
+        .filter(|(bucket, _)| *bucket > Histogram::bucket(4_000_000) as u32)
+        .map(|it| it.1)
+        .sum();
+    assert_eq!(long, 9, "one in 100 ms");
 }

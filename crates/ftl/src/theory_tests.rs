@@ -249,3 +249,21 @@ fn sequential_writes_to_a_part_relocate_nothing_whatever_the_policy() {
         assert!((1.0..1.001).contains(&found), "{policy:?}: {found}");
     }
 }
+
+#[test]
+fn full_units_are_not_moved_for_nothing_where_they_are_spared() {
+    let most_at_once = |spares| {
+        let mut flash = Flash::new(2048, 64, 0.0737, VictimPolicy::Random, false);
+        let geometry = Geometry::bare(flash.user_pages, 64, (2048.0_f64 * 1.0737).round() as u32);
+        let victims = Victims::new(geometry.unit_count, 64, VictimPolicy::Random, 0, 5).spare_full(spares);
+        flash.collector = Collector::new(&geometry, victims, Collection { shared_frontier: false, batch: 1 });
+        flash.fill();
+        let mut most = 0.0_f64;
+        for _ in 0..20_000 {
+            most = most.max(flash.uniform(1.0 / f64::from(flash.user_pages)));
+        }
+        most
+    };
+    let (with, without) = (most_at_once(true), most_at_once(false));
+    assert!(with * 4.0 < without, "{with} pages at once with full units spared, {without} without");
+}

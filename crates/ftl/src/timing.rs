@@ -84,6 +84,10 @@ pub(crate) struct Timing {
     /// Time of the last command.
     now: u64,
     relocated_stripe: u32,
+    /// When the controller stops for itself next, for how long, and how often.
+    next_pause: u64,
+    pause: u64,
+    pause_every: u64,
     slc_program: u64,
     slc_left: u64,
     slc_bytes: u64,
@@ -121,6 +125,9 @@ impl Timing {
             programmed: 0,
             now: 0,
             relocated_stripe: u32::MAX,
+            next_pause: if card.pause_every.0 == 0 { u64::MAX } else { card.pause_every.0 },
+            pause: card.pause.0,
+            pause_every: card.pause_every.0,
             slc_program: card.slc_program.0,
             slc_left: card.slc_cache.0,
             slc_bytes: card.slc_cache.0,
@@ -133,6 +140,10 @@ impl Timing {
     #[inline]
     pub(crate) fn command(&mut self, at: u64, span: u64) -> u64 {
         self.now = at;
+        if at >= self.next_pause {
+            self.controller.serve(at, self.pause);
+            self.next_pause = at + self.pause_every;
+        }
         self.controller.serve(at, span)
     }
 

@@ -11,12 +11,16 @@ use crate::stream::Stream;
 /// Added to the count of units that are no candidates, so that no branch is needed: open ones and the victim.
 const NOT_COLLECTABLE: u32 = 1 << 31;
 
+/// Draws of a victim before a full one is taken after all.
+const FULL_DRAWS_MAX: u32 = 64;
+
 /// Valid counts of all units, with what the victim policy needs to find the next one.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Victims {
     counts: Vec<u32>,
     policy: VictimPolicy,
     unit_pages: u32,
+    spares_full: bool,
     watch: Watch,
     closed: Closed,
     stream: Stream,
@@ -57,11 +61,18 @@ impl Victims {
             counts: table(unit_count as usize, NOT_COLLECTABLE),
             policy,
             unit_pages,
+            spares_full: false,
             watch: Watch { level, lowest: level, entries: 0, buckets: vec![Vec::new(); levels] },
             closed: Closed { units: VecDeque::new(), places: vec![0; placed], left: 0 },
             stream: Stream::new(seed),
             levelling: (levelling_every, 0),
         }
+    }
+
+    /// Leave units alone that are full of valid pages, as far as some draws find another.
+    pub(crate) fn spare_full(mut self, spares: bool) -> Self {
+        self.spares_full = spares;
+        self
     }
 
     /// Pages of a unit became valid.
@@ -104,8 +115,8 @@ impl Victims {
             _ if levelling => self.any_closed(),
             VictimPolicy::Greedy => self.emptiest(),
             VictimPolicy::Fifo => self.empty().or_else(|| self.closed.first()),
-            VictimPolicy::Random => self.empty().or_else(|| self.draw(1)),
-            VictimPolicy::Choices(count) => self.empty().or_else(|| self.draw(count)),
+            VictimPolicy::Random => self.empty().or_else(|| self.draw_partly_free(1)),
+            VictimPolicy::Choices(count) => self.empty().or_else(|| self.draw_partly_free(count)),
         }?;
         let count = self.counts[unit as usize];
         self.counts[unit as usize] += NOT_COLLECTABLE;
@@ -138,14 +149,24 @@ impl Victims {
         Some(unit)
     }
 
-    /// The emptiest of `count` units drawn with replacement.
+    /// The emptiest of `count` units drawn with replacement; drawn anew while it is full, where such are spared.
+    fn draw_partly_free(&mut self, count: u32) -> Option<u32> {
+        let mut unit = self.draw(count)?;
+        for _ in 0..FULL_DRAWS_MAX {
+            if !self.spares_full || self.counts[unit as usize] < self.unit_pages {
+                break;
+            }
+            unit = self.draw(count)?;
+        }
+        self.closed.take_out(unit, false);
+        Some(unit)
+    }
+
     fn draw(&mut self, count: u32) -> Option<u32> {
         let Self { closed, stream, counts, .. } = self;
         let length = closed.units.len() as u64;
         let draws = (0..count).filter(|_| length > 0).map(|_| closed.units[stream.below(length) as usize]);
-        let unit = draws.min_by_key(|unit| counts[*unit as usize])?;
-        closed.take_out(unit, false);
-        Some(unit)
+        draws.min_by_key(|unit| counts[*unit as usize])
     }
 
     fn emptiest(&mut self) -> Option<u32> {

@@ -8,6 +8,7 @@ use crate::specs::PyCard;
 
 /// The card of a simulated drive, told apart by its fields.
 #[derive(FromPyObject)]
+#[allow(clippy::large_enum_variant, reason = "one is made for each run")]
 pub(crate) enum PySimulatedCard {
     Disk(PyDiskCard),
     Flash(PyCard),

@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from assay.cli.calibrate_sim import calibrate_sim
+from assay.cli.crosscheck import crosscheck
 from assay.cli.drives import drives
 from assay.cli.plan import plan
 from assay.cli.report import report
@@ -33,7 +34,7 @@ def assay() -> None:
     """Hold the commands."""
 
 
-for command in (drives, plan, run, report, runs, calibrate_sim):
+for command in (drives, plan, run, report, runs, crosscheck, calibrate_sim):
     assay.add_command(command)
 
 

@@ -78,6 +78,9 @@ class CardParameters(Strict):
     throttled_bytes_per_s: Datum[int] | None = None
     stall_every_bytes: Datum[int] | None = None
     stall_ns: Datum[int] | None = None
+    pause_every_ns: Datum[int] | None = None
+    pause_ns: Datum[int] | None = None
+    spares_full_units: Datum[bool] | None = None
     jitter_share: Datum[float] | None = None
     ideal: Datum[bool] | None = None
 
@@ -151,6 +154,9 @@ class Card:
     throttled_bytes_per_s: int = 0
     stall_every_bytes: int = 0
     stall_ns: int = 0
+    pause_every_ns: int = 0
+    pause_ns: int = 0
+    spares_full_units: bool = False
     jitter_share: float = 0.0
     seed: int = 1
     ideal: bool = False

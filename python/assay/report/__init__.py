@@ -47,7 +47,7 @@ _PAGES: dict[str, Callable[[Any], tuple[Page, ...]]] = {
     "lat": lat_pages,
 }
 
-__all__ = ["FORMATS", "Format", "build_report", "render"]
+__all__ = ["FORMATS", "Format", "build_report", "render", "render_pages"]
 
 
 def render(run: StoredRun, folder: Path, *, formats: Collection[Format]) -> list[Path]:
@@ -61,6 +61,15 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format]) -> list
     its sheet; StoreError where the folder cannot be written or the run holds no test.
     """
     contents = dict(_contents(run, formats))
+    return [_write(folder / name, content) for name, content in contents.items()]
+
+
+def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list[Path]:
+    """Write a report of one's own pages as PDF and HTML, and other files beside it; the paths.
+
+    Raises StoreError where the folder cannot be written.
+    """
+    contents = {**others, **dict(_documents(report, ("pdf", "html")))}
     return [_write(folder / name, content) for name, content in contents.items()]
 
 

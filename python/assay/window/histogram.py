@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from assay.records import HistogramTable, StoredProgram
+    from assay.records import DirectionRecord, HistogramTable, StoredProgram
 
 BEYOND_MIN = 10
 """A percentile with fewer I/Os beyond it is not given."""
@@ -79,6 +79,12 @@ def step_times(program: StoredProgram) -> list[ResponseTimes]:
     places = np.searchsorted(table.step[order], np.arange(len(program.steps) + 1))
     spans = zip(program.steps, places[:-1], places[1:], strict=True)
     return [_gathered(table, order[first:last], max_latency_ns(step)) for step, first, last in spans]
+
+
+def direction_times(direction: DirectionRecord) -> ResponseTimes:
+    """The response times of one direction of a step that holds its histogram."""
+    counted = np.array(direction.histogram or np.empty((0, 2)), np.uint64).reshape(-1, 2)
+    return _summed(counted[:, 0], counted[:, 1], (direction.latency_ns_max or 0) / MILLISECOND_NS)
 
 
 def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:

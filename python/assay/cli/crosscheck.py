@@ -1,0 +1,63 @@
+"""``assay crosscheck``: the same points by our engine and by fio, with the uncertainty of the differences."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from assay.crosscheck import Crosscheck
+
+
+@click.command()
+@click.argument("drive")
+@click.option("--seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of every measurement.")
+@click.option("--pairs", type=click.IntRange(2, 1000), default=5, help="Of every point.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
+@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
+def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: bool, **options: Any) -> None:
+    """Measure points of DRIVE alternately by our engine and by fio, and report the differences.
+
+    The first 16 GiB of the drive LOSE ALL DATA; it must be confirmed with its identity.
+    """
+    from importlib.metadata import version  # noqa: PLC0415
+
+    from assay.crosscheck import crosscheck_drive, differences  # noqa: PLC0415
+    from assay.reporting import write_crosscheck  # noqa: PLC0415
+    from assay.store.write import new_folder  # noqa: PLC0415
+
+    folder = new_folder(out, f"crosscheck-{time.time_ns():x}")
+    check = crosscheck_drive(
+        drive,
+        tool=f"Assay {version('assay')}",
+        confirmation=yes_destroy,
+        file_target=options["file_target"],
+        signatures=frozenset(options["signatures"]),
+        seconds=options["seconds"],
+        pairs=options["pairs"],
+        show=lambda text: click.echo(text, err=True),
+    )
+    found = [(point, differences(pairs)) for point, pairs in check.pairs]
+    paths = write_crosscheck(folder, check, found)
+    if as_json:
+        click.echo(json.dumps(_facts(check, paths), indent=2))
+        return
+    for point, one in found:
+        rows = ", ".join(f"{part.metric} {part.ratio:.3f} ({part.low:.3f} to {part.high:.3f})" for part in one)
+        verdicts = ", ".join(dict.fromkeys(part.verdict for part in one))
+        click.echo(f"{point.label}: {verdicts}; ours / fio: {rows}")
+    for path in paths:
+        click.echo(f"Report: {path.resolve()}")
+
+
+def _facts(check: Crosscheck, paths: list[Path]) -> dict[str, Any]:
+    from assay.reporting import crosscheck_facts  # noqa: PLC0415
+
+    return {**crosscheck_facts(check), "report": [str(path) for path in paths]}

@@ -1,0 +1,120 @@
+"""Runs a crosscheck: the gate, a fill, then every point alternately by both engines."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from assay.bench import check_program
+from assay.crosscheck.compare import Crosscheck
+from assay.crosscheck.fio import measure_with_fio
+from assay.crosscheck.points import POINTS, Side
+from assay.device.fio import fio_version
+from assay.device.gate import examined, open_drive
+from assay.device.identity import identify
+from assay.device.queue import merging_off, stat_path
+from assay.device.simulated import is_simulated
+from assay.errors import UsageError
+from assay.pattern import fill_pattern, leading_range
+from assay.records import DataPattern, Demand, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.units import KIB, MILLISECOND_NS
+from assay.window import direction_times, iops, mean_latency_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.crosscheck.points import CheckPoint
+    from assay.records import StepRecord
+
+RANGE_BYTES_MAX = 16 << 30
+_FILL_BYTES = 128 * KIB
+
+
+def crosscheck_drive(
+    path: str,
+    *,
+    tool: str,
+    confirmation: str | None,
+    file_target: bool = False,
+    signatures: frozenset[str] = frozenset(),
+    seconds: float = 5.0,
+    pairs: int = 5,
+    points: Sequence[CheckPoint] = POINTS,
+    show: Callable[[str], None] = lambda _: None,
+) -> Crosscheck:
+    """Measure points alternately by our engine and by fio on the first 16 GiB of a real drive, whose data is lost.
+
+    confirmation : the drive's identity. signatures : types that may be destroyed. seconds : of every measurement, at
+    least 0.1. pairs : of every point, at least 2. show : told what runs.
+    Raises UsageError for a simulated drive or without fio, GateRefusedError and its kinds, DeviceFailureError.
+    """
+    if is_simulated(path):
+        raise UsageError(path, "cannot be measured by fio", "name a block device, or a file with --file-target")
+    version = fio_version()
+    drive = examined(identify(path, file_target=file_target), signatures)
+    range_bytes = min(drive.capacity_bytes, RANGE_BYTES_MAX) // _FILL_BYTES * _FILL_BYTES
+    threads = max(point.demand.thread_count for point in points)
+    started = time.time_ns()
+    with ExitStack() as stack:
+        held = stack.enter_context(
+            open_drive(drive, confirmation=confirmation, acknowledged_signatures=signatures, needed_bytes=_FILL_BYTES)
+        )
+        stack.enter_context(merging_off(drive))
+        stimulus = stack.enter_context(
+            Stimulus.real(
+                held.fd,
+                capacity_bytes=drive.capacity_bytes,
+                logical_block_bytes=drive.logical_block_bytes,
+                thread_count=threads,
+                seed=secrets.randbits(32),
+                data_origin=secrets.randbits(64),
+                counters_path=stat_path(drive),
+                transfer_bytes_max=max(_FILL_BYTES, *(point.transfer_bytes for point in points)),
+            )
+        )
+        show("filling the range")
+        check_program(stimulus.run([_fill(range_bytes)]), path)
+        found = []
+        for point in points:
+            measured = []
+            for nth in range(1, pairs + 1):
+                show(f"{point.label}: pair {nth} of {pairs}")
+                mine = _ours(stimulus, point, range_bytes, seconds, path)
+                measured.append((mine, measure_with_fio(point, held.fd, range_bytes, seconds)))
+            found.append((point, tuple(measured)))
+        held.verify()
+    return Crosscheck(
+        drive=drive,
+        tool=tool,
+        fio=version,
+        range_bytes=range_bytes,
+        seconds=seconds,
+        started_wall_ns=started,
+        pairs=tuple(found),
+    )
+
+
+def _fill(range_bytes: int) -> StepSpec:
+    return StepSpec(
+        label="fill",
+        pattern=fill_pattern(_FILL_BYTES, DataPattern()),
+        demand=Demand(thread_count=1, queue_depth=32),
+        active_range=leading_range(range_bytes),
+        stop=StopRule(amount_bytes=range_bytes),
+    )
+
+
+def _ours(stimulus: Stimulus, point: CheckPoint, range_bytes: int, seconds: float, path: str) -> Side:
+    records = stimulus.run([point.step(range_bytes, seconds)])
+    check_program(records, path)
+    return side_of(records[0])
+
+
+def side_of(record: StepRecord) -> Side:
+    """What our engine saw of a point. Of a mix, the larger of both 99th percentiles, as of fio."""
+    tails = [direction_times(direction).percentile(0.99) for direction in (record.read, record.write)]
+    known = [tail * MILLISECOND_NS for tail in tails if tail is not None]
+    return Side(iops=float(iops(record)), mean_ns=float(mean_latency_ns(record) or 0), p99_ns=max(known, default=None))
