@@ -14,7 +14,9 @@ SIZE = 64 << 20
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command line as a user does."""
-    return subprocess.run([str(Path(sys.executable).parent / "assay"), *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [str(Path(sys.executable).parent / "assay"), *arguments], capture_output=True, text=True, check=False
+    )
 
 
 def test_every_point_is_measured_by_both_engines_and_reported(loop_drive: LoopDrive, tmp_path: Path) -> None:

@@ -1,17 +1,19 @@
-"""Four drives published in 2012 against the simulated drives fitted to them, on a scaled drive.
+"""Drives published in 2012 and 2013 against the simulated drives fitted to them, on a scaled drive.
 
-Source: IOPS tables and summaries of "Understanding SSD Performance Using the SNIA SSS PTS" (2012), in ``published/``.
+Source: IOPS tables and summaries of "Understanding SSD Performance Using the SNIA SSS PTS" (2012) and of the SNIA PTS
+session 202-C (2013), in ``published/``.
 The whole tests at full size, with every miss, are in ``docs/guide/published.md``; here a smaller drive and shorter
 cells stand for them, which costs some cells their place inside 25 %.
 """
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from assay.calibrate import Rig, measured, read_targets
 from assay.calibrate.targets import log_errors
-from assay.device.simulated import parse_simulated
+from assay.device.simulated import Card, parse_simulated
 from assay.plan import load_plan
 
 ROOT = Path(__file__).parents[2]
@@ -40,3 +42,24 @@ def test_a_published_drive_emerges_from_physical_parameters(
     assert sum(abs(error) <= 0.25 for error in cells) >= cells_least
     for figure in figures:
         assert abs(math.exp(errors[figure]) - 1) < 0.2, figure
+
+
+def test_mixtures_of_a_client_drive_collapse_because_reads_hold_up_what_comes_behind_them() -> None:
+    plan = load_plan(ROOT / "plans/client-2013.toml", {})
+    card = parse_simulated(plan.drive).card
+    rig = Rig.of(plan, card.capacity_bytes)
+    targets = read_targets(ROOT / "published/client-2013_iops.csv", ROOT / "published/client-2013_figures.csv")
+
+    def errors_of(one: Card) -> dict[str, float]:
+        found = log_errors(measured(one, rig, 4_000_000_000), targets)
+        return {name: math.exp(error) - 1 for name, error in found.items()}
+
+    errors = errors_of(card)
+    cells = [error for name, error in errors.items() if name.startswith("iops")]
+    assert len(cells) == 56
+    assert sum(abs(error) <= 0.25 for error in cells) >= 48
+    assert all(abs(errors[f"tp_1024_{way}_mb_per_s"]) < 0.1 for way in ("read", "write"))
+    free = errors_of(replace(card, reads_in_order=False))
+    assert abs(errors["iops_4_50"]) < 0.25
+    assert free["iops_4_50"] > 1
+    assert all(abs(free[name] - errors[name]) < 0.02 for name in ("iops_4_100", "iops_64_100"))

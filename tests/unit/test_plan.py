@@ -260,6 +260,7 @@ def test_the_plans_of_the_published_drives_are_ended_by_time_alone(path: Path) -
     assert made.wsat.time_hours in {6, 12, 24}
     assert made.lat.queue_depth is None
     totals = {"mlc-a-2012": (8, 1024), "mlc-b-2012": (32, 2), "slc-a-2012": (32, 32), "slc-b-2012": (32, 32)}
+    totals |= {"client-2013": (32, 32)}
     demands = [options.demand(Demand(thread_count=0, queue_depth=0)) for options in (made.iops, made.tp)]
     assert tuple(demand.thread_count * demand.queue_depth for demand in demands) == totals[path.stem]
 

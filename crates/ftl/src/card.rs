@@ -66,6 +66,8 @@ pub struct Card {
     pub queue_limit: u32,
     /// Commands are begun in order: one that waits for the write buffer holds up those behind it.
     pub in_order: bool,
+    /// Reads are handed to their dies in order: one whose die programs or erases holds up the commands behind it until then.
+    pub reads_in_order: bool,
     /// Host data that may wait to be programmed: at least 4 program units, 16 where the drive compresses, and two merge units
     /// more where it has a log.
     pub write_buffer: Bytes,
@@ -186,6 +188,7 @@ impl Card {
             partial_write: Nanos(0),
             queue_limit: 65536,
             in_order: false,
+            reads_in_order: false,
             write_buffer: Bytes(4 << 20),
             write_cache: true,
             modify_reads_first: true,

@@ -50,6 +50,13 @@ impl Die {
         self.read_until
     }
 
+    /// Until when the program or erase in progress at `at` keeps a read waiting; a time before it where there is none.
+    #[inline]
+    pub(crate) fn engaged_until(&mut self, at: u64) -> u64 {
+        self.advance(at);
+        self.current_until
+    }
+
     #[cfg(test)]
     pub(crate) fn queue_length(&self) -> usize {
         self.waiting.len()

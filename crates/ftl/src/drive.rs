@@ -171,7 +171,7 @@ impl SimulatedDrive {
         let page_bytes = self.geometry.page_bytes().min(io.length.0);
         if pages.len() == 1 {
             let Some(stripe) = self.stripe_of(pages.start) else { return begun };
-            return self.timing.read_stripe(stripe, page_bytes, begun);
+            return self.read_of_host(stripe, page_bytes, begun);
         }
         let mut sensed = begun;
         let mut stripe: Option<(u32, u64)> = None;
@@ -189,7 +189,15 @@ impl SimulatedDrive {
     }
 
     fn read_counted(&mut self, stripe: Option<(u32, u64)>, at: u64) -> u64 {
-        stripe.map_or(at, |(stripe, bytes)| self.timing.read_stripe(stripe, bytes, at))
+        stripe.map_or(at, |(stripe, bytes)| self.read_of_host(stripe, bytes, at))
+    }
+
+    #[inline]
+    fn read_of_host(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
+        if self.card.reads_in_order {
+            self.timing.hold_for_die(stripe, at);
+        }
+        self.timing.read_stripe(stripe, bytes, at)
     }
 
     #[inline]

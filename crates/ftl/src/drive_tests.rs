@@ -270,6 +270,23 @@ fn commands_in_order_make_reads_wait_behind_writes_that_wait_for_the_buffer() {
 }
 
 #[test]
+fn reads_in_order_cost_a_mixture_much_and_reads_or_writes_alone_nothing() {
+    let rate = |reads_in_order, read_share| {
+        let mut drive = drive_of(Card { reads_in_order, ..card() });
+        run(&mut drive, step(131_072, 0.0, 0.0, 32, StopRule::Amount(Bytes(CAPACITY))));
+        // Programs that the fill left behind are over before the rate is taken.
+        run(&mut drive, step(4096, read_share, 1.0, 32, StopRule::Count(1_000)));
+        let record = run(&mut drive, step(4096, read_share, 1.0, 32, StopRule::Count(20_000)));
+        (record.read.window_io_count + record.write.window_io_count) as f64 / (record.span.0 as f64 / 1e9)
+    };
+    for alone in [0.0, 1.0] {
+        assert!((rate(true, alone) / rate(false, alone) - 1.0).abs() < 1e-9, "{alone}");
+    }
+    let (ordered, free) = (rate(true, 0.95), rate(false, 0.95));
+    assert!(ordered < 0.8 * free, "{ordered} {free}");
+}
+
+#[test]
 fn a_purge_that_leaves_pages_mapped_leaves_collection_to_do() {
     let mut kept = drive_of(Card { purge_mapped_share: 1.0, ..card() });
     let mut gone = stimulus();

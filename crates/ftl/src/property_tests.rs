@@ -13,7 +13,7 @@ const SMALL: u64 = 64 << 20;
 
 fn any_card() -> impl Strategy<Value = Card> {
     let flash = (0.05_f64..0.6, 0_u32..2, 12_u32..15, 20_000_u64..200_000, 100_000_u64..2_000_000, 0.0_f64..0.3);
-    let controller = (1_000_u64..50_000, 1_000_u64..50_000, 1_u32..65, any::<[bool; 5]>(), 0_u64..3, 0_u64..100_000);
+    let controller = (1_000_u64..50_000, 1_000_u64..50_000, 1_u32..65, any::<[bool; 6]>(), 0_u64..3, 0_u64..100_000);
     (flash, controller, any::<u64>()).prop_map(|(flash, controller, seed)| {
         let (over_provisioning, dies, program_bits, read, program, jitter) = flash;
         let (read_command, write_command, queue_limit, switches, policy, protocol) = controller;
@@ -30,6 +30,7 @@ fn any_card() -> impl Strategy<Value = Card> {
             write_command: Nanos(write_command),
             queue_limit,
             in_order: switches[0],
+            reads_in_order: switches[5],
             full_duplex: switches[1],
             write_cache: switches[2],
             modify_reads_first: switches[3],

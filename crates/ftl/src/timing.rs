@@ -175,6 +175,14 @@ impl Timing {
         self.transfer(die, bytes, at, sensed)
     }
 
+    /// Nothing behind a read of a stripe is begun before the operation in progress on its die is over.
+    #[inline]
+    pub(crate) fn hold_for_die(&mut self, stripe: u32, at: u64) {
+        let die = self.die_of(stripe);
+        let until = self.dies[die].engaged_until(at);
+        self.hold_commands(until);
+    }
+
     /// Bytes that are sensed cross the channel of their die. Its share is reserved when the command comes, so that a busy
     /// die does not block its neighbours.
     #[inline]

@@ -53,6 +53,7 @@ class CardParameters(Strict):
     protocol_ns: Datum[int] | None = None
     queue_limit: Datum[int] | None = None
     in_order: Datum[bool] | None = None
+    reads_in_order: Datum[bool] | None = None
     write_cache: Datum[bool] | None = None
     modify_reads_first: Datum[bool] | None = None
     victim: Datum[Literal["greedy", "fifo", "random", "choices"]] | None = None
@@ -129,6 +130,7 @@ class Card:
     protocol_ns: int = 0
     queue_limit: int = 65_536
     in_order: bool = False
+    reads_in_order: bool = False
     write_cache: bool = True
     modify_reads_first: bool = True
     victim: str = "greedy"
