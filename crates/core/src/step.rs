@@ -8,18 +8,21 @@ use crate::pattern::{AccessPattern, CompiledPattern, PatternError};
 /// Most I/Os that a step may keep outstanding.
 pub const OUTSTANDING_MAX: u64 = 65_536;
 
-/// Thread count and outstanding I/Os per thread; total OIO is their product.
+/// Thread count and outstanding I/Os per thread; total OIO is their product. Both zero, in a step of stated time: idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
-    /// Threads, at least 1.
+    /// Threads, at least 1 unless idle.
     pub thread_count: u32,
-    /// Outstanding I/Os per thread, at least 1; with a stated arrival rate the most that there may be.
+    /// Outstanding I/Os per thread, at least 1 unless idle; with a stated arrival rate the most that there may be.
     pub queue_depth: u32,
     /// I/Os are issued at this rate, whatever the drive does; `None` means as soon as another is complete.
     pub arrival: Option<Arrival>,
 }
 
 impl Demand {
+    /// Nothing is issued.
+    pub const IDLE: Self = Self { thread_count: 0, queue_depth: 0, arrival: None };
+
     /// Total outstanding I/O. Worked: 2 threads at queue depth 16 keep 32 outstanding.
     #[must_use]
     pub fn total(self) -> u64 {
@@ -115,7 +118,9 @@ impl StepSpec {
     /// Check the step against a drive and make its pattern ready.
     pub(crate) fn compile(&self, step: usize, info: DeviceInfo) -> Result<CompiledPattern, ProgramError> {
         let outstanding = self.demand.total();
-        if outstanding == 0 || outstanding > OUTSTANDING_MAX {
+        let idle = self.demand.thread_count == 0 && self.demand.queue_depth == 0;
+        let fits = (1..=OUTSTANDING_MAX).contains(&outstanding) || (idle && matches!(self.stop, StopRule::Time(_)));
+        if !fits {
             return Err(ProgramError::Demand { step, outstanding });
         }
         if matches!(self.stop, StopRule::Time(Nanos(0)) | StopRule::Amount(Bytes(0)) | StopRule::Count(0)) {

@@ -399,3 +399,32 @@ fn every_completion_is_captured_and_changes_nothing() {
     assert!(rows.iter().all(|row| row.latency == Nanos(1_000_000) && row.length == 4096));
     assert_eq!(rows.iter().filter(|row| row.step == 1).count(), 50_000);
 }
+
+fn idle(span: Nanos) -> StepSpec {
+    let mut step = step(1.0, 1, StopRule::Time(span));
+    step.demand = Demand::IDLE;
+    step
+}
+
+#[test]
+fn bursts_with_idle_between_them_begin_and_end_on_time() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let burst = || step(1.0, 4, StopRule::Time(Nanos(50_000_000)));
+    let program: Vec<StepSpec> = (0..20).flat_map(|_| [burst(), idle(Nanos(50_000_000))]).collect();
+    let records = run(&mut stimulus, &program);
+    for pair in records.chunks(2) {
+        assert_eq!(pair[0].first_submission, Some(pair[0].start));
+        assert_eq!(pair[0].write.window_io_count, 4 * 50);
+        assert_eq!((pair[1].write.window_io_count, pair[1].first_submission), (0, None));
+        assert_eq!((pair[1].span, pair[1].outstanding_ns), (Nanos(50_000_000), 0));
+    }
+}
+
+#[test]
+fn only_a_step_of_stated_time_may_be_idle() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let mut endless = idle(Nanos(1));
+    endless.stop = StopRule::Count(1);
+    let refused = stimulus.run(&[endless], Limits::default(), |_| Decision::Continue);
+    assert_eq!(refused, Err(ProgramError::Demand { step: 0, outstanding: 0 }));
+}

@@ -13,6 +13,9 @@ use crate::counters::CounterFile;
 use crate::memory::Memory;
 use crate::payload::Payload;
 
+/// The last part of a wait, which is not slept through.
+const AWAKE: Nanos = Nanos(150_000);
+
 /// What a lane needs to know of the drive; every lane gets its own duplicate of the gate's descriptor.
 pub struct Target {
     /// Opened by the gate with `O_DIRECT`.
@@ -90,10 +93,14 @@ impl UringDevice {
         self.queue.as_mut().expect("prepare comes before submit")
     }
 
+    /// Sleep wakes late by some tens of microseconds: the last of the wait is spent awake, so that steps begin on time.
     fn sleep_until(deadline: Nanos) {
-        let now = clock::monotonic();
-        if deadline > now {
-            std::thread::sleep(std::time::Duration::from_nanos((deadline - now).0));
+        let asleep = deadline.0.saturating_sub(clock::monotonic().0 + AWAKE.0);
+        if asleep > 0 {
+            std::thread::sleep(std::time::Duration::from_nanos(asleep));
+        }
+        while clock::monotonic() < deadline {
+            std::hint::spin_loop();
         }
     }
 }

@@ -29,6 +29,7 @@ from assay.records.run import (
     Variable,
 )
 from assay.records.stimulus import (
+    IDLE,
     Access,
     AccessPattern,
     ActiveRange,
@@ -43,6 +44,7 @@ from assay.records.stimulus import (
 )
 
 __all__ = [
+    "IDLE",
     "Access",
     "AccessPattern",
     "ActiveRange",

@@ -51,7 +51,7 @@ class AccessPattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """Thread count TC and outstanding I/Os per thread QD, both at least 1; total OIO is their product.
+    """Thread count TC and outstanding I/Os per thread QD, both at least 1 (or as ``IDLE``); total OIO is their product.
 
     arrivals_per_s : I/Os are issued at this rate over all threads, whatever the drive does, as far as the total OIO
         lets them; above 0.001, at most 1e9. None means as soon as another completes.
@@ -61,6 +61,10 @@ class Demand:
     queue_depth: int
     arrivals_per_s: float | None = None
     arrival_process: Literal["fixed", "poisson"] = "fixed"
+
+
+IDLE = Demand(thread_count=0, queue_depth=0)
+"""Nothing is issued, for the time that the step states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

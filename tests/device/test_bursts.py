@@ -1,0 +1,51 @@
+"""Bursts with idle between them on a real device: they begin when they should, and idle is idle."""
+
+import os
+from statistics import median
+
+from assay.pattern import leading_range, random_pattern
+from assay.records import IDLE, DataPattern, Demand, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from conftest import LoopDrive
+
+SIZE = 64 << 20
+SPAN_NS = 20_000_000
+
+
+def test_bursts_begin_within_a_millisecond_and_idle_steps_issue_nothing(loop_drive: LoopDrive) -> None:
+    path = loop_drive(SIZE)
+    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
+    burst = StepSpec(
+        label="burst",
+        pattern=random_pattern(4096, 0.0, DataPattern()),
+        demand=Demand(thread_count=1, queue_depth=4),
+        active_range=leading_range(SIZE),
+        stop=StopRule(time_ns=SPAN_NS),
+    )
+    idle = StepSpec(
+        label="idle",
+        pattern=burst.pattern,
+        demand=IDLE,
+        active_range=burst.active_range,
+        stop=StopRule(time_ns=SPAN_NS),
+    )
+    try:
+        with Stimulus.real(
+            descriptor,
+            capacity_bytes=SIZE,
+            logical_block_bytes=512,
+            thread_count=1,
+            seed=1,
+            data_origin=1,
+            counters_path=None,
+        ) as stimulus:
+            records = stimulus.run([burst, idle] * 50)
+    finally:
+        os.close(descriptor)
+    bursts, idles = records[::2], records[1::2]
+    late_ns = [(record.first_submission_ns or 0) - record.start_ns for record in bursts]
+    assert min(late_ns) >= 0
+    assert median(late_ns) < 1_000_000, late_ns
+    assert all(record.write.window_io_count > 0 for record in bursts)
+    assert all(record.first_submission_ns is None for record in idles)
+    assert all(record.span_ns == SPAN_NS for record in records)
