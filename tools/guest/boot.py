@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 MACHINE = "-machine q35,accel=tcg -cpu max -nographic -no-reboot -nodefaults"
 APPEND = "console=ttyS0 quiet panic=-1 loglevel=4"
+# Every boot must be the same: time of day, addresses and random numbers of the host stay outside.
+COUNTING = "-icount shift=0,sleep=off -rtc base=2020-01-01,clock=vm"
+# The clock must be the one that follows the instructions, and mitigations differ from CPU to CPU.
+COUNTING_APPEND = "tsc=reliable mitigations=off norandmaps random.trust_cpu=off random.trust_bootloader=off"
 CONSOLE_LINES = 20
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -117,11 +121,8 @@ def limited(task: Task) -> str:
 
 def command(qemu: str, kernel: Kernel, machine: Machine, initramfs: Path, results: Path) -> list[str]:
     """The command line of QEMU."""
-    append = f"{APPEND} {machine.append}"
-    counting = ["-icount", "shift=0,sleep=off"] if machine.counts_instructions else []
-    if machine.counts_instructions:
-        # The clock must be the one that follows the instructions, and mitigations differ from CPU to CPU.
-        append += " tsc=reliable mitigations=off"
+    append = f"{APPEND} {machine.append} {COUNTING_APPEND if machine.counts_instructions else ''}"
+    counting = COUNTING.split() if machine.counts_instructions else []
     size = ["-smp", str(machine.cpu_count), "-m", str(machine.memory_mib)]
     ports = ["-serial", "stdio", "-serial", f"file:{results}"]
     start = ["-kernel", str(kernel.image), "-initrd", str(initramfs), "-append", append]

@@ -77,7 +77,8 @@ fn engine(request: &Request) -> io::Result<Outcome> {
     on_stimulus(request, move || UringDevice::new(target))
 }
 
-/// A warm-up and the counted step in one program, so that there is no gap between them.
+/// A warm-up and the counted step in one program, so that there is no gap between them. The warm-up has two steps: their
+/// counts are kept in memory of their own, and the third takes that of the first.
 fn on_stimulus<D, F>(request: &Request, opener: F) -> io::Result<Outcome>
 where
     D: Device + 'static,
@@ -85,11 +86,12 @@ where
 {
     let mut stimulus = Stimulus::open(1, vec![opener])?;
     let capacity = stimulus.info().capacity.0;
-    let steps = [step(request, capacity, request.count / WARM_UP_SHARE), step(request, capacity, request.count)];
+    let warm_up = step(request, capacity, request.count / WARM_UP_SHARE);
+    let steps = [warm_up.clone(), warm_up, step(request, capacity, request.count)];
     let records = stimulus
         .run(&steps, Limits::default(), |_| Decision::Continue)
         .map_err(|error| io::Error::other(error.to_string()))?;
-    outcome(records.last().expect("the program has two steps"))
+    outcome(records.last().expect("the program has three steps"))
 }
 
 fn step(request: &Request, capacity: u64, count: u64) -> StepSpec {
