@@ -31,7 +31,7 @@ test-python: $(NATIVE) tools/debian-packages
 check: $(NATIVE) ## formatting, lints, types, walls, stubs
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	@for crate in assay-core assay-ftl assay-uring; do \
+	@for crate in assay-core assay-ftl assay-trace assay-uring; do \
 		if cargo tree --quiet -e normal,build -p $$crate | grep -q pyo3; then echo "$$crate depends on pyo3"; exit 1; fi; done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

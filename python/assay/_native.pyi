@@ -36,6 +36,14 @@ class NativeDirection:
     @property
     def histogram(self, /) -> list[tuple[int, int]]: ...
     @property
+    def intended_histogram(self, /) -> list[tuple[int, int]]: ...
+    @property
+    def intended_ns_max(self, /) -> int | None: ...
+    @property
+    def intended_ns_min(self, /) -> int | None: ...
+    @property
+    def intended_ns_sum(self, /) -> int | None: ...
+    @property
     def latency_ns_max(self, /) -> int | None: ...
     @property
     def latency_ns_min(self, /) -> int | None: ...
@@ -76,6 +84,8 @@ class NativeStep:
     @property
     def last_submission_ns(self, /) -> int | None: ...
     @property
+    def offered_io_count(self, /) -> int | None: ...
+    @property
     def outstanding_ns(self, /) -> int: ...
     @property
     def read(self, /) -> NativeDirection: ...
@@ -99,9 +109,9 @@ class NativeStimulus:
         """
         End the lanes and let go of the drive.
         """
-    def disclosure(self, /) -> tuple[int, bool] | None:
+    def disclosure(self, /) -> tuple[int, bool, bool] | None:
         """
-        (errno that refused to register buffers, completions deferred) of the last program over all threads.
+        (errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
@@ -123,12 +133,13 @@ class NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
         """
-    def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, watch: Any | None) -> list[NativeStep]:
+    def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[list[NativeStep], tuple[int, int] | None]:
         """
         Run the steps without a gap and return one record per step that was begun.
 
         `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
-        the last record then says `interrupted`.
+        the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
+        kept; its rows, and the completions that were lost, are returned beside the records.
         """
     @staticmethod
     def simulated(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:

@@ -158,6 +158,7 @@ class Plan(Strict):
 
     drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
     seed : of the address streams and segment places; None draws one, which the report states.
+    capture : keep every completion of what is measured: its time and response time, or also its place and size.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -168,6 +169,7 @@ class Plan(Strict):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
+    capture: Literal["none", "times", "addresses"] = "none"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

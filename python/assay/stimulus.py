@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from assay._native import NativeStimulus
+from assay.errors import StoreError
 from assay.records import DirectionRecord, KernelCounters, StepRecord
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """Where every completion of a program is kept: a Parquet file, see docs/formats/run-folder.md.
+
+    addresses : keep place and size of each, too.
+    """
+
+    path: Path
+    addresses: bool = False
 
 
 class Stimulus:
@@ -77,16 +89,24 @@ class Stimulus:
         )
 
     def run(
-        self, steps: Sequence[StepSpec], watch: Callable[[int, int, int, int], None] | None = None
+        self,
+        steps: Sequence[StepSpec],
+        watch: Callable[[int, int, int, int], None] | None = None,
+        capture: Capture | None = None,
     ) -> list[StepRecord]:
         """Run a program without a gap between its steps.
 
         watch : called at most twice a second with step index, completed I/Os, sum of their latencies in ns, elapsed ns.
+        capture : where every completion is kept.
         Returns one record per step that was begun; the last says why it ended early, if it did.
         Raises ValueRangeError before any I/O where a step is impossible, DeviceFailureError where the device
-        could not be made ready.
+        could not be made ready, StoreError where a capture could not be written or has lost completions.
         """
-        native = self._native.run(list(steps), ERROR_LIMIT, watch)
+        asked = None if capture is None else (capture.path, capture.addresses)
+        native, captured = self._native.run(list(steps), ERROR_LIMIT, watch, asked)
+        if capture is not None and captured and captured[1]:
+            reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
+            raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")
         return [_step(spec.label, step) for spec, step in zip(steps, native, strict=False)]
 
     def purge_simulated(self) -> int | None:
@@ -119,10 +139,11 @@ class Stimulus:
         how = self._native.disclosure()
         if how is None:
             return {}
-        errno, deferred = how
+        errno, deferred, counter_clock = how
         refused = f"not registered: {os.strerror(errno)} (memory lock limit, or too many)" if errno else None
         return {
             "transfer buffers": refused or "registered",
+            "clock": "time stamp counter, calibrated" if counter_clock else "monotonic clock of the kernel",
             "completions": "run by the stimulus thread" if deferred else "run by the kernel at any time",
         }
 

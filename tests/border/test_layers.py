@@ -29,7 +29,7 @@ ALLOWED = {
     "report": BASE | {"window", "profile", "steady"},
     "reporting": {"report", "store"},
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
-    "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "store", "plan"},
+    "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
     "cli": BASE
     | {
         "bench",

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from assay.calibrate import Rig, fit, measured, read_targets, residuals
+from assay.calibrate import Rig, fit, measured, read_targets, refine, residuals, scattered
 from assay.calibrate import measure as measure_module
 from assay.calibrate.card_file import card_text, residual_lines
 from assay.device.simulated import Card, load_card, parse_simulated
@@ -16,7 +16,7 @@ DRIVE = "sim:client-2011"
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Rig:
-    monkeypatch.setattr(measure_module.measured, "__defaults__", (200_000_000,))
+    monkeypatch.setattr(measure_module.measured, "__defaults__", (200_000_000, 0.25))
     return Rig.of(load_plan(None, {"drive": DRIVE}), 128 * 10**9)
 
 
@@ -30,6 +30,18 @@ def test_a_perturbed_card_is_brought_nearer_and_the_same_seed_gives_the_same_car
     after = residuals(found[0].card, small, targets)
     assert sum(map(abs, after.values())) < sum(map(abs, before.values()))
     assert residuals(truth, small, targets) == dict.fromkeys(targets, 0.0)
+
+
+def test_least_squares_bring_a_scattered_card_nearer_with_few_cards_and_always_alike(small: Rig) -> None:
+    truth = parse_simulated(DRIVE).card
+    targets = measured(truth, small, 200_000_000, 1.0)
+    start = scattered(truth, seed=2, spread=0.1)
+    assert start != truth
+    found = [refine(start, small, targets, rounds=2, scaled_bytes=200_000_000) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0].evaluations <= 1 + 3 * (12 + 1)
+    assert found[0].error < 0.8 * refine(start, small, targets, rounds=0, scaled_bytes=200_000_000).error
+    assert refine(replace(truth, queue_limit=0), small, targets, rounds=1).error == pytest.approx(3.0)
 
 
 def test_a_fitted_card_is_written_with_sources_and_read_again(small: Rig, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::arrival::Arrivals;
+use crate::capture::{Captured, LaneTap};
 use crate::contract::{Bytes, Completion, Device, Direction, Errno, Io, Nanos, Probe};
 use crate::pattern::{Access, Cursor};
 use crate::program::{SharedProgram, SharedStep};
@@ -45,6 +47,8 @@ struct Flight {
     step: usize,
     direction: Direction,
     submitted: Nanos,
+    due: Option<Nanos>,
+    offset: Bytes,
     length: Bytes,
 }
 
@@ -52,6 +56,8 @@ struct Flight {
 struct LaneStep {
     record: StepRecord,
     tally: Option<Tally>,
+    /// When its I/Os are due, where it states a rate.
+    arrivals: Option<Arrivals>,
     in_flight: u32,
     end: Nanos,
     closed: bool,
@@ -93,8 +99,15 @@ impl<D: Device> Lane<D> {
         }
         let slots = program.steps.iter().map(|step| step.slots(self.index, program.lane_count)).max().unwrap_or(0);
         self.device.prepare(&program.data, slots, program.transfer)?;
-        let idle =
-            Flight { outstanding: false, step: 0, direction: Direction::Read, submitted: Nanos(0), length: Bytes(0) };
+        let idle = Flight {
+            outstanding: false,
+            step: 0,
+            direction: Direction::Read,
+            submitted: Nanos(0),
+            due: None,
+            offset: Bytes(0),
+            length: Bytes(0),
+        };
         self.flights = vec![idle; slots as usize];
         self.free = (0..slots).rev().collect();
         self.completions.clear();
@@ -118,6 +131,7 @@ struct LaneRun<'a, D> {
     latency_sum_ns: u64,
     /// Accesses of the open step that were drawn ahead.
     ahead: VecDeque<Access>,
+    tap: Option<LaneTap>,
     boundary: Probe,
 }
 
@@ -135,6 +149,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             io_count: 0,
             latency_sum_ns: 0,
             ahead: VecDeque::with_capacity(LOOK_AHEAD),
+            tap: program.tap.as_ref().map(LaneTap::new),
             boundary: Probe::default(),
         }
     }
@@ -166,7 +181,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
             ..StepRecord::default()
         };
         let tally = Some(self.lane.spare_tallies.pop().unwrap_or_default());
-        self.steps.push(LaneStep { record, tally, in_flight: 0, end: Nanos::NEVER, closed: false });
+        let Lane { rng, index: lane, .. } = &mut *self.lane;
+        let arrivals = self.program.steps[index].arrivals(*lane, self.program.lane_count, start, rng);
+        self.steps.push(LaneStep { record, tally, arrivals, in_flight: 0, end: Nanos::NEVER, closed: false });
         self.integrated = start;
         self.last_submission = start;
         self.ahead.clear();
@@ -187,7 +204,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
             }
             self.fill(index, step, limit);
             let wait = if self.outstanding == 0 && step.end() == Nanos::NEVER { IDLE_POLL } else { POLL };
-            self.reap(Nanos(step.end().0.min(now.0 + wait.0)));
+            let due = self.steps[index].arrivals.as_ref().filter(|_| self.outstanding < limit).map(Arrivals::due);
+            let look = due.unwrap_or(Nanos::NEVER).min(Nanos(now.0 + wait.0));
+            self.reap(step.end().min(look));
         }
     }
 
@@ -196,6 +215,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
         while self.outstanding < limit {
             let now = self.lane.device.now();
             if now >= step.end() {
+                return;
+            }
+            if self.steps[index].arrivals.as_ref().is_some_and(|arrivals| arrivals.due() > now) {
                 return;
             }
             if !step.claim(self.program.lane_count == 1) {
@@ -212,11 +234,14 @@ impl<'a, D: Device> LaneRun<'a, D> {
         step.claimed_bytes(access.length, self.program.lane_count == 1);
         self.integrate(now);
         self.outstanding += 1;
+        let due = self.steps[index].arrivals.as_mut().map(|arrivals| arrivals.take(&mut self.lane.rng));
         self.lane.flights[slot as usize] = Flight {
             outstanding: true,
             step: index,
             direction: access.direction,
             submitted: now,
+            due,
+            offset: access.offset,
             length: access.length,
         };
         self.note_submission(index, now);
@@ -306,10 +331,14 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let tally = step.tally.as_mut().expect("a step keeps its tally until its last I/O is in");
         match completion.result {
             Ok(bytes) if bytes == flight.length => {
-                let Flight { direction, submitted, .. } = flight;
+                let Flight { direction, submitted, due, .. } = flight;
                 self.io_count += 1;
                 self.latency_sum_ns += completion.at.0 - submitted.0;
-                tally.count(&Completed { direction, submitted, at: completion.at, bytes }, step.record.start, step.end);
+                let completed = Completed { direction, submitted, due, at: completion.at, bytes };
+                tally.count(&completed, step.record.start, step.end);
+                if let Some(tap) = &mut self.tap {
+                    tap.take(captured(&flight, completion.at));
+                }
             }
             Ok(_) => self.count_error(flight, Errno::SHORT_TRANSFER),
             Err(errno) => self.count_error(flight, errno),
@@ -340,6 +369,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let step = &mut self.steps[index];
         step.end = end;
         step.closed = true;
+        step.record.offered_io_count = step.arrivals.as_mut().map(|arrivals| arrivals.offered(end, &mut self.lane.rng));
         step.record.span = Nanos(end.0.saturating_sub(step.record.start.0));
         step.record.cpu = probe.cpu.zip(self.boundary.cpu).map(|(after, before)| after - before);
         step.record.counters_after = probe.counters;
@@ -397,5 +427,16 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     fn probe(&mut self) -> Probe {
         self.lane.device.probe(self.lane.index == 0)
+    }
+}
+
+fn captured(flight: &Flight, at: Nanos) -> Captured {
+    Captured {
+        at,
+        latency: at - flight.submitted,
+        offset: flight.offset,
+        length: flight.length.0 as u32,
+        step: flight.step as u32,
+        direction: flight.direction,
     }
 }

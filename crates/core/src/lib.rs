@@ -9,6 +9,8 @@
 #![forbid(unsafe_code)]
 
 pub mod active_range;
+pub mod arrival;
+pub mod capture;
 pub mod contract;
 pub mod histogram;
 pub mod pattern;

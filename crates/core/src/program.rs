@@ -3,6 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::arrival::Arrivals;
+use crate::capture::Tap;
 use crate::contract::{Bytes, DataPattern, Nanos};
 use crate::pattern::CompiledPattern;
 use crate::record::Ended;
@@ -38,6 +42,7 @@ pub(crate) struct SharedProgram {
     pub(crate) step_index: AtomicUsize,
     pub(crate) clock: AtomicU64,
     pub(crate) lane_totals: Vec<LaneTotal>,
+    pub(crate) tap: Option<Tap>,
 }
 
 /// What a lane has completed so far, for those who watch.
@@ -111,6 +116,19 @@ impl SharedStep {
         let before = self.claimed.load(Ordering::Relaxed);
         self.claimed.store(before + amount, Ordering::Relaxed);
         before
+    }
+
+    /// When the I/Os of this lane are due, where the step states a rate.
+    pub(crate) fn arrivals(
+        &self,
+        lane: usize,
+        lane_count: usize,
+        start: Nanos,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Option<Arrivals> {
+        let lanes = lane_count.min(self.demand.thread_count as usize);
+        let arrival = self.demand.arrival.filter(|_| lane < lanes)?;
+        Some(Arrivals::new(arrival, lane, lanes, start, rng))
     }
 
     pub(crate) fn slots(&self, lane: usize, lane_count: usize) -> u32 {

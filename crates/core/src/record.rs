@@ -32,6 +32,19 @@ pub struct SeriesPoint {
     pub latency_max_ns: u64,
 }
 
+/// Response times of completed I/Os, counted from when they were due.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencyRecord {
+    /// Their sum, ns.
+    pub sum_ns: u64,
+    /// The smallest.
+    pub min_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+    /// All of them as (bucket, count), ascending.
+    pub histogram: Vec<(u32, u64)>,
+}
+
 /// Everything counted in one direction of a step; see [`StepRecord`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionRecord {
@@ -55,6 +68,8 @@ pub struct DirectionRecord {
     pub histogram: Vec<(u32, u64)>,
     /// One point per second of the window.
     pub series: Vec<SeriesPoint>,
+    /// With a stated arrival rate: the same I/Os from when they were due, the time they waited to be issued included.
+    pub intended: Option<LatencyRecord>,
 }
 
 /// What one step did. Times are on the device's clock.
@@ -78,6 +93,8 @@ pub struct StepRecord {
     pub first_submission: Option<Nanos>,
     /// Last submission.
     pub last_submission: Option<Nanos>,
+    /// With a stated arrival rate: I/Os that were due in [0, T], those that could not be issued among them.
+    pub offered_io_count: Option<u64>,
     /// CPU time of the stimulus threads.
     pub cpu: Option<Nanos>,
     /// The drive's counters at the start.
@@ -108,6 +125,20 @@ impl DirectionRecord {
         }
         merge_sparse(&mut self.histogram, &other.histogram);
         merge_series(&mut self.series, &other.series);
+        self.intended = match (self.intended.take(), &other.intended) {
+            (Some(left), Some(right)) => Some(left.merged(right)),
+            (left, right) => left.or_else(|| right.clone()),
+        };
+    }
+}
+
+impl LatencyRecord {
+    fn merged(mut self, other: &Self) -> Self {
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        merge_sparse(&mut self.histogram, &other.histogram);
+        self
     }
 }
 
@@ -120,6 +151,10 @@ impl StepRecord {
         self.submission_gap_max = self.submission_gap_max.max(other.submission_gap_max);
         self.first_submission = smallest(self.first_submission, other.first_submission);
         self.last_submission = self.last_submission.max(other.last_submission);
+        self.offered_io_count = match (self.offered_io_count, other.offered_io_count) {
+            (Some(left), Some(right)) => Some(left + right),
+            (left, right) => left.or(right),
+        };
         self.counters_before = self.counters_before.or(other.counters_before);
         self.counters_after = self.counters_after.or(other.counters_after);
         self.cpu = self.cpu.zip(other.cpu).map(|(left, right)| left + right);

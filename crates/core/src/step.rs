@@ -1,6 +1,7 @@
 //! A step: one access pattern at one demand on one range until one stop rule.
 
 use crate::active_range::{ActiveRange, RangeError};
+use crate::arrival::Arrival;
 use crate::contract::{Bytes, DeviceInfo, Errno, Nanos};
 use crate::pattern::{AccessPattern, CompiledPattern, PatternError};
 
@@ -8,12 +9,14 @@ use crate::pattern::{AccessPattern, CompiledPattern, PatternError};
 pub const OUTSTANDING_MAX: u64 = 65_536;
 
 /// Thread count and outstanding I/Os per thread; total OIO is their product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// Threads, at least 1.
     pub thread_count: u32,
-    /// Outstanding I/Os per thread, at least 1.
+    /// Outstanding I/Os per thread, at least 1; with a stated arrival rate the most that there may be.
     pub queue_depth: u32,
+    /// I/Os are issued at this rate, whatever the drive does; `None` means as soon as another is complete.
+    pub arrival: Option<Arrival>,
 }
 
 impl Demand {
@@ -72,6 +75,11 @@ pub enum ProgramError {
         /// Total outstanding I/O asked for.
         outstanding: u64,
     },
+    /// The arrival rate of step `step` is not above 0 and at most 10^9 a second.
+    Arrival {
+        /// Index of the step.
+        step: usize,
+    },
     /// The stop rule of step `step` allows no I/O.
     Stop {
         /// Index of the step.
@@ -91,6 +99,9 @@ impl std::fmt::Display for ProgramError {
             Self::Demand { step, outstanding } => {
                 write!(formatter, "step {step}: {outstanding} outstanding I/Os are not in 1 to {OUTSTANDING_MAX}")
             }
+            Self::Arrival { step } => {
+                write!(formatter, "step {step}: the arrival rate must be above 0 and at most 10^9 a second")
+            }
             Self::Stop { step } => write!(formatter, "step {step}: the stop rule allows no I/O"),
             Self::Prepare(errno) => {
                 write!(formatter, "the device could not be made ready (errno {}): lower the demand", errno.0)
@@ -109,6 +120,9 @@ impl StepSpec {
         }
         if matches!(self.stop, StopRule::Time(Nanos(0)) | StopRule::Amount(Bytes(0)) | StopRule::Count(0)) {
             return Err(ProgramError::Stop { step });
+        }
+        if self.demand.arrival.is_some_and(|arrival| !(1e-3..=1e9).contains(&arrival.per_second)) {
+            return Err(ProgramError::Arrival { step });
         }
         let (needed, capacity) = (self.range.end().0, info.capacity.0);
         if needed > capacity {

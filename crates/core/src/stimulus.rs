@@ -8,6 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::active_range::ActiveRange;
+use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::lane::Lane;
 use crate::program::{LaneTotal, SharedProgram, SharedStep};
@@ -132,9 +133,23 @@ impl<D: Device + 'static> Stimulus<D> {
         &mut self,
         steps: &[StepSpec],
         limits: Limits,
+        watch: impl FnMut(Progress) -> Decision,
+    ) -> Result<Vec<StepRecord>, ProgramError> {
+        self.run_captured(steps, limits, None, watch)
+    }
+
+    /// The same, with every completion handed to a tap, which is let go of when the program is over.
+    ///
+    /// # Errors
+    /// See [`Self::run`].
+    pub fn run_captured(
+        &mut self,
+        steps: &[StepSpec],
+        limits: Limits,
+        tap: Option<Tap>,
         mut watch: impl FnMut(Progress) -> Decision,
     ) -> Result<Vec<StepRecord>, ProgramError> {
-        let program = Arc::new(self.share(steps, limits)?);
+        let program = Arc::new(self.share(steps, limits, tap)?);
         // Both ends of a program are read while no lane has an I/O outstanding, so that it is accounted for to the byte.
         let counters_before = self.counters()?;
         // A lane that is gone is found here, before the others wait for it to be ready.
@@ -163,7 +178,7 @@ impl<D: Device + 'static> Stimulus<D> {
         Ok(self.with_device(|device| device.probe(true))?.counters)
     }
 
-    fn share(&mut self, specs: &[StepSpec], limits: Limits) -> Result<SharedProgram, ProgramError> {
+    fn share(&mut self, specs: &[StepSpec], limits: Limits, tap: Option<Tap>) -> Result<SharedProgram, ProgramError> {
         let mut data: Vec<DataPattern> = Vec::new();
         let mut steps = Vec::with_capacity(specs.len());
         for (index, spec) in specs.iter().enumerate() {
@@ -188,6 +203,7 @@ impl<D: Device + 'static> Stimulus<D> {
             io_time_limit: limits.io_time_limit,
             step_index: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
+            tap,
             lane_totals: self.lanes.iter().map(|_| LaneTotal::default()).collect(),
         })
     }

@@ -1,6 +1,8 @@
 //! The loop on a device of constant service time, where every count is known beforehand.
 
 use super::*;
+use crate::arrival::{Arrival, ArrivalProcess};
+use crate::capture::tap;
 use crate::contract::{Completion, Direction, Errno, Io, Probe};
 use crate::pattern::{AccessPattern, Cursor};
 use crate::step::{Demand, StopRule};
@@ -99,7 +101,7 @@ fn step(random_share: f64, queue_depth: u32, stop: StopRule) -> StepSpec {
             writes_tail: false,
             data: DataPattern::Random,
         },
-        demand: Demand { thread_count: 1, queue_depth },
+        demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop,
     }
@@ -319,4 +321,81 @@ fn threads_share_a_step_and_those_without_a_part_leave_no_trace() {
     assert!(records.iter().all(|record| record.span == Nanos(10_500_000)));
     let alone = run(&mut stimulus, &[narrow]);
     assert_eq!((alone[0].write.window_io_count, alone[0].span), (20, Nanos(10_500_000)));
+}
+
+fn open_loop(per_second: f64, process: ArrivalProcess, queue_depth: u32) -> StepRecord {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let mut step = step(1.0, queue_depth, StopRule::Time(Nanos::SECOND));
+    step.demand.arrival = Some(Arrival { per_second, process });
+    run(&mut stimulus, &[step]).remove(0)
+}
+
+/// One at a time of 1 ms each serves 1,000 of 1,200 a second: the n-th is late by n (1 - 1 / 1.2) ms.
+#[test]
+fn an_overloaded_open_loop_tells_how_late_it_is() {
+    let record = open_loop(1200.0, ArrivalProcess::Fixed, 1);
+    let write = &record.write;
+    let intended = write.intended.as_ref().expect("an open loop");
+    assert_eq!((write.window_io_count, record.offered_io_count), (1000, Some(1201)));
+    assert_eq!((write.latency_min_ns, write.latency_max_ns), (Some(1_000_000), Some(1_000_000)));
+    let late_ms = intended.max_ns as f64 / 1e6;
+    assert!((late_ms - (1.0 + 999.0 / 6.0)).abs() < 0.5, "{late_ms}");
+    let mean_ms = intended.sum_ns as f64 / 1e6 / 1000.0;
+    assert!((mean_ms - (1.0 + 499.5 / 6.0)).abs() < 0.5, "{mean_ms}");
+}
+
+#[test]
+fn an_open_loop_that_keeps_up_is_not_late() {
+    let record = open_loop(500.0, ArrivalProcess::Fixed, 4);
+    let intended = record.write.intended.as_ref().expect("an open loop");
+    assert_eq!((record.offered_io_count, record.write.window_io_count), (Some(501), 500));
+    assert_eq!((intended.min_ns, intended.max_ns), (1_000_000, 1_000_000));
+    assert_eq!(record.outstanding_ns, 500 * 1_000_000);
+}
+
+/// M/D/1 at half load waits for half a service time in the mean (Pollaczek and Khinchine).
+#[test]
+fn poisson_arrivals_queue_as_theory_says() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let closed = step(1.0, 1, StopRule::Count(1));
+    let mut step = step(1.0, 1, StopRule::Time(Nanos(100 * Nanos::SECOND.0)));
+    step.demand.arrival = Some(Arrival { per_second: 500.0, process: ArrivalProcess::Poisson });
+    let record = run(&mut stimulus, &[step]).remove(0);
+    let intended = record.write.intended.as_ref().expect("an open loop");
+    let mean_ms = intended.sum_ns as f64 / (record.write.window_io_count + record.write.tail_io_count) as f64 / 1e6;
+    assert!((mean_ms - 1.5).abs() < 0.03, "{mean_ms}");
+    assert!(run(&mut stimulus, &[closed])[0].write.intended.is_none());
+}
+
+#[test]
+fn an_arrival_rate_of_nothing_is_refused() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let mut step = step(1.0, 1, StopRule::Count(1));
+    step.demand.arrival = Some(Arrival { per_second: 0.0, process: ArrivalProcess::Fixed });
+    let refused = stimulus.run(&[step], Limits::default(), |_| Decision::Continue);
+    assert_eq!(refused, Err(ProgramError::Arrival { step: 0 }));
+}
+
+#[test]
+fn every_completion_is_captured_and_changes_nothing() {
+    let mixed = || [step(1.0, 4, StopRule::Count(100_000)), step(0.0, 2, StopRule::Count(50_000))];
+    let (mut plain, _) = stimulus(1_000_000, None, false);
+    let expected = run(&mut plain, &mixed());
+    let (mut stimulus, seen) = stimulus(1_000_000, None, false);
+    let (tap, chunks) = tap(true);
+    let writer = std::thread::spawn(move || {
+        let mut rows = Vec::new();
+        let lost = chunks.drain(|chunk| {
+            rows.extend_from_slice(chunk);
+            Ok::<(), ()>(())
+        });
+        (rows, lost)
+    });
+    let records = stimulus.run_captured(&mixed(), Limits::default(), Some(tap), |_| Decision::Continue);
+    let (rows, lost) = writer.join().expect("drains");
+    assert_eq!((records.expect("runs"), lost), (expected, Ok(0)));
+    let issued: Vec<Bytes> = seen.lock().expect("not poisoned").iter().map(|io| io.offset).collect();
+    assert_eq!(rows.iter().map(|row| row.offset).collect::<Vec<_>>(), issued);
+    assert!(rows.iter().all(|row| row.latency == Nanos(1_000_000) && row.length == 4096));
+    assert_eq!(rows.iter().filter(|row| row.step == 1).count(), 50_000);
 }

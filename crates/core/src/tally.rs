@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::contract::{Bytes, Direction, Errno, Nanos};
 use crate::histogram::Histogram;
-use crate::record::{DirectionRecord, SeriesPoint, StepRecord};
+use crate::record::{DirectionRecord, LatencyRecord, SeriesPoint, StepRecord};
 
 /// The counts of one step in one lane. Memory is kept and reused from step to step.
 #[derive(Default)]
@@ -25,12 +25,24 @@ struct DirectionTally {
     errors: BTreeMap<i32, u64>,
     histogram: Histogram,
     series: Vec<SeriesPoint>,
+    intended: Option<Box<Intended>>,
+}
+
+/// Response times from when the I/Os were due.
+#[derive(Default)]
+struct Intended {
+    sum_ns: u64,
+    min_ns: Option<u64>,
+    max_ns: u64,
+    histogram: Histogram,
 }
 
 /// A completed I/O with the instants that place it in its step.
 pub(crate) struct Completed {
     pub(crate) direction: Direction,
     pub(crate) submitted: Nanos,
+    /// When it was due; `None` where it was due when it was submitted.
+    pub(crate) due: Option<Nanos>,
     pub(crate) at: Nanos,
     pub(crate) bytes: Bytes,
 }
@@ -43,6 +55,9 @@ impl Tally {
         tally.latency_min_ns = Some(tally.latency_min_ns.map_or(latency_ns, |min| min.min(latency_ns)));
         tally.latency_max_ns = tally.latency_max_ns.max(latency_ns);
         tally.histogram.record(latency_ns);
+        if let Some(due) = io.due {
+            tally.intended.get_or_insert_default().count(io.at.0 - due.0);
+        }
         if io.at <= end {
             tally.window_io_count += 1;
             tally.window_bytes += io.bytes.0;
@@ -71,6 +86,20 @@ impl Tally {
     }
 }
 
+impl Intended {
+    fn count(&mut self, latency_ns: u64) {
+        self.sum_ns += latency_ns;
+        self.min_ns = Some(self.min_ns.map_or(latency_ns, |min| min.min(latency_ns)));
+        self.max_ns = self.max_ns.max(latency_ns);
+        self.histogram.record(latency_ns);
+    }
+
+    fn record(&self) -> Option<LatencyRecord> {
+        let min_ns = self.min_ns?;
+        Some(LatencyRecord { sum_ns: self.sum_ns, min_ns, max_ns: self.max_ns, histogram: self.histogram.sparse() })
+    }
+}
+
 impl DirectionTally {
     fn count_second(&mut self, index: usize, bytes: u64, latency_ns: u64) {
         if index >= self.series.len() {
@@ -95,6 +124,7 @@ impl DirectionTally {
             errors: std::mem::take(&mut self.errors),
             histogram: if self.latency_min_ns.is_some() { self.histogram.sparse() } else { Vec::new() },
             series: std::mem::take(&mut self.series),
+            intended: self.intended.take().and_then(|intended| intended.record()),
         };
         self.histogram.clear();
         let histogram = std::mem::take(&mut self.histogram);

@@ -98,7 +98,7 @@ fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: Stop
             writes_tail: random_share == 0.0,
             data: DataPattern::Random,
         },
-        demand: Demand { thread_count: 1, queue_depth: 32 },
+        demand: Demand { thread_count: 1, queue_depth: 32, arrival: None },
         range: ActiveRange::new(vec![0], capacity).expect("the whole drive"),
         stop,
     }

@@ -11,6 +11,7 @@ mod records;
 mod specs;
 mod state;
 mod stimulus;
+mod trace;
 
 /// The native half of Assay.
 #[pymodule]

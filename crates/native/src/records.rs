@@ -23,6 +23,10 @@ pub(crate) struct NativeDirection {
     series_bytes: Vec<u64>,
     series_latency_ns_sum: Vec<u64>,
     series_latency_ns_max: Vec<u64>,
+    intended_ns_sum: Option<u64>,
+    intended_ns_min: Option<u64>,
+    intended_ns_max: Option<u64>,
+    intended_histogram: Vec<(u32, u64)>,
 }
 
 /// The drive's cumulative counters; the fields are those of `assay.records.KernelCounters`.
@@ -49,6 +53,7 @@ pub(crate) struct NativeStep {
     submission_gap_ns_max: u64,
     first_submission_ns: Option<u64>,
     last_submission_ns: Option<u64>,
+    offered_io_count: Option<u64>,
     cpu_ns: Option<u64>,
     counters_before: Option<NativeCounters>,
     counters_after: Option<NativeCounters>,
@@ -58,7 +63,11 @@ pub(crate) struct NativeStep {
 impl From<DirectionRecord> for NativeDirection {
     fn from(record: DirectionRecord) -> Self {
         let series = |value: fn(&SeriesPoint) -> u64| record.series.iter().map(value).collect();
+        let intended = record.intended.as_ref();
         Self {
+            intended_ns_sum: intended.map(|latency| latency.sum_ns),
+            intended_ns_min: intended.map(|latency| latency.min_ns),
+            intended_ns_max: intended.map(|latency| latency.max_ns),
             window_io_count: record.window_io_count,
             window_bytes: record.window_bytes.0,
             tail_io_count: record.tail_io_count,
@@ -72,6 +81,7 @@ impl From<DirectionRecord> for NativeDirection {
             series_latency_ns_max: series(|point| point.latency_max_ns),
             errors: record.errors,
             histogram: record.histogram,
+            intended_histogram: record.intended.map(|latency| latency.histogram).unwrap_or_default(),
         }
     }
 }
@@ -101,6 +111,7 @@ impl From<StepRecord> for NativeStep {
             submission_gap_ns_max: record.submission_gap_max.0,
             first_submission_ns: record.first_submission.map(|at| at.0),
             last_submission_ns: record.last_submission.map(|at| at.0),
+            offered_io_count: record.offered_io_count,
             cpu_ns: record.cpu.map(|span| span.0),
             counters_before: record.counters_before.map(Into::into),
             counters_after: record.counters_after.map(Into::into),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use assay_core::active_range::ActiveRange;
+use assay_core::arrival::{Arrival, ArrivalProcess};
 use assay_core::contract::{Bytes, DataPattern, Nanos};
 use assay_core::pattern::{AccessPattern, Cursor};
 use assay_core::step::{Demand, StepSpec, StopRule};
@@ -36,6 +37,19 @@ pub(crate) struct PyAccessPattern {
 pub(crate) struct PyDemand {
     thread_count: u32,
     queue_depth: u32,
+    arrivals_per_s: Option<f64>,
+    arrival_process: String,
+}
+
+impl PyDemand {
+    fn convert(&self) -> Demand {
+        let process = match self.arrival_process.as_str() {
+            "poisson" => ArrivalProcess::Poisson,
+            _ => ArrivalProcess::Fixed,
+        };
+        let arrival = self.arrivals_per_s.map(|per_second| Arrival { per_second, process });
+        Demand { thread_count: self.thread_count, queue_depth: self.queue_depth, arrival }
+    }
 }
 
 #[derive(FromPyObject)]
@@ -148,7 +162,7 @@ impl PyStepSpec {
         let PyActiveRange { segment_starts, segment_bytes } = self.active_range;
         Ok(StepSpec {
             pattern: self.pattern.convert(files)?,
-            demand: Demand { thread_count: self.demand.thread_count, queue_depth: self.demand.queue_depth },
+            demand: self.demand.convert(),
             range: ActiveRange::new(segment_starts, segment_bytes).map_err(|error| range_error(&error))?,
             stop: self.stop.convert()?,
         })

@@ -16,9 +16,13 @@ use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
 use crate::state;
+use crate::trace::Tracer;
 
 /// Progress is shown at most this often.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
+
+/// Rows that a capture has written, and completions that it has lost.
+type Traced = (u64, u64);
 
 enum Engine {
     Simulated(Stimulus<SimulatedDrive>),
@@ -94,26 +98,37 @@ impl NativeStimulus {
     /// Run the steps without a gap and return one record per step that was begun.
     ///
     /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
-    /// the last record then says `interrupted`.
+    /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
+    /// kept; its rows, and the completions that were lost, are returned beside the records.
     fn run(
         &mut self,
         py: Python<'_>,
         steps: Vec<PyStepSpec>,
         error_limit: u64,
         watch: Option<Py<PyAny>>,
-    ) -> PyResult<Vec<NativeStep>> {
+        capture: Option<(PathBuf, bool)>,
+    ) -> PyResult<(Vec<NativeStep>, Option<Traced>)> {
         let steps: Vec<StepSpec> =
             steps.into_iter().map(|step| step.convert(&mut self.files)).collect::<PyResult<_>>()?;
         let limits = Limits { error_limit, ..Limits::default() };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
-        let records = py.detach(|| match engine {
-            Engine::Simulated(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
-            Engine::SimulatedDisk(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
-            Engine::Real(stimulus) => stimulus.run(&steps, limits, |progress| watcher.look(progress)),
+        // Time is virtual on a simulated drive: there the loop may wait for the file.
+        let waits = !matches!(engine, Engine::Real(_));
+        let tracing = capture.map(|(path, addresses)| Tracer::start(&path, addresses, waits)).transpose()?;
+        let (tracer, tap) = tracing.unzip();
+        let (records, captured) = py.detach(|| {
+            let look = |progress| watcher.look(progress);
+            let records = match engine {
+                Engine::Simulated(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+                Engine::SimulatedDisk(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+                Engine::Real(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+            };
+            (records, tracer.map(Tracer::finish).transpose())
         });
         watcher.outcome()?;
-        Ok(records.map_err(|error| program_error(&error))?.into_iter().map(NativeStep::from).collect())
+        let records = records.map_err(|error| program_error(&error))?;
+        Ok((records.into_iter().map(NativeStep::from).collect(), captured?))
     }
 
     /// Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
@@ -145,17 +160,18 @@ impl NativeStimulus {
         self.flash()?.with_device(|drive| state::hash(drive)).map_err(|error| program_error(&error))
     }
 
-    /// (errno that refused to register buffers, completions deferred) of the last program over all threads.
+    /// (errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
     ///
     /// The errno is 0 where they are registered. None on a simulated drive.
-    fn disclosure(&mut self) -> PyResult<Option<(i32, bool)>> {
+    fn disclosure(&mut self) -> PyResult<Option<(i32, bool, bool)>> {
         match self.engine()? {
             Engine::Simulated(_) | Engine::SimulatedDisk(_) => Ok(None),
             Engine::Real(stimulus) => {
                 let lanes = stimulus.with_devices(UringDevice::disclosure).map_err(|error| program_error(&error))?;
                 let lanes: Vec<_> = lanes.into_iter().flatten().collect();
                 let refused = lanes.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
-                Ok((!lanes.is_empty()).then(|| (refused, lanes.iter().all(|how| how.deferred_completions))))
+                let deferred = lanes.iter().all(|how| how.deferred_completions);
+                Ok(lanes.first().map(|how| (refused, deferred, how.counter_clock)))
             }
         }
     }

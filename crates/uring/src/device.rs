@@ -46,6 +46,8 @@ pub struct Disclosure {
     pub registration_refused: Option<Errno>,
     /// The kernel runs completions only when this thread asks (since Linux 6.1).
     pub deferred_completions: bool,
+    /// Response times are stamped with the time stamp counter; without, with the kernel's monotonic clock.
+    pub counter_clock: bool,
 }
 
 /// A real drive as one lane sees it.
@@ -158,7 +160,8 @@ impl Queue {
         let (ring, deferred_completions) = build_ring(slot_count)?;
         let memory = Memory::new(transfer * slot_count as usize * (data.len() + 1))?;
         ring.submitter().register_files(&[target.descriptor.as_raw_fd()])?;
-        let disclosure = Disclosure { registration_refused: None, deferred_completions };
+        let counter_clock = clock::is_counter();
+        let disclosure = Disclosure { registration_refused: None, deferred_completions, counter_clock };
         let origin = target.data_origin ^ clock::monotonic().0;
         let payloads = data.iter().map(|pattern| Payload::new(pattern, origin)).collect();
         let mut queue = Self { ring, memory, data: data.to_vec(), payloads, slot_count, transfer, disclosure };

@@ -6,7 +6,8 @@ What physics does not give is left as a residual and listed.
 from __future__ import annotations
 
 from assay.calibrate.measure import Rig, measured
+from assay.calibrate.refine import refine, scattered
 from assay.calibrate.search import Fit, fit, residuals
 from assay.calibrate.targets import read_targets
 
-__all__ = ["Fit", "Rig", "fit", "measured", "read_targets", "residuals"]
+__all__ = ["Fit", "Rig", "fit", "measured", "read_targets", "refine", "residuals", "scattered"]

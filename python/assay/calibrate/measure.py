@@ -27,7 +27,7 @@ FEW = 300
 
 CELL_SHARE = 0.25
 LARGE_BYTES = 32 * KIB
-"""Cells of smaller transfers are shorter still than the capacity asks for, so that a card takes below a second."""
+"""Cells of smaller transfers may be shorter still than the capacity asks for, so that a card takes below a second."""
 
 _PAGE = 4 * KIB
 _ROUNDS = 4
@@ -57,10 +57,13 @@ class Rig:
         return cls(capacity_bytes=capacity_bytes, tests=loops, wsat_demand=wsat)
 
 
-def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str, float]:
+def measured(
+    card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES, cell_share: float = CELL_SHARE
+) -> dict[str, float]:
     """What a card gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
 
-    Durations and amounts shrink with the capacity; parameters with a size of their own (buffer, batch) do not.
+    Durations and amounts shrink with the capacity, cells of small transfers by ``cell_share`` besides; parameters with
+    a size of their own (buffer, batch) do not.
     """
     # Housekeeping that comes once in many scaled cells would be luck, not a figure.
     small = replace(card, capacity_bytes=scaled_bytes, stall_every_bytes=0)
@@ -68,18 +71,20 @@ def measured(card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES) -> dict[str
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
         with Stimulus.simulated(small, seed=1, epoch_wall_ns=0) as stimulus:
-            found |= phase(_Scaled(stimulus, rig, scaled_bytes))
+            found |= phase(_Scaled(stimulus, rig, small, cell_share))
     return found
 
 
 class _Scaled:
     """A scaled drive on its way through the tests."""
 
-    def __init__(self, stimulus: Stimulus, rig: Rig, scaled_bytes: int) -> None:
-        self._stimulus, self._rig, self._bytes = stimulus, rig, scaled_bytes
-        self._share = scaled_bytes / rig.capacity_bytes
+    def __init__(self, stimulus: Stimulus, rig: Rig, small: Card, cell_share: float) -> None:
+        self._stimulus, self._rig, self._bytes = stimulus, rig, small.capacity_bytes
+        self._cell_share = cell_share
+        self._over_provisioning = small.over_provisioning
+        self._share = small.capacity_bytes / rig.capacity_bytes
         self._identity = DriveIdentity(
-            id="sim:", path="sim:", kind="simulated", capacity_bytes=scaled_bytes, logical_block_bytes=512
+            id="sim:", path="sim:", kind="simulated", capacity_bytes=small.capacity_bytes, logical_block_bytes=512
         )
 
     def saturation(self) -> dict[str, float]:
@@ -87,7 +92,8 @@ class _Scaled:
         fresh = self._write(pages // 20)
         self._stimulus.purge_simulated()
         self._fill("iops")
-        self._write(pages * 3 // 4)
+        # What a sequential fill leaves free is used up before collection begins.
+        self._write(round(pages * max(0.75, 1.5 * self._over_provisioning)))
         return {"wsat_fob_iops": _rate(fresh), "wsat_steady_iops": _rate(self._write(pages // 10))}
 
     def iops(self) -> dict[str, float]:
@@ -102,8 +108,9 @@ class _Scaled:
         self._fill("tp-1024")
         full = self._rig.tests["tp-1024"]
         outstanding = full.demand.thread_count * full.demand.queue_depth
-        # By count, since a scaled minute is shorter than a deep queue of large transfers.
-        stop = StopRule(io_count=max(3 * outstanding, FEW))
+        # By count, since a scaled minute is shorter than a deep queue of large transfers; by many, since each step
+        # begins while those of the step before are still in the drive.
+        stop = StopRule(io_count=max(12 * outstanding, FEW))
         program = [replace(step, stop=stop) for step in round_program(full, self._range(full))]
         # A drive that takes more than half a minute for one transfer is given up by the engine.
         reads, *_, writes = self._stimulus.run([*program, *program])
@@ -129,7 +136,7 @@ class _Scaled:
 
     def _shortened(self, step: StepSpec) -> StepSpec:
         small = step.pattern.sizes[0][0] < LARGE_BYTES
-        span_ns = (step.stop.time_ns or 0) * self._share * (CELL_SHARE if small else 1.0)
+        span_ns = (step.stop.time_ns or 0) * self._share * (self._cell_share if small else 1.0)
         return replace(step, stop=StopRule(time_ns=round(span_ns)))
 
     def _fill(self, test: str) -> None:

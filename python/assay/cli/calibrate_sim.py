@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,10 @@ _WITHIN = 0.25
 @click.option("--against", type=_FILE, required=True, help="Published IOPS: columns block_kib, read_pct, iops.")
 @click.option("--figures", type=_FILE, help="Other published figures: columns figure, value.")
 @click.option("--plan", "plan_file", type=_FILE, help="Plan with the demands of the published runs.")
-@click.option("--evaluations", type=click.IntRange(60, 1_000_000), default=900, help="Cards that are tried.")
+@click.option("--evaluations", type=click.IntRange(0, 1_000_000), default=900, help="Cards that are tried; 0: none.")
 @click.option("--seed", type=int, default=1, help="Of the search.")
 @click.option("--out", type=_FILE, help="Card file to write; default: DRIVE-fitted.toml.")
+@click.option("--refine", type=click.IntRange(0, 100), default=0, help="Rounds of least squares after the search.")
 @click.option("--cross-validate", is_flag=True, help="Also fit without each row and column in turn, a quarter as long.")
 def calibrate_sim(drive: str, **options: Any) -> None:
     """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its card.
@@ -45,7 +46,13 @@ def calibrate_sim(drive: str, **options: Any) -> None:
     plan = load_plan(options["plan_file"], {"drive": drive})
     rig = Rig.of(plan, card.capacity_bytes, card.logical_block_bytes)
     with Pool() as pool:
-        search = _Search(rig=rig, seed=options["seed"], evaluations=options["evaluations"], workers=pool.map)
+        search = _Search(
+            rig=rig,
+            seed=options["seed"],
+            evaluations=options["evaluations"],
+            rounds=options["refine"],
+            workers=pool.map,
+        )
         found = search.run(card, targets, lambda error: click.echo(f"best so far {error:.4f}", err=True))
         held_out = search.cross_validated(found.card, targets) if options["cross_validate"] else []
     report = [*_report(found, rig, targets), *held_out]
@@ -62,15 +69,22 @@ class _Search:
     rig: Rig
     seed: int
     evaluations: int
+    rounds: int
     workers: Callable[..., Any]
 
     def run(
         self, start: Card, targets: Mapping[str, float], show: Callable[[float], None] = lambda _: None, share: int = 1
     ) -> Fit:
-        from assay.calibrate import fit  # noqa: PLC0415
+        from assay.calibrate import Fit, fit, refine  # noqa: PLC0415
 
-        count = max(self.evaluations // share, 60)
-        return fit(start, self.rig, targets, evaluations=count, seed=self.seed, show=show, workers=self.workers)
+        found = Fit(card=start, error=math.inf, evaluations=0)
+        if self.evaluations:
+            count = max(self.evaluations // share, 60)
+            found = fit(start, self.rig, targets, evaluations=count, seed=self.seed, show=show, workers=self.workers)
+        if self.rounds:
+            near = refine(found.card, self.rig, targets, rounds=self.rounds, show=show)
+            found = replace(near, evaluations=near.evaluations + found.evaluations)
+        return found
 
     def cross_validated(self, start: Card, targets: Mapping[str, float]) -> list[str]:
         """Fit without each row (block size) and each column (mix) in turn; how well what was left out is met."""
@@ -83,10 +97,10 @@ class _Search:
         return lines
 
     def _held_out(self, start: Card, targets: Mapping[str, float], left_out: set[str]) -> str:
-        from assay.calibrate import residuals  # noqa: PLC0415
+        from assay.calibrate import residuals, scattered  # noqa: PLC0415
 
         kept = {name: value for name, value in targets.items() if name not in left_out}
-        card = self.run(start, kept, share=4).card
+        card = self.run(scattered(start, self.seed), kept, share=4).card
         errors = residuals(card, self.rig, {name: targets[name] for name in left_out})
         middle = median(abs(math.exp(error) - 1) for error in errors.values())
         return f"median error {middle:.1%} over {len(errors)} cells"

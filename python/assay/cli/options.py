@@ -33,6 +33,11 @@ def plan_options(command: Command) -> Command:
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),
         click.option("--thread-count", type=int, metavar="TC", help="Threads; tester's choice."),
         click.option("--queue-depth", type=int, metavar="QD", help="Outstanding I/Os per thread; tester's choice."),
+        click.option(
+            "--capture",
+            type=click.Choice(["none", "times", "addresses"]),
+            help="Keep every measured completion in Parquet files, on wish with place and size.",
+        ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]
     for option in reversed(options):

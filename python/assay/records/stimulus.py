@@ -51,10 +51,16 @@ class AccessPattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """Thread count TC and outstanding I/Os per thread QD, both at least 1; total OIO is their product."""
+    """Thread count TC and outstanding I/Os per thread QD, both at least 1; total OIO is their product.
+
+    arrivals_per_s : I/Os are issued at this rate over all threads, whatever the drive does, as far as the total OIO
+        lets them; above 0.001, at most 1e9. None means as soon as another completes.
+    """
 
     thread_count: int
     queue_depth: int
+    arrivals_per_s: float | None = None
+    arrival_process: Literal["fixed", "poisson"] = "fixed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +103,7 @@ class DirectionRecord:
     errors : failed or short I/Os by errno; they enter nothing else.
     histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
     series_* : one value per second of the window.
+    intended_* : with a stated arrival rate, the same I/Os from when they were due, their wait to be issued included.
     """
 
     window_io_count: int
@@ -112,6 +119,10 @@ class DirectionRecord:
     series_bytes: tuple[int, ...] = ()
     series_latency_ns_sum: tuple[int, ...] = ()
     series_latency_ns_max: tuple[int, ...] = ()
+    intended_ns_sum: int | None = None
+    intended_ns_min: int | None = None
+    intended_ns_max: int | None = None
+    intended_histogram: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +143,7 @@ class StepRecord:
 
     span_ns : T, the length of the measured window.
     start_ns : start on the device's monotonic clock. start_wall_ns : the same instant since the Unix epoch.
+    offered_io_count : with a stated arrival rate, I/Os that were due in [0, T], also those that could not be issued.
     outstanding_ns : time integral of the I/Os outstanding on the drive over [0, T] (unit: I/O x ns).
     submission_gap_ns_max : longest time that a thread went without a submission.
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
@@ -154,6 +166,7 @@ class StepRecord:
     counters_before: KernelCounters | None
     counters_after: KernelCounters | None
     ended: str
+    offered_io_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,6 +11,7 @@ from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.records import LoopSettings
 from assay.rounds import until_saturated, until_steady
 from assay.session.progress import Pace, Progress
+from assay.stimulus import Capture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,14 +24,22 @@ if TYPE_CHECKING:
 
 
 def conduct(
-    planned: PlannedTest, bench: Bench, writer: RunWriter, *, seed: int, show: Callable[[Progress], None]
+    planned: PlannedTest,
+    bench: Bench,
+    writer: RunWriter,
+    *,
+    seed: int,
+    show: Callable[[Progress], None],
+    capture: str = "none",
 ) -> bool:
     """Run one test from purge to end and write it down.
+
+    capture : ``none``, or ``times`` or ``addresses`` of every completion of what is measured.
 
     Returns False where steady state was required and not reached; a write saturation test requires none.
     Raises KeyboardInterrupt, DeviceFailureError and StoreError; what was measured until then is written.
     """
-    conductor = _Conductor(planned, bench, writer, show)
+    conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
         conductor.purge()
@@ -71,9 +80,12 @@ def _conduct_saturation(conductor: _Conductor, settings: SaturationSettings) -> 
 class _Conductor:
     """Runs the programs of one test on the bench, writes them down and shows how far it is."""
 
-    def __init__(self, planned: PlannedTest, bench: Bench, writer: RunWriter, show: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, planned: PlannedTest, bench: Bench, writer: RunWriter, show: Callable[[Progress], None], capture: str
+    ) -> None:
         self.bench = bench
         self._planned, self._writer, self._show = planned, writer, show
+        self._capture = capture
         self._engine: dict[str, str] = {}
         self._done_ns = 0
 
@@ -93,13 +105,21 @@ class _Conductor:
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
         """Run a program, make its record durable, and stop where it failed."""
         self._tell(phase, index=index)
-        records = self.bench.stimulus.run(program, self._watcher(phase, program, index))
+        watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
+        records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
         self._writer.stepped(records, phase=phase, index=index)
         self._check(records)
         return records
+
+    def _captured(self, phase: Phase, index: int) -> Capture | None:
+        """Where the completions of a program are kept: all that is measured, where asked for."""
+        if self._capture == "none" or phase == "precondition":
+            return None
+        path = self._writer.trace_path(f"{self._planned.settings.test}-{phase}-{index:04}")
+        return Capture(path=path, addresses=self._capture == "addresses")
 
     def end(self, last: Judged) -> None:
         self._writer.note("test_ended", reason=last.ended)

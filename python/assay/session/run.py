@@ -62,7 +62,9 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
         writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
         with _failures_noted(writer):
             writer.condition(bench.condition())
-            reached = [conduct(test, bench, writer, seed=seed, show=show) for test in planned.tests]
+            reached = [
+                conduct(test, bench, writer, seed=seed, show=show, capture=plan.capture) for test in planned.tests
+            ]
             code = EXIT_OK if all(reached) else EXIT_NOT_STEADY
             writer.condition(bench.condition())
             writer.note("run_ended", exit_code=code)

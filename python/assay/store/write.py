@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS = "series", "histograms"
+SERIES, HISTOGRAMS, TRACES = "series", "histograms", "traces"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
@@ -106,6 +106,12 @@ class RunWriter:
     def judged(self, window: MeasurementWindow) -> None:
         """A verdict, with its inputs."""
         self._journal.append("verdict", lambda: encode(window))
+
+    def trace_path(self, name: str) -> Path:
+        """Where the completions of a program are to be kept; the folder is made."""
+        folder = self.folder / TRACES
+        folder.mkdir(exist_ok=True)
+        return folder / f"{name}.parquet"
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""

@@ -1,0 +1,122 @@
+//! When the I/Os of an open loop are due, whatever the drive does.
+
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::contract::Nanos;
+
+/// How the times between arrivals are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrivalProcess {
+    /// All the same.
+    Fixed,
+    /// Exponential: arrivals know nothing of each other.
+    Poisson,
+}
+
+/// A stated arrival rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// I/Os per second over all threads, above 0 to 10^9.
+    pub per_second: f64,
+    /// How they are spread.
+    pub process: ArrivalProcess,
+}
+
+/// The arrivals of one lane, in order.
+pub(crate) struct Arrivals {
+    start: Nanos,
+    /// Mean time between two of this lane, and when the next is due, in ns from the start.
+    gap: f64,
+    next: f64,
+    process: ArrivalProcess,
+    taken: u64,
+}
+
+impl Arrivals {
+    /// Lane `lane` of `lanes` takes every `lanes`-th arrival of a fixed rate, or its share of a Poisson process.
+    pub(crate) fn new(arrival: Arrival, lane: usize, lanes: usize, start: Nanos, rng: &mut Xoshiro256PlusPlus) -> Self {
+        let gap = 1e9 / arrival.per_second * lanes as f64;
+        let mut arrivals = Self { start, gap, next: 0.0, process: arrival.process, taken: 0 };
+        arrivals.next = match arrival.process {
+            ArrivalProcess::Fixed => gap * lane as f64 / lanes as f64,
+            ArrivalProcess::Poisson => arrivals.draw(rng),
+        };
+        arrivals
+    }
+
+    /// When the next is due.
+    #[inline]
+    pub(crate) fn due(&self) -> Nanos {
+        Nanos(self.start.0 + self.next as u64)
+    }
+
+    /// Take the next one; returns when it was due.
+    #[inline]
+    pub(crate) fn take(&mut self, rng: &mut Xoshiro256PlusPlus) -> Nanos {
+        let due = self.due();
+        self.next += match self.process {
+            ArrivalProcess::Fixed => self.gap,
+            ArrivalProcess::Poisson => self.draw(rng),
+        };
+        self.taken += 1;
+        due
+    }
+
+    /// Arrivals that were due by `end`, those that were never taken among them.
+    pub(crate) fn offered(&mut self, end: Nanos, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        while self.due() <= end {
+            self.take(rng);
+        }
+        self.taken
+    }
+
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> f64 {
+        // 53 bits in (0, 1]: the logarithm is finite.
+        let uniform = ((rng.next_u64() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
+        -uniform.ln() * self.gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::SeedableRng;
+
+    fn gaps(process: ArrivalProcess, count: usize) -> Vec<f64> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut arrivals = Arrivals::new(Arrival { per_second: 10_000.0, process }, 0, 1, Nanos(5), &mut rng);
+        let times: Vec<u64> = (0..=count).map(|_| arrivals.take(&mut rng).0).collect();
+        times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
+    }
+
+    #[test]
+    fn fixed_arrivals_are_evenly_apart() {
+        assert!(gaps(ArrivalProcess::Fixed, 1000).iter().all(|gap| (gap - 100_000.0).abs() <= 1.0));
+    }
+
+    #[test]
+    fn poisson_arrivals_have_exponential_gaps() {
+        let gaps = gaps(ArrivalProcess::Poisson, 200_000);
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let beyond = |limit: f64| gaps.iter().filter(|gap| **gap > limit).count() as f64 / gaps.len() as f64;
+        assert!((mean / 100_000.0 - 1.0).abs() < 0.01, "{mean}");
+        assert!((beyond(100_000.0) - (-1.0_f64).exp()).abs() < 0.005);
+        assert!((beyond(300_000.0) - (-3.0_f64).exp()).abs() < 0.005);
+    }
+
+    #[test]
+    fn the_lanes_of_a_fixed_rate_take_turns() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let arrival = Arrival { per_second: 1e6, process: ArrivalProcess::Fixed };
+        let mut times: Vec<u64> = Vec::new();
+        for lane in 0..4 {
+            let mut arrivals = Arrivals::new(arrival, lane, 4, Nanos(0), &mut rng);
+            times.extend((0..5).map(|_| arrivals.take(&mut rng).0));
+        }
+        times.sort_unstable();
+        assert_eq!(times, (0..20).map(|nth| nth * 1000).collect::<Vec<_>>());
+        let mut late = Arrivals::new(arrival, 0, 1, Nanos(0), &mut rng);
+        assert_eq!(late.offered(Nanos(9_999), &mut rng), 10);
+    }
+}
