@@ -3,11 +3,13 @@
 //! Goal: in a guest whose clock counts instructions (`benches/instructions.py`), elapsed nanoseconds are instructions, so
 //! that this prints what the engine and the kernel spend on an I/O. Non-goal: a time on real hardware.
 //!
-//! `instructions DEVICE [--loop engine|bare|bare-nop|nop|nop-untimed] [--depth N] [--write] [--bytes B] [--count N]`
+//! `instructions DEVICE [--loop engine|bare|bare-nop|nop|nop-untimed] [--depth N] [--write] [--capture]
+//! [--bytes B] [--count N]`
 //!
 //! `engine` is the hot path of the tool itself: `Stimulus` over `UringDevice`. `bare` is a ring with registered file and
 //! buffers and nothing else, which tells what the kernel costs; `bare-nop` is the same without a drive. `nop` is the loop
-//! of the stimulus over a ring of no-operations, with or without time stamps.
+//! of the stimulus over a ring of no-operations, with or without time stamps. `--capture` hands on every completion as for
+//! a trace; a thread takes the chunks and writes them nowhere.
 //!
 //! DEVICE is written to with `--write`. This example does not ask first: it is for drives that a guest made itself.
 
@@ -23,6 +25,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 
 use assay_core::active_range::ActiveRange;
+use assay_core::capture::tap;
 use assay_core::contract::{Bytes, DataPattern, Device, DeviceInfo, Nanos};
 use assay_core::pattern::{AccessPattern, Cursor};
 use assay_core::record::{Ended, StepRecord};
@@ -52,8 +55,8 @@ fn main() {
         Loop::Engine => engine(&request),
         Loop::Bare => open(&request).and_then(|drive| bare::run(Some(&drive), &request)),
         Loop::BareNop => bare::run(None, &request),
-        Loop::Nop => on_stimulus(&request, move || Ok(NopDevice::<true>::new(transfer))),
-        Loop::NopUntimed => on_stimulus(&request, move || Ok(NopDevice::<false>::new(transfer))),
+        Loop::Nop => on_stimulus(&request, move || NopDevice::<true>::new(transfer)),
+        Loop::NopUntimed => on_stimulus(&request, move || NopDevice::<false>::new(transfer)),
     };
     let Outcome { io_count, elapsed, latency_ns_mean, effective_depth } =
         outcome.unwrap_or_else(|error| panic!("{}: {error}", request.device));
@@ -88,9 +91,11 @@ where
     let capacity = stimulus.info().capacity.0;
     let warm_up = step(request, capacity, request.count / WARM_UP_SHARE);
     let steps = [warm_up.clone(), warm_up, step(request, capacity, request.count)];
-    let records = stimulus
-        .run(&steps, Limits::default(), |_| Decision::Continue)
-        .map_err(|error| io::Error::other(error.to_string()))?;
+    let (tap, chunks) = request.capture.then(|| tap(true)).unzip();
+    let reader = chunks.map(|chunks| std::thread::spawn(move || chunks.drain(|_| Ok::<(), ()>(()))));
+    let records = stimulus.run_captured(&steps, Limits::default(), tap, |_| Decision::Continue);
+    let records = records.map_err(|error| io::Error::other(error.to_string()))?;
+    reader.map(std::thread::JoinHandle::join).transpose().map_err(|_| io::Error::other("the capture ended early"))?;
     outcome(records.last().expect("the program has three steps"))
 }
 
@@ -106,7 +111,7 @@ fn step(request: &Request, capacity: u64, count: u64) -> StepSpec {
         data: DataPattern::Random,
     };
     let range = ActiveRange::new(vec![0], capacity / request.bytes * request.bytes).expect("one segment");
-    let demand = Demand { thread_count: 1, queue_depth: request.depth };
+    let demand = Demand { thread_count: 1, queue_depth: request.depth, arrival: None };
     StepSpec { pattern, demand, range, stop: StopRule::Count(count.max(1)) }
 }
 

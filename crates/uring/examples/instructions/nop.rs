@@ -1,40 +1,40 @@
 //! A device without a drive: every I/O is a no-operation of the ring, so that the loop of the stimulus stands alone.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::fs::File;
+use std::io;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Errno, Io, Nanos, Probe};
+use assay_uring::device::{Target, UringDevice};
 use io_uring::{IoUring, opcode};
 
 /// `TIMED` off freezes the clock while I/Os go in and out: what is left is the same loop without time stamps. It still
 /// counts response times of zero, in the histogram too.
 pub(crate) struct NopDevice<const TIMED: bool> {
     ring: Option<IoUring>,
+    /// Does nothing but tell the time, as it does in the tool.
+    clock: UringDevice,
     transfer: Bytes,
     outstanding: u64,
     entered: Nanos,
 }
 
 impl<const TIMED: bool> NopDevice<TIMED> {
-    pub(crate) fn new(transfer: Bytes) -> Self {
-        Self { ring: None, transfer, outstanding: 0, entered: clock() }
+    pub(crate) fn new(transfer: Bytes) -> io::Result<Self> {
+        let info = DeviceInfo { capacity: Bytes(1 << 34), logical_block: Bytes(512) };
+        let descriptor = File::open("/dev/null")?.into();
+        let clock = UringDevice::new(Target { descriptor, info, counters: None, data_origin: 0, transfer })?;
+        let entered = clock.now();
+        Ok(Self { ring: None, clock, transfer, outstanding: 0, entered })
     }
 
     fn stamp(&self) -> Nanos {
-        if TIMED { clock() } else { self.entered }
+        if TIMED { self.clock.now() } else { self.entered }
     }
-}
-
-fn clock() -> Nanos {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid place for the result, and this clock exists on every Linux.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    assert_eq!(result, 0, "the clock can be read");
-    Nanos(time.tv_sec as u64 * Nanos::SECOND.0 + time.tv_nsec as u64)
 }
 
 impl<const TIMED: bool> Device for NopDevice<TIMED> {
     fn info(&self) -> DeviceInfo {
-        DeviceInfo { capacity: Bytes(1 << 34), logical_block: Bytes(512) }
+        self.clock.info()
     }
 
     fn now(&self) -> Nanos {
@@ -42,7 +42,7 @@ impl<const TIMED: bool> Device for NopDevice<TIMED> {
     }
 
     fn wall(&self) -> Nanos {
-        Nanos(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64))
+        self.clock.wall()
     }
 
     fn prepare(&mut self, _data: &[DataPattern], slot_count: u32, _transfer: Bytes) -> Result<(), Errno> {
@@ -68,11 +68,11 @@ impl<const TIMED: bool> Device for NopDevice<TIMED> {
         }
         ring.submit_and_wait(1).map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EIO)))?;
         if !TIMED {
-            self.entered = clock();
+            self.entered = self.clock.now();
         }
         let entered = self.entered;
         for entry in ring.completion() {
-            let at = if TIMED { clock() } else { entered };
+            let at = if TIMED { self.clock.now() } else { entered };
             completions.push(Completion { slot: entry.user_data() as u32, at, result: Ok(self.transfer) });
             self.outstanding -= 1;
         }

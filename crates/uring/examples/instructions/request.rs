@@ -19,6 +19,7 @@ pub(crate) struct Request {
     pub(crate) kind: Loop,
     pub(crate) depth: u32,
     pub(crate) write: bool,
+    pub(crate) capture: bool,
     pub(crate) bytes: u64,
     pub(crate) count: u64,
 }
@@ -28,10 +29,12 @@ impl Request {
     pub(crate) fn from_arguments() -> Result<Self, String> {
         let mut arguments = std::env::args().skip(1);
         let device = arguments.next().ok_or("name a device, or none for the loops without one")?;
-        let mut request = Self { device, kind: Loop::Engine, depth: 32, write: false, bytes: 4096, count: 100_000 };
+        let (kind, write, capture) = (Loop::Engine, false, false);
+        let mut request = Self { device, kind, depth: 32, write, capture, bytes: 4096, count: 100_000 };
         while let Some(name) = arguments.next() {
             match name.as_str() {
                 "--write" => request.write = true,
+                "--capture" => request.capture = true,
                 "--loop" => request.kind = parse_loop(arguments.next().as_deref())?,
                 "--depth" => request.depth = number(&name, arguments.next())?,
                 "--bytes" => request.bytes = number(&name, arguments.next())?,
