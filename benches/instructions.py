@@ -279,7 +279,14 @@ def hold(figures: dict[str, float]) -> int:
 
 
 def fault_of(case: Case, figures: dict[str, float], kept: dict[str, float]) -> str | None:
-    """How far a case is off, where that is too far. Another kernel's part is replaced by that of this run."""
+    """How far a case is off, where that is too far. Another kernel's part is replaced by that of this run.
+
+    >>> case = ours("engine qd32", "", floor="bare qd32")
+    >>> kept = {"engine qd32": 4100, "bare qd32": 3950}
+    >>> fault_of(case, {"engine qd32": 4300, "bare qd32": 4150}, kept)
+    >>> fault_of(case, {"engine qd32": 4200, "bare qd32": 3950}, kept)
+    'engine qd32 is 4200, kept 4100 (+2.4%)'
+    """
     if case.name.startswith("bare"):
         return None
     kernel = figures[case.floor] - kept[case.floor] if case.floor else 0
