@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
 
-.PHONY: help setup demo test test-rust test-python check bench stubs clean
+.PHONY: help setup demo test test-rust test-python check bench instructions stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,7 +44,10 @@ stubs: $(NATIVE) ## write the type stubs of the native module anew
 
 bench: $(NATIVE) ## run the benchmarks at real size
 	@cargo run --quiet --release -p assay-ftl --example speed
-	@for bench in benches/*.py; do $(BIN)/python $$bench || exit 1; done
+	@for bench in benches/*.py; do PYTHONPATH=tools $(BIN)/python $$bench || exit 1; done
+
+instructions: $(NATIVE) ## hold the instructions per I/O against the kept figures, in a guest
+	@PYTHONPATH=tools $(BIN)/python benches/instructions.py --gate
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target

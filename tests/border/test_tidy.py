@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PYTHON = sorted((ROOT / "python").rglob("*.py"))
+PYTHON = sorted(path for room in ("python", "tools", "benches") for path in (ROOT / room).rglob("*.py"))
 RUST = sorted((ROOT / "crates").rglob("*.rs"))
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 60

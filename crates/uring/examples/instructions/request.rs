@@ -1,0 +1,62 @@
+//! The case that the command line asks for.
+
+use std::str::FromStr;
+
+/// Which loop runs; see the top of `main.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loop {
+    Engine,
+    Bare,
+    BareNop,
+    Nop,
+    NopUntimed,
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) device: String,
+    pub(crate) kind: Loop,
+    pub(crate) depth: u32,
+    pub(crate) write: bool,
+    pub(crate) capture: bool,
+    pub(crate) bytes: u64,
+    pub(crate) count: u64,
+}
+
+impl Request {
+    /// Queue depth 32, reads of 4 KiB and 100,000 of them unless the arguments say else.
+    pub(crate) fn from_arguments() -> Result<Self, String> {
+        let mut arguments = std::env::args().skip(1);
+        let device = arguments.next().ok_or("name a device, or none for the loops without one")?;
+        let (kind, write, capture) = (Loop::Engine, false, false);
+        let mut request = Self { device, kind, depth: 32, write, capture, bytes: 4096, count: 100_000 };
+        while let Some(name) = arguments.next() {
+            match name.as_str() {
+                "--write" => request.write = true,
+                "--capture" => request.capture = true,
+                "--loop" => request.kind = parse_loop(arguments.next().as_deref())?,
+                "--depth" => request.depth = number(&name, arguments.next())?,
+                "--bytes" => request.bytes = number(&name, arguments.next())?,
+                "--count" => request.count = number(&name, arguments.next())?,
+                _ => return Err(format!("{name}: no such option")),
+            }
+        }
+        Ok(request)
+    }
+}
+
+fn parse_loop(value: Option<&str>) -> Result<Loop, String> {
+    match value {
+        Some("engine") => Ok(Loop::Engine),
+        Some("bare") => Ok(Loop::Bare),
+        Some("bare-nop") => Ok(Loop::BareNop),
+        Some("nop") => Ok(Loop::Nop),
+        Some("nop-untimed") => Ok(Loop::NopUntimed),
+        _ => Err("--loop: engine, bare, bare-nop, nop or nop-untimed".to_owned()),
+    }
+}
+
+fn number<N: FromStr>(name: &str, value: Option<String>) -> Result<N, String> {
+    value.and_then(|value| value.parse().ok()).ok_or_else(|| format!("{name}: give a whole number"))
+}
