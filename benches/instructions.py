@@ -4,7 +4,7 @@ Goal: a figure without noise. QEMU interprets one instruction per nanosecond of 
 stamp counter included, so that elapsed nanoseconds over I/Os are instructions, to 0.2 %. Non-goal: a time; there are
 no caches and no mispredicted branches here.
 
-The drive is the kernel's null_blk, which completes while it is submitted to. ``bare`` is the least a program can do on
+The drive is the kernel's null_blk, which completes while it is submitted to, with merging off as in every run. ``bare`` is the least a program can do on
 the same kernel: registered file and buffers, no timing, no counting. What differs between engine and bare is ours.
 
 --gate    ours alone, held against benches/instructions.toml to 1 %; the kernel's part is taken from the bare loops of
@@ -48,6 +48,7 @@ mkdir /sys/kernel/config/nullb/nullb0
 cd /sys/kernel/config/nullb/nullb0
 echo 0 >irqmode; echo 512 >blocksize; echo 16384 >size; echo 256 >hw_queue_depth; echo 1 >power
 echo none >/sys/block/nullb0/queue/scheduler
+echo 2 >/sys/block/nullb0/queue/nomerges
 cat /sys/devices/system/clocksource/clocksource0/current_clocksource"""
 FIO = (
     "fio --name=j --thread --rw=randread --bs=4k --direct=1 --norandommap --randrepeat=0 --output-format=json"

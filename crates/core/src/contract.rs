@@ -150,6 +150,9 @@ pub struct Probe {
 /// A device is used by one thread. `submit` may queue; `reap` sends what is queued, then waits until an I/O
 /// has completed or the deadline has come, whichever is first. Time never runs backwards.
 pub trait Device {
+    /// Whether `look_ahead` does anything.
+    const LOOKS_AHEAD: bool = false;
+
     /// Capacity and logical block.
     fn info(&self) -> DeviceInfo;
 

@@ -123,8 +123,9 @@ struct LaneRun<'a, D> {
     /// Completions already looked at.
     taken: usize,
     outstanding: u32,
-    /// Up to where the outstanding integral has been taken.
-    integrated: Nanos,
+    /// Times that completed I/Os spent in the open step, and where it began.
+    inside_ns: u64,
+    begun: Nanos,
     last_submission: Nanos,
     looked: Nanos,
     io_count: u64,
@@ -143,7 +144,8 @@ impl<'a, D: Device> LaneRun<'a, D> {
             steps: Vec::with_capacity(program.steps.len()),
             taken: 0,
             outstanding: 0,
-            integrated: start,
+            inside_ns: 0,
+            begun: start,
             last_submission: start,
             looked: start,
             io_count: 0,
@@ -184,7 +186,6 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let Lane { rng, index: lane, .. } = &mut *self.lane;
         let arrivals = self.program.steps[index].arrivals(*lane, self.program.lane_count, start, rng);
         self.steps.push(LaneStep { record, tally, arrivals, in_flight: 0, end: Nanos::NEVER, closed: false });
-        self.integrated = start;
         self.last_submission = start;
         self.ahead.clear();
     }
@@ -228,11 +229,11 @@ impl<'a, D: Device> LaneRun<'a, D> {
         }
     }
 
+    #[inline]
     fn submit(&mut self, index: usize, step: &SharedStep, now: Nanos) {
         let slot = self.lane.free.pop().expect("a lane has as many slots as its largest step");
         let access = self.next_access(step, slot);
         step.claimed_bytes(access.length, self.program.lane_count == 1);
-        self.integrate(now);
         self.outstanding += 1;
         let due = self.steps[index].arrivals.as_mut().map(|arrivals| arrivals.take(&mut self.lane.rng));
         self.lane.flights[slot as usize] = Flight {
@@ -254,6 +255,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
         if !step.pattern.is_random() {
             let cursor = self.cursor(step, slot);
             return step.pattern.draw(&mut self.lane.rng, cursor);
+        }
+        if !D::LOOKS_AHEAD {
+            return step.pattern.draw(&mut self.lane.rng, &step.cursor);
         }
         while self.ahead.len() < LOOK_AHEAD {
             let access = step.pattern.draw(&mut self.lane.rng, &step.cursor);
@@ -320,14 +324,16 @@ impl<'a, D: Device> LaneRun<'a, D> {
         }
     }
 
+    #[inline]
     fn take(&mut self, completion: &Completion) {
         let flight = self.lane.flights[completion.slot as usize];
-        self.integrate(completion.at);
+        self.inside_ns += completion.at.0 - flight.submitted.max(self.begun).0;
         self.outstanding -= 1;
         self.lane.flights[completion.slot as usize].outstanding = false;
         self.lane.free.push(completion.slot);
         let step = &mut self.steps[flight.step];
         step.in_flight -= 1;
+        let done = step.closed && step.in_flight == 0;
         let tally = step.tally.as_mut().expect("a step keeps its tally until its last I/O is in");
         match completion.result {
             Ok(bytes) if bytes == flight.length => {
@@ -343,9 +349,12 @@ impl<'a, D: Device> LaneRun<'a, D> {
             Ok(_) => self.count_error(flight, Errno::SHORT_TRANSFER),
             Err(errno) => self.count_error(flight, errno),
         }
-        self.seal_if_done(flight.step);
+        if done {
+            self.seal_if_done(flight.step);
+        }
     }
 
+    #[cold]
     fn count_error(&mut self, flight: Flight, errno: Errno) {
         if let Some(tally) = self.steps[flight.step].tally.as_mut() {
             tally.count_error(flight.direction, errno);
@@ -353,17 +362,19 @@ impl<'a, D: Device> LaneRun<'a, D> {
         self.program.count_error();
     }
 
-    fn integrate(&mut self, to: Nanos) {
-        let span_ns = to.0.saturating_sub(self.integrated.0);
-        if let Some(step) = self.steps.last_mut().filter(|step| !step.closed) {
-            step.record.outstanding_ns += u64::from(self.outstanding) * span_ns;
-        }
-        self.integrated = self.integrated.max(to);
+    /// The time integral of the outstanding I/Os is the sum of the times that each of them spent in the step.
+    fn integrate(&mut self, index: usize, end: Nanos) {
+        let begun = self.begun;
+        let open = self.lane.flights.iter().filter(|flight| flight.outstanding);
+        let open_ns: u64 = open.map(|flight| end.0.saturating_sub(flight.submitted.max(begun).0)).sum();
+        self.steps[index].record.outstanding_ns = self.inside_ns + open_ns;
+        self.inside_ns = 0;
+        self.begun = end;
     }
 
     fn close(&mut self, index: usize) {
         let end = self.program.steps[index].end();
-        self.integrate(end);
+        self.integrate(index, end);
         let probe = self.probe();
         let active = self.program.steps[index].slots(self.lane.index, self.program.lane_count) > 0;
         let step = &mut self.steps[index];

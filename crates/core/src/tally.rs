@@ -26,6 +26,10 @@ struct DirectionTally {
     histogram: Histogram,
     series: Vec<SeriesPoint>,
     intended: Option<Box<Intended>>,
+    /// The second of the series that completions fall into now, its place, and where it ends.
+    second: SeriesPoint,
+    second_index: usize,
+    second_end: Nanos,
 }
 
 /// Response times from when the I/Os were due.
@@ -48,6 +52,7 @@ pub(crate) struct Completed {
 }
 
 impl Tally {
+    #[inline]
     pub(crate) fn count(&mut self, io: &Completed, start: Nanos, end: Nanos) {
         let tally = self.direction(io.direction);
         let latency_ns = io.at.0 - io.submitted.0;
@@ -61,7 +66,14 @@ impl Tally {
         if io.at <= end {
             tally.window_io_count += 1;
             tally.window_bytes += io.bytes.0;
-            tally.count_second(second_of(io.at, start, end), io.bytes.0, latency_ns);
+            if io.at >= tally.second_end {
+                tally.open_second(io.at, start, end);
+            }
+            let point = &mut tally.second;
+            point.io_count += 1;
+            point.bytes += io.bytes.0;
+            point.latency_sum_ns += latency_ns;
+            point.latency_max_ns = point.latency_max_ns.max(latency_ns);
         } else {
             tally.tail_io_count += 1;
             tally.tail_bytes += io.bytes.0;
@@ -101,18 +113,25 @@ impl Intended {
 }
 
 impl DirectionTally {
-    fn count_second(&mut self, index: usize, bytes: u64, latency_ns: u64) {
-        if index >= self.series.len() {
-            self.series.resize(index + 1, SeriesPoint::default());
+    /// Completions come in order of time, so the seconds do too.
+    #[cold]
+    fn open_second(&mut self, at: Nanos, start: Nanos, end: Nanos) {
+        self.close_second();
+        self.second_index = second_of(at, start, end);
+        let next = start.0 + (self.second_index as u64 + 1) * Nanos::SECOND.0;
+        // T itself belongs to the last second.
+        self.second_end = Nanos(if next == end.0 { next + 1 } else { next });
+    }
+
+    fn close_second(&mut self) {
+        if self.second.io_count > 0 {
+            self.series.resize(self.second_index + 1, SeriesPoint::default());
+            self.series[self.second_index] = std::mem::take(&mut self.second);
         }
-        let point = &mut self.series[index];
-        point.io_count += 1;
-        point.bytes += bytes;
-        point.latency_sum_ns += latency_ns;
-        point.latency_max_ns = point.latency_max_ns.max(latency_ns);
     }
 
     fn seal(&mut self) -> DirectionRecord {
+        self.close_second();
         let record = DirectionRecord {
             window_io_count: self.window_io_count,
             window_bytes: Bytes(self.window_bytes),

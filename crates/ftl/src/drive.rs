@@ -357,6 +357,8 @@ impl SimulatedDrive {
 }
 
 impl Device for SimulatedDrive {
+    const LOOKS_AHEAD: bool = true;
+
     fn info(&self) -> DeviceInfo {
         DeviceInfo { capacity: self.card.capacity, logical_block: self.card.logical_block }
     }
