@@ -124,6 +124,11 @@ class NativeStimulus:
         """
         Keep the state of simulated flash in a file.
         """
+    @staticmethod
+    def null(seed: SupportsIndex, answer_ns: SupportsIndex | None) -> NativeStimulus:
+        """
+        Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
+        """
     def purge_simulated(self, /) -> int | None:
         """
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.

@@ -57,6 +57,14 @@ class Stimulus:
         return cls(NativeStimulus.from_state(card, seed, epoch_wall_ns, path))
 
     @classmethod
+    def null(cls, *, seed: int, answer_ns: int | None = None) -> Self:
+        """Drive nothing: I/Os go to the kernel and come back without data; what is measured is this host's own part.
+
+        answer_ns : constant time that each takes, as the kernel's timers keep it; None means at once.
+        """
+        return cls(NativeStimulus.null(seed, answer_ns))
+
+    @classmethod
     def real(  # one keyword per fact of the drive
         cls,
         descriptor: int,

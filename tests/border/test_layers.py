@@ -29,12 +29,14 @@ ALLOWED = {
     "report": BASE | {"crosscheck", "window", "profile", "steady"},
     "reporting": {"crosscheck", "report", "store"},
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
+    "certificate": BASE | {"device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
     "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
     "cli": BASE
     | {
         "bench",
         "calibrate",
+        "certificate",
         "crosscheck",
         "device",
         "plan",

@@ -9,6 +9,7 @@ use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_uring::device::{Target, UringDevice, duplicate};
+use assay_uring::null::NullDevice;
 use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
@@ -27,6 +28,7 @@ type Traced = (u64, u64);
 enum Engine {
     Simulated(Stimulus<SimulatedDrive>),
     SimulatedDisk(Stimulus<SimulatedDisk>),
+    Null(Stimulus<NullDevice>),
     Real(Stimulus<UringDevice>),
 }
 
@@ -63,6 +65,14 @@ impl NativeStimulus {
         let from = path.clone();
         let opened = Stimulus::open(seed, vec![move || state::load(card.convert(), Nanos(epoch_wall_ns), &from)]);
         Ok(Self::of(Engine::Simulated(opened.map_err(|error| state::state_error(&path, &error))?)))
+    }
+
+    /// Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
+    #[staticmethod]
+    fn null(seed: u64, answer_ns: Option<u64>) -> PyResult<Self> {
+        let opener = move || Ok(NullDevice::new(answer_ns.map(Nanos)));
+        let stimulus = Stimulus::open(seed, vec![opener]).map_err(|error| io_error(&error))?;
+        Ok(Self::of(Engine::Null(stimulus)))
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
@@ -114,7 +124,7 @@ impl NativeStimulus {
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
         // Time is virtual on a simulated drive: there the loop may wait for the file.
-        let waits = !matches!(engine, Engine::Real(_));
+        let waits = !matches!(engine, Engine::Real(_) | Engine::Null(_));
         let tracing = capture.map(|(path, addresses)| Tracer::start(&path, addresses, waits)).transpose()?;
         let (tracer, tap) = tracing.unzip();
         let (records, captured) = py.detach(|| {
@@ -122,6 +132,7 @@ impl NativeStimulus {
             let records = match engine {
                 Engine::Simulated(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
                 Engine::SimulatedDisk(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+                Engine::Null(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
                 Engine::Real(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
             };
             (records, tracer.map(Tracer::finish).transpose())
@@ -136,7 +147,7 @@ impl NativeStimulus {
         let purged = match self.engine()? {
             Engine::Simulated(stimulus) => stimulus.with_device(SimulatedDrive::purge),
             Engine::SimulatedDisk(stimulus) => stimulus.with_device(SimulatedDisk::purge),
-            Engine::Real(_) => return Ok(None),
+            Engine::Null(_) | Engine::Real(_) => return Ok(None),
         };
         Ok(Some(purged.map_err(|error| program_error(&error))?.0))
     }
@@ -165,7 +176,7 @@ impl NativeStimulus {
     /// The errno is 0 where they are registered. None on a simulated drive.
     fn disclosure(&mut self) -> PyResult<Option<(i32, bool, bool)>> {
         match self.engine()? {
-            Engine::Simulated(_) | Engine::SimulatedDisk(_) => Ok(None),
+            Engine::Simulated(_) | Engine::SimulatedDisk(_) | Engine::Null(_) => Ok(None),
             Engine::Real(stimulus) => {
                 let lanes = stimulus.with_devices(UringDevice::disclosure).map_err(|error| program_error(&error))?;
                 let lanes: Vec<_> = lanes.into_iter().flatten().collect();
@@ -195,7 +206,7 @@ impl NativeStimulus {
     fn flash(&mut self) -> PyResult<&mut Stimulus<SimulatedDrive>> {
         match self.engine()? {
             Engine::Simulated(stimulus) => Ok(stimulus),
-            Engine::SimulatedDisk(_) | Engine::Real(_) => Err(no_state()),
+            Engine::SimulatedDisk(_) | Engine::Null(_) | Engine::Real(_) => Err(no_state()),
         }
     }
 

@@ -5,13 +5,14 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
-use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::types::Fixed;
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
 use crate::clock;
 use crate::counters::CounterFile;
 use crate::memory::Memory;
 use crate::payload::Payload;
+use crate::ring;
 
 /// The last part of a wait, which is not slept through.
 const AWAKE: Nanos = Nanos(150_000);
@@ -92,17 +93,6 @@ impl UringDevice {
     fn queue(&mut self) -> &mut Queue {
         self.queue.as_mut().expect("prepare comes before submit")
     }
-
-    /// Sleep wakes late by some tens of microseconds: the last of the wait is spent awake, so that steps begin on time.
-    fn sleep_until(deadline: Nanos) {
-        let asleep = deadline.0.saturating_sub(clock::monotonic().0 + AWAKE.0);
-        if asleep > 0 {
-            std::thread::sleep(std::time::Duration::from_nanos(asleep));
-        }
-        while clock::monotonic() < deadline {
-            std::hint::spin_loop();
-        }
-    }
 }
 
 impl Device for UringDevice {
@@ -143,11 +133,11 @@ impl Device for UringDevice {
 
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
         if self.in_flight == 0 {
-            Self::sleep_until(deadline);
+            sleep_until(deadline);
             return Ok(());
         }
         let queue = self.queue();
-        queue.enter(deadline).map_err(|error| errno(&error))?;
+        ring::enter(&queue.ring, deadline).map_err(|error| errno(&error))?;
         let before = completions.len();
         for entry in queue.ring.completion() {
             completions.push(completion(&entry));
@@ -164,7 +154,7 @@ impl Device for UringDevice {
 
 impl Queue {
     fn new(target: &Target, data: &[DataPattern], slot_count: u32, transfer: usize) -> io::Result<Self> {
-        let (ring, deferred_completions) = build_ring(slot_count)?;
+        let (ring, deferred_completions) = ring::build(slot_count)?;
         let memory = Memory::new(transfer * slot_count as usize * (data.len() + 1))?;
         ring.submitter().register_files(&[target.descriptor.as_raw_fd()])?;
         let counter_clock = clock::is_counter();
@@ -244,33 +234,6 @@ impl Queue {
         let pushed = unsafe { self.ring.submission().push(entry) };
         assert!(pushed.is_ok(), "the ring has an entry for every slot");
     }
-
-    /// Send what is queued and wait for one completion or the deadline.
-    fn enter(&mut self, deadline: Nanos) -> io::Result<()> {
-        let left = deadline.0.saturating_sub(clock::monotonic().0);
-        let timeout = Timespec::new().sec(left / Nanos::SECOND.0).nsec((left % Nanos::SECOND.0) as u32);
-        let arguments = SubmitArgs::new().timespec(&timeout);
-        match self.ring.submitter().submit_with_args(1, &arguments) {
-            Ok(_) => Ok(()),
-            // Out of time, interrupted, or short of resources for a moment: what has completed is reaped, the rest retried.
-            Err(error)
-                if matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
-    }
-}
-
-fn build_ring(slot_count: u32) -> io::Result<(IoUring, bool)> {
-    let entries = slot_count.next_power_of_two().max(8);
-    let deferred = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
-    match deferred {
-        Ok(ring) => Ok((ring, true)),
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok((IoUring::new(entries)?, false)),
-        Err(error) => Err(error),
-    }
 }
 
 fn completion(entry: &cqueue::Entry) -> Completion {
@@ -283,4 +246,15 @@ fn completion(entry: &cqueue::Entry) -> Completion {
 
 fn errno(error: &io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Sleep wakes late by some tens of microseconds: the last of the wait is spent awake, so that steps begin on time.
+pub(crate) fn sleep_until(deadline: Nanos) {
+    let asleep = deadline.0.saturating_sub(clock::monotonic().0 + AWAKE.0);
+    if asleep > 0 {
+        std::thread::sleep(std::time::Duration::from_nanos(asleep));
+    }
+    while clock::monotonic() < deadline {
+        std::hint::spin_loop();
+    }
 }

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from assay.cli.calibrate import calibrate
 from assay.cli.calibrate_sim import calibrate_sim
 from assay.cli.crosscheck import crosscheck
 from assay.cli.drives import drives
@@ -34,7 +35,7 @@ def assay() -> None:
     """Hold the commands."""
 
 
-for command in (drives, plan, run, report, runs, crosscheck, calibrate_sim):
+for command in (drives, plan, run, report, runs, crosscheck, calibrate, calibrate_sim):
     assay.add_command(command)
 
 

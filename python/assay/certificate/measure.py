@@ -1,0 +1,125 @@
+"""Measures the host: the ceiling on a device that answers at once, and how late a constant time is seen."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.device.platform import describe_platform
+from assay.pattern import leading_range, random_pattern
+from assay.records import DataPattern, Demand, Platform, StepRecord, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.units import KIB, MICROSECOND_NS, MILLISECOND_NS
+from assay.window import direction_times, effective_queue_depth, iops, mean_latency_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEPTHS = (1, 32)
+CONSTANT_NS = (100 * MICROSECOND_NS, 1_000 * MICROSECOND_NS)
+CONSTANT_DEPTHS = (1, 8)
+_RANGE_BYTES = 1 << 30
+_SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NullPoint:
+    """The ceiling at one queue depth: a device that answers at once.
+
+    iops : I/Os per second of one thread. cpu_ns : CPU time of each, engine and kernel. p99_ns : of its response times.
+    """
+
+    queue_depth: int
+    iops: float
+    cpu_ns: float
+    p99_ns: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerPoint:
+    """How late a constant time is seen: what host and engine add to a response time.
+
+    constant_ns : that time. late_ns_mean, late_ns_p99, late_ns_max : what was seen beyond it.
+    effective_depth : outstanding I/Os over the time measured.
+    """
+
+    constant_ns: int
+    queue_depth: int
+    late_ns_mean: float
+    late_ns_p99: float
+    late_ns_max: float
+    effective_depth: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """What one host was found to be able to do."""
+
+    made_wall_ns: int
+    platform: Platform
+    seconds: float
+    ceiling: tuple[NullPoint, ...]
+    timers: tuple[TimerPoint, ...]
+
+
+def measure_host(seconds: float = 1.0, show: Callable[[str], None] = lambda _: None) -> Certificate:
+    """Measure the ceiling and the lateness of this host, without any drive.
+
+    seconds : of each point, at least 0.05. show : told what runs.
+    """
+    ceiling = []
+    for depth in DEPTHS:
+        show(f"answers at once, queue depth {depth}")
+        ceiling.append(_ceiling(_run(None, depth, seconds), depth))
+    timers = []
+    for constant_ns in CONSTANT_NS:
+        for depth in CONSTANT_DEPTHS:
+            show(f"constant {constant_ns / MICROSECOND_NS:.0f} us, queue depth {depth}")
+            timers.append(_timer(_run(constant_ns, depth, seconds), constant_ns, depth))
+    return Certificate(
+        made_wall_ns=time.time_ns(),
+        platform=describe_platform(),
+        seconds=seconds,
+        ceiling=tuple(ceiling),
+        timers=tuple(timers),
+    )
+
+
+def _run(answer_ns: int | None, depth: int, seconds: float) -> StepRecord:
+    step = StepSpec(
+        label="host",
+        pattern=random_pattern(4 * KIB, 1.0, DataPattern()),
+        demand=Demand(thread_count=1, queue_depth=depth),
+        active_range=leading_range(_RANGE_BYTES),
+        stop=StopRule(time_ns=round(seconds * _SECOND_NS)),
+    )
+    with Stimulus.null(seed=1, answer_ns=answer_ns) as stimulus:
+        return stimulus.run([step])[0]
+
+
+def _ceiling(record: StepRecord, depth: int) -> NullPoint:
+    count = record.read.window_io_count
+    return NullPoint(
+        queue_depth=depth,
+        iops=float(iops(record)),
+        cpu_ns=(record.cpu_ns or 0) / max(count, 1),
+        p99_ns=_p99_ns(record),
+    )
+
+
+def _timer(record: StepRecord, constant_ns: int, depth: int) -> TimerPoint:
+    return TimerPoint(
+        constant_ns=constant_ns,
+        queue_depth=depth,
+        late_ns_mean=(mean_latency_ns(record) or 0) - constant_ns,
+        late_ns_p99=_p99_ns(record) - constant_ns,
+        late_ns_max=(record.read.latency_ns_max or 0) - constant_ns,
+        effective_depth=float(effective_queue_depth(record)),
+    )
+
+
+def _p99_ns(record: StepRecord) -> float:
+    """The 99th percentile; the largest where fewer than ten I/Os lie beyond it."""
+    found_ms = direction_times(record.read).percentile(0.99)
+    return float(record.read.latency_ns_max or 0) if found_ms is None else found_ms * MILLISECOND_NS
