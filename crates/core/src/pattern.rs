@@ -42,6 +42,23 @@ pub struct AccessPattern {
     pub data: DataPattern,
 }
 
+impl AccessPattern {
+    /// Accesses of one size on a grid of that size, uniform over the range, with fresh data; sequential ones cover the tail.
+    #[must_use]
+    pub fn uniform(size: u64, read_share: f64, random_share: f64) -> Self {
+        Self {
+            sizes: vec![(size, 1.0)],
+            read_share,
+            random_share,
+            alignment: 0,
+            lba_groups: Vec::new(),
+            cursor: Cursor::Shared,
+            writes_tail: random_share == 0.0,
+            data: DataPattern::Random,
+        }
+    }
+}
+
 /// Why a pattern cannot be run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PatternError {

@@ -2,7 +2,7 @@
 
 use super::*;
 use assay_core::active_range::ActiveRange;
-use assay_core::pattern::{AccessPattern, Cursor};
+use assay_core::pattern::AccessPattern;
 use assay_core::record::StepRecord;
 use assay_core::step::{Demand, StepSpec, StopRule};
 use assay_core::stimulus::{Decision, Limits, Stimulus};
@@ -15,16 +15,7 @@ fn disk(card: DiskCard) -> Stimulus<SimulatedDisk> {
 
 fn step(size: u64, read_share: f64, random_share: f64, queue_depth: u32, count: u64) -> StepSpec {
     StepSpec {
-        pattern: AccessPattern {
-            sizes: vec![(size, 1.0)],
-            read_share,
-            random_share,
-            alignment: 0,
-            lba_groups: Vec::new(),
-            cursor: Cursor::Shared,
-            writes_tail: random_share == 0.0,
-            data: DataPattern::Random,
-        },
+        pattern: AccessPattern::uniform(size, read_share, random_share),
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop: StopRule::Count(count),

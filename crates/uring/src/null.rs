@@ -104,22 +104,13 @@ fn errno(error: &io::Error) -> Errno {
 mod tests {
     use super::*;
     use assay_core::active_range::ActiveRange;
-    use assay_core::pattern::{AccessPattern, Cursor};
+    use assay_core::pattern::AccessPattern;
     use assay_core::record::StepRecord;
     use assay_core::step::{Demand, StepSpec, StopRule};
     use assay_core::stimulus::{Decision, Limits, Stimulus};
 
     fn run(answer: Option<Nanos>, queue_depth: u32, count: u64) -> StepRecord {
-        let pattern = AccessPattern {
-            sizes: vec![(4096, 1.0)],
-            read_share: 1.0,
-            random_share: 1.0,
-            alignment: 0,
-            lba_groups: Vec::new(),
-            cursor: Cursor::Shared,
-            writes_tail: false,
-            data: DataPattern::Random,
-        };
+        let pattern = AccessPattern::uniform(4096, 1.0, 1.0);
         let step = StepSpec {
             pattern,
             demand: Demand { thread_count: 1, queue_depth, arrival: None },

@@ -26,6 +26,8 @@ assay drives                         what could be tested
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
 assay report RUN                     render the report of a run folder again
+assay crosscheck DRIVE               our engine beside fio on the same drive
+assay calibrate                      what this host costs, without a drive
 """
 
 

@@ -26,8 +26,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use assay_core::active_range::ActiveRange;
 use assay_core::capture::tap;
-use assay_core::contract::{Bytes, DataPattern, Device, DeviceInfo, Nanos};
-use assay_core::pattern::{AccessPattern, Cursor};
+use assay_core::contract::{Bytes, Device, DeviceInfo, Nanos};
+use assay_core::pattern::AccessPattern;
 use assay_core::record::{Ended, StepRecord};
 use assay_core::step::{Demand, StepSpec, StopRule};
 use assay_core::stimulus::{Decision, Limits, Stimulus};
@@ -100,16 +100,7 @@ where
 }
 
 fn step(request: &Request, capacity: u64, count: u64) -> StepSpec {
-    let pattern = AccessPattern {
-        sizes: vec![(request.bytes, 1.0)],
-        read_share: if request.write { 0.0 } else { 1.0 },
-        random_share: 1.0,
-        alignment: 0,
-        lba_groups: Vec::new(),
-        cursor: Cursor::Shared,
-        writes_tail: false,
-        data: DataPattern::Random,
-    };
+    let pattern = AccessPattern::uniform(request.bytes, if request.write { 0.0 } else { 1.0 }, 1.0);
     let range = ActiveRange::new(vec![0], capacity / request.bytes * request.bytes).expect("one segment");
     let demand = Demand { thread_count: 1, queue_depth: request.depth, arrival: None };
     StepSpec { pattern, demand, range, stop: StopRule::Count(count.max(1)) }
