@@ -8,7 +8,7 @@ The drive is the kernel's null_blk, which completes while it is submitted to, wi
 tool. ``bare`` is the least a program can do on the same kernel: registered file and buffers, no timing, no counting.
 What differs between engine and bare is ours.
 
---gate    ours alone, held against benches/instructions.toml to 1 %; the kernel's part is taken from the bare loops of
+--gate    ours alone, held against benches/instructions.toml to 1 % (queue depth 1: 3.5 %); the kernel's part is taken from the bare loops of
           the same run, so that any current Debian kernel serves
 --keep    write benches/instructions.toml anew
 --smoke   one case of ours with few I/Os
@@ -40,6 +40,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "target/guest"
 KEPT = Path(__file__).with_suffix(".toml")
 TOLERANCE = 0.01
+# One I/O at a time jumps by up to 170 instructions between builds of the same engine, in the bare loop as well.
+SINGLE_TOLERANCE = 0.035
 COUNT = 100_000
 SMOKE_COUNT = 10_000
 TIME_LIMIT_S = 600
@@ -276,7 +278,7 @@ def hold(figures: dict[str, float]) -> int:
     faults = [fault for case in OURS if (fault := fault_of(case, figures, kept))]
     for fault in faults:
         print(f"gate: {fault}")
-    print("gate: failed" if faults else f"gate: {len(OURS)} figures within {TOLERANCE:.0%} of the kept ones")
+    print("gate: failed" if faults else f"gate: {len(OURS)} figures near the kept ones ({TOLERANCE:.0%})")
     return 1 if faults else 0
 
 
@@ -294,9 +296,9 @@ def fault_of(case: Case, figures: dict[str, float], kept: dict[str, float]) -> s
     kernel = figures[case.floor] - kept[case.floor] if case.floor else 0
     expected = kept[case.name] + kernel
     off = figures[case.name] / expected - 1
-    return (
-        f"{case.name} is {figures[case.name]:.0f}, kept {expected:.0f} ({off:+.1%})" if abs(off) > TOLERANCE else None
-    )
+    if abs(off) <= (SINGLE_TOLERANCE if "qd1" in case.name else TOLERANCE):
+        return None
+    return f"{case.name} is {figures[case.name]:.0f}, kept {expected:.0f} ({off:+.1%})"
 
 
 if __name__ == "__main__" and (status := main()):
