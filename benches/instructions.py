@@ -8,8 +8,8 @@ The drive is the kernel's null_blk, which completes while it is submitted to, wi
 tool. ``bare`` is the least a program can do on the same kernel: registered file and buffers, no timing, no counting.
 What differs between engine and bare is ours.
 
---gate    ours alone, held against benches/instructions.toml to 1 % (queue depth 1: 3.5 %); the kernel's part is taken from the bare loops of
-          the same run, so that any current Debian kernel serves
+--gate    ours alone, held against benches/instructions.toml to 1 % (queue depth 1: 3.5 %); the kernel's part is taken
+          from the bare loops of the same run, so that any current Debian kernel serves
 --keep    write benches/instructions.toml anew
 --smoke   one case of ours with few I/Os
 
