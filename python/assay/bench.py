@@ -27,6 +27,7 @@ from assay.units import KIB, gigabytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from assay.device.gate import OpenDrive
     from assay.device.simulated import SimulatedTarget
     from assay.plan import Plan
     from assay.procedures.planned import PlannedTest
@@ -126,46 +127,70 @@ def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus
 @contextmanager
 def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
     _refuse_without_memory(tests)
-    needed = max(test.settings.range_amount_bytes for test in tests)
     demands = [demand for test in tests for demand in test.settings.demands]
-    threads = max(demand.thread_count for demand in demands)
-    with (
-        open_drive(
-            drive,
-            confirmation=answers.confirmation,
-            acknowledged_signatures=answers.signatures,
-            needed_bytes=needed,
-        ) as held,
-        merging_off(drive) as queue,
-        Stimulus.real(
-            held.fd,
-            capacity_bytes=drive.capacity_bytes,
-            logical_block_bytes=drive.logical_block_bytes,
-            thread_count=threads,
-            seed=seed,
-            data_origin=secrets.randbits(64),
-            counters_path=stat_path(drive),
-            transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
-        ) as stimulus,
-    ):
+    with hold_drive(
+        drive,
+        answers,
+        needed_bytes=max(test.settings.range_amount_bytes for test in tests),
+        thread_count=max(demand.thread_count for demand in demands),
+        transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
+        seed=seed,
+    ) as (held, stimulus, queue):
         yield Bench(
             identity=drive,
             stimulus=stimulus,
-            purge=lambda: purge_drive(held, lambda: _overwrite(stimulus, drive)),
+            purge=lambda: purge_drive(held, lambda: overwrite(stimulus, drive, drive.capacity_bytes)),
             verify=held.verify,
             condition=lambda: read_condition(drive),
             queue=queue,
         )
 
 
-def _overwrite(stimulus: Stimulus, drive: DriveIdentity) -> int:
-    """Write the whole drive once; the time it took in ns."""
+@contextmanager
+def hold_drive(
+    drive: DriveIdentity,
+    answers: Answers,
+    *,
+    needed_bytes: int,
+    thread_count: int,
+    transfer_bytes_max: int,
+    seed: int,
+) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
+    """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
+
+    needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
+    """
+    with (
+        open_drive(
+            drive,
+            confirmation=answers.confirmation,
+            acknowledged_signatures=answers.signatures,
+            needed_bytes=needed_bytes,
+        ) as held,
+        merging_off(drive) as queue,
+        Stimulus.real(
+            held.fd,
+            capacity_bytes=drive.capacity_bytes,
+            logical_block_bytes=drive.logical_block_bytes,
+            thread_count=thread_count,
+            seed=seed,
+            data_origin=secrets.randbits(64),
+            counters_path=stat_path(drive),
+            transfer_bytes_max=transfer_bytes_max,
+        ) as stimulus,
+    ):
+        yield held, stimulus, queue
+
+
+def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> int:
+    """Write the first bytes of a drive once; the time it took in ns. Raises as ``check_program``."""
     step = StepSpec(
         label="overwrite",
         pattern=fill_pattern(_OVERWRITE_BYTES, DataPattern()),
         demand=_OVERWRITE_DEMAND,
-        active_range=leading_range(drive.capacity_bytes),
-        stop=StopRule(amount_bytes=drive.capacity_bytes),
+        active_range=leading_range(length_bytes),
+        stop=StopRule(amount_bytes=length_bytes),
     )
     records = stimulus.run([step])
     check_program(records, drive.path)

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.crosscheck import differences
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.store.read import fix_report_date, read_run
@@ -39,18 +38,18 @@ def write_crosscheck(
 
     Raises StoreError where the folder cannot be written.
     """
-    facts = json.dumps(crosscheck_facts(check), indent=2).encode()
+    facts = json.dumps(crosscheck_facts(check, found), indent=2).encode()
     return render_pages(crosscheck_report(check, found), folder, {CROSSCHECK: facts})
 
 
-def crosscheck_facts(check: Crosscheck) -> dict[str, Any]:
-    """Everything that a crosscheck measured, with the differences, as JSON values."""
+def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> dict[str, Any]:
+    """Everything that a crosscheck measured, with the differences of every point, as JSON values."""
     points = [
         {
             "point": point.label,
             "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
-            "differences": [{**asdict(one), "verdict": one.verdict} for one in differences(pairs)],
+            "differences": [{**asdict(one), "verdict": one.verdict} for one in differences],
         }
-        for point, pairs in check.pairs
+        for (point, pairs), (_, differences) in zip(check.pairs, found, strict=True)
     ]
     return {**asdict(check), "pairs": points}

@@ -10,7 +10,7 @@ from assay.device.platform import describe_platform
 from assay.pattern import leading_range, random_pattern
 from assay.records import DataPattern, Demand, Platform, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
-from assay.units import KIB, MICROSECOND_NS, MILLISECOND_NS
+from assay.units import KIB, MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.window import direction_times, effective_queue_depth, iops, mean_latency_ns
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ DEPTHS = (1, 32)
 CONSTANT_NS = (100 * MICROSECOND_NS, 1_000 * MICROSECOND_NS)
 CONSTANT_DEPTHS = (1, 8)
 _RANGE_BYTES = 1 << 30
-_SECOND_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def _run(answer_ns: int | None, depth: int, seconds: float) -> StepRecord:
         pattern=random_pattern(4 * KIB, 1.0, DataPattern()),
         demand=Demand(thread_count=1, queue_depth=depth),
         active_range=leading_range(_RANGE_BYTES),
-        stop=StopRule(time_ns=round(seconds * _SECOND_NS)),
+        stop=StopRule(time_ns=round(seconds * SECOND_NS)),
     )
     with Stimulus.null(seed=1, answer_ns=answer_ns) as stimulus:
         return stimulus.run([step])[0]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from assay.crosscheck import Crosscheck
 
 
 @click.command()
@@ -30,7 +27,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
     from importlib.metadata import version  # noqa: PLC0415
 
     from assay.crosscheck import crosscheck_drive, differences  # noqa: PLC0415
-    from assay.reporting import write_crosscheck  # noqa: PLC0415
+    from assay.reporting import crosscheck_facts, write_crosscheck  # noqa: PLC0415
     from assay.store.write import new_folder  # noqa: PLC0415
 
     folder = new_folder(out, f"crosscheck-{time.time_ns():x}")
@@ -47,7 +44,8 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
     found = [(point, differences(pairs)) for point, pairs in check.pairs]
     paths = write_crosscheck(folder, check, found)
     if as_json:
-        click.echo(json.dumps(_facts(check, paths), indent=2))
+        facts = {**crosscheck_facts(check, found), "report": [str(path) for path in paths]}
+        click.echo(json.dumps(facts, indent=2))
         return
     for point, one in found:
         rows = ", ".join(f"{part.metric} {part.ratio:.3f} ({part.low:.3f} to {part.high:.3f})" for part in one)
@@ -55,9 +53,3 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
         click.echo(f"{point.label}: {verdicts}; ours / fio: {rows}")
     for path in paths:
         click.echo(f"Report: {path.resolve()}")
-
-
-def _facts(check: Crosscheck, paths: list[Path]) -> dict[str, Any]:
-    from assay.reporting import crosscheck_facts  # noqa: PLC0415
-
-    return {**crosscheck_facts(check), "report": [str(path) for path in paths]}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pattern import fill_pattern, leading_range, random_pattern
+from assay.pattern import cell_pattern, leading_range
 from assay.records import DataPattern, Demand, StepSpec, StopRule
-from assay.units import KIB
+from assay.units import KIB, SECOND_NS, kib_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import AccessPattern
-
-_SECOND_NS = 1_000_000_000
+    from assay.records import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,26 +32,18 @@ class CheckPoint:
         """The point in words. Worked: ``RND 4KiB 65/35, 1 x 16``."""
         access = "RND" if self.random else "SEQ"
         demand = f"{self.demand.thread_count} x {self.demand.queue_depth}"
-        size = f"{self.transfer_bytes / KIB:g}KiB"
-        return f"{access} {size} {self.read_pct}/{100 - self.read_pct}, {demand}"
+        return f"{access} {kib_label(self.transfer_bytes)}KiB {self.read_pct}/{100 - self.read_pct}, {demand}"
 
     def step(self, range_bytes: int, seconds: float) -> StepSpec:
         """The point as a step over the first ``range_bytes`` of the drive."""
-        share, data = self.read_pct / 100, DataPattern()
-        pattern = random_pattern(self.transfer_bytes, share, data)
-        if not self.random:
-            pattern = _sequential(self.transfer_bytes, share, data)
+        access: Access = "random" if self.random else "sequential"
         return StepSpec(
             label=self.label,
-            pattern=pattern,
+            pattern=cell_pattern(access, self.transfer_bytes, self.read_pct / 100, DataPattern()),
             demand=self.demand,
             active_range=leading_range(range_bytes),
-            stop=StopRule(time_ns=round(seconds * _SECOND_NS)),
+            stop=StopRule(time_ns=round(seconds * SECOND_NS)),
         )
-
-
-def _sequential(transfer_bytes: int, read_share: float, data: DataPattern) -> AccessPattern:
-    return replace(fill_pattern(transfer_bytes, data), read_share=read_share, writes_tail=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +61,7 @@ class Side:
     @property
     def queue_depth(self) -> float:
         """Outstanding I/Os by Little's law. Worked: 1,000 IOPS of 2 ms -> 2."""
-        return self.iops * self.mean_ns / _SECOND_NS
+        return self.iops * self.mean_ns / SECOND_NS
 
 
 def _point(transfer_kib: int, read_pct: int, queue_depth: int, *, random: bool = True) -> CheckPoint:

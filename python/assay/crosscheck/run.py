@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from assay.bench import check_program
+from assay.bench import Answers, check_program, hold_drive, overwrite
 from assay.crosscheck.compare import Crosscheck
 from assay.crosscheck.fio import measure_with_fio
 from assay.crosscheck.points import POINTS, Side
 from assay.device.fio import fio_version
-from assay.device.gate import examined, open_drive
+from assay.device.gate import examined
 from assay.device.identity import identify
-from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated
 from assay.errors import UsageError
-from assay.pattern import fill_pattern, leading_range
-from assay.records import DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
 from assay.units import KIB, MILLISECOND_NS
 from assay.window import direction_times, iops, mean_latency_ns
 
@@ -28,9 +23,10 @@ if TYPE_CHECKING:
 
     from assay.crosscheck.points import CheckPoint
     from assay.records import StepRecord
+    from assay.stimulus import Stimulus
 
 RANGE_BYTES_MAX = 16 << 30
-_FILL_BYTES = 128 * KIB
+_GRID_BYTES = 128 * KIB
 
 
 def crosscheck_drive(
@@ -55,28 +51,18 @@ def crosscheck_drive(
         raise UsageError(path, "cannot be measured by fio", "name a block device, or a file with --file-target")
     version = fio_version()
     drive = examined(identify(path, file_target=file_target), signatures)
-    range_bytes = min(drive.capacity_bytes, RANGE_BYTES_MAX) // _FILL_BYTES * _FILL_BYTES
-    threads = max(point.demand.thread_count for point in points)
+    range_bytes = min(drive.capacity_bytes, RANGE_BYTES_MAX) // _GRID_BYTES * _GRID_BYTES
     started = time.time_ns()
-    with ExitStack() as stack:
-        held = stack.enter_context(
-            open_drive(drive, confirmation=confirmation, acknowledged_signatures=signatures, needed_bytes=_FILL_BYTES)
-        )
-        stack.enter_context(merging_off(drive))
-        stimulus = stack.enter_context(
-            Stimulus.real(
-                held.fd,
-                capacity_bytes=drive.capacity_bytes,
-                logical_block_bytes=drive.logical_block_bytes,
-                thread_count=threads,
-                seed=secrets.randbits(32),
-                data_origin=secrets.randbits(64),
-                counters_path=stat_path(drive),
-                transfer_bytes_max=max(_FILL_BYTES, *(point.transfer_bytes for point in points)),
-            )
-        )
+    with hold_drive(
+        drive,
+        Answers(confirmation=confirmation, signatures=signatures),
+        needed_bytes=_GRID_BYTES,
+        thread_count=max(point.demand.thread_count for point in points),
+        transfer_bytes_max=max(_GRID_BYTES, *(point.transfer_bytes for point in points)),
+        seed=secrets.randbits(32),
+    ) as (held, stimulus, _):
         show("filling the range")
-        check_program(stimulus.run([_fill(range_bytes)]), path)
+        overwrite(stimulus, drive, range_bytes)
         found = []
         for point in points:
             measured = []
@@ -94,16 +80,6 @@ def crosscheck_drive(
         seconds=seconds,
         started_wall_ns=started,
         pairs=tuple(found),
-    )
-
-
-def _fill(range_bytes: int) -> StepSpec:
-    return StepSpec(
-        label="fill",
-        pattern=fill_pattern(_FILL_BYTES, DataPattern()),
-        demand=Demand(thread_count=1, queue_depth=32),
-        active_range=leading_range(range_bytes),
-        stop=StopRule(amount_bytes=range_bytes),
     )
 
 
