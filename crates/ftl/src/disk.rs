@@ -13,12 +13,11 @@ mod queue;
 
 use std::collections::VecDeque;
 
-use assay_core::contract::{
-    Bytes, Completion, Counters, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe,
-};
+use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
 use crate::card::CardError;
-use crate::pending::Pending;
+use crate::front::Front;
+use crate::limits::span_of;
 use arm::Arm;
 pub use card::DiskCard;
 use geometry::Geometry;
@@ -35,17 +34,12 @@ pub struct SimulatedDisk {
     queue: Queue,
     clock: Nanos,
     epoch: Nanos,
-    pending: Pending,
-    flights: Vec<Io>,
-    /// Commands inside the disk, and those that wait at the host for a place in it.
-    admitted: u32,
-    waiting: VecDeque<Io>,
+    front: Front,
     controller_until: u64,
     /// The link's two directions, to and from the host.
     to_host_until: u64,
     from_host_until: u64,
     buffer: Buffer,
-    counters: Counters,
 }
 
 /// Answered writes on their way to the medium.
@@ -70,19 +64,15 @@ impl SimulatedDisk {
         Ok(Self {
             arm: Arm::new(&card, &geometry),
             queue: Queue::new(card.queue_limit + card.write_segments, card.age_limit.0, card.age_credit),
+            front: Front::new(card.queue_limit),
             card,
             geometry,
             clock: Nanos(0),
             epoch,
-            pending: Pending::new(1),
-            flights: Vec::new(),
-            admitted: 0,
-            waiting: VecDeque::new(),
             controller_until: 0,
             to_host_until: 0,
             from_host_until: 0,
             buffer: Buffer::default(),
-            counters: Counters::default(),
         })
     }
 
@@ -92,7 +82,7 @@ impl SimulatedDisk {
     /// # Panics
     /// When I/Os are outstanding.
     pub fn purge(&mut self) -> Nanos {
-        assert!(self.admitted == 0, "a disk is purged between programs");
+        assert!(self.front.is_idle(), "a disk is purged between programs");
         let span = Nanos(self.geometry.pass_span());
         self.clock += span;
         self.queue.clear();
@@ -103,8 +93,6 @@ impl SimulatedDisk {
 
     /// Receive a command: controller, link, then the queue or the buffer.
     fn admit(&mut self, io: Io) {
-        self.admitted += 1;
-        self.flights[io.slot as usize] = io;
         let begun = self.controller_until.max(self.clock.0) + self.card.command.0;
         self.controller_until = begun;
         let writes = io.direction == Direction::Write;
@@ -127,7 +115,7 @@ impl SimulatedDisk {
             self.buffer.count += 1;
             write.ready = write.ready.max(at);
             write.answered = true;
-            self.pending.set(write.slot, write.ready);
+            self.front.pending.set(write.slot, write.ready);
             self.queue.push(write);
         }
     }
@@ -159,11 +147,11 @@ impl SimulatedDisk {
         if command.answered {
             self.buffer.leaving = Some(command.bytes);
         } else if command.writes {
-            self.pending.set(command.slot, service.end);
+            self.front.pending.set(command.slot, service.end);
         } else {
             let done =
                 self.send(service.begin, command.bytes).max(service.end + self.link_span(command.bytes.min(4096)));
-            self.pending.set(command.slot, done);
+            self.front.pending.set(command.slot, done);
         }
     }
 
@@ -178,16 +166,7 @@ impl SimulatedDisk {
     }
 
     fn link_span(&self, bytes: u64) -> u64 {
-        (u128::from(bytes) * 1_000_000_000 / u128::from(self.card.link_rate)) as u64
-    }
-
-    fn count(&mut self, io: &Io) {
-        let counters = match io.direction {
-            Direction::Read => &mut self.counters.read,
-            Direction::Write => &mut self.counters.write,
-        };
-        counters.io_count += 1;
-        counters.bytes += io.length;
+        span_of(bytes, self.card.link_rate)
     }
 }
 
@@ -205,18 +184,13 @@ impl Device for SimulatedDisk {
     }
 
     fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
-        let idle = Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length: Bytes(0), data_index: 0 };
-        self.flights = vec![idle; slot_count as usize];
-        self.waiting.reserve(slot_count as usize);
+        self.front.prepare(slot_count);
         self.buffer.outside.reserve(self.card.queue_limit as usize);
-        self.pending = Pending::new(slot_count);
         Ok(())
     }
 
     fn submit(&mut self, io: Io) {
-        if self.admitted >= self.card.queue_limit {
-            self.waiting.push_back(io);
-        } else {
+        if let Some(io) = self.front.offer(io) {
             self.admit(io);
         }
     }
@@ -224,7 +198,7 @@ impl Device for SimulatedDisk {
     /// What happens inside up to the next completion is decided here, because nothing can be submitted before it.
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
         let (done, slot) = loop {
-            let completion = self.pending.next().filter(|(done, _)| *done <= deadline.0);
+            let completion = self.front.pending.next().filter(|(done, _)| *done <= deadline.0);
             let until = completion.map_or(deadline.0, |(done, _)| done.saturating_sub(1));
             match (self.next_decision().filter(|at| *at <= until), completion) {
                 (Some(at), _) => self.decide(at),
@@ -235,20 +209,17 @@ impl Device for SimulatedDisk {
                 }
             }
         };
-        self.pending.clear(slot);
         self.clock = self.clock.max(Nanos(done));
-        self.admitted -= 1;
-        let io = self.flights[slot as usize];
-        self.count(&io);
+        let (io, next) = self.front.complete(slot);
         completions.push(Completion { slot, at: self.clock, result: Ok(io.length) });
-        if let Some(next) = self.waiting.pop_front() {
+        if let Some(next) = next {
             self.admit(next);
         }
         Ok(())
     }
 
     fn probe(&mut self, with_counters: bool) -> Probe {
-        Probe { counters: with_counters.then_some(self.counters), cpu: None }
+        Probe { counters: with_counters.then_some(self.front.counters), cpu: None }
     }
 }
 

@@ -1,19 +1,15 @@
 //! The simulated drive as a [`Device`].
 
-use std::collections::VecDeque;
-
-use assay_core::contract::{
-    Bytes, Completion, Counters, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe,
-};
+use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
 use crate::card::{Card, CardError};
 pub use crate::collect::FlashStatistics;
 use crate::collect::{Collection, Collector, NoTime};
+use crate::front::Front;
 use crate::geometry::Geometry;
 use crate::limits::{Heat, WriteLimit};
 use crate::log::Log;
 use crate::map_cache::MapCache;
-use crate::pending::Pending;
 use crate::state::Parts;
 use crate::timing::{Timing, Way};
 use crate::victims::Victims;
@@ -34,11 +30,7 @@ pub struct SimulatedDrive {
     pub(crate) map_cache: MapCache,
     pub(crate) clock: Nanos,
     epoch: Nanos,
-    pending: Pending,
-    flights: Vec<Io>,
-    /// Commands inside the drive, and those that wait at the host for a place in it.
-    pub(crate) admitted: u32,
-    waiting: VecDeque<Io>,
+    pub(crate) front: Front,
     pub(crate) idle_since: u64,
     pub(crate) write_limit: WriteLimit,
     pub(crate) heat: Heat,
@@ -46,7 +38,6 @@ pub struct SimulatedDrive {
     pub(crate) since_stall: u64,
     hints: [u32; HINTS],
     hint: usize,
-    counters: Counters,
     /// Pages per stripe of each data pattern, where the drive compresses.
     densities: Vec<u32>,
 }
@@ -65,19 +56,15 @@ impl SimulatedDrive {
             map_cache: MapCache::new(card.map_cache),
             write_limit: WriteLimit::new(&card),
             heat: Heat::new(&card),
+            front: Front::new(card.queue_limit),
             card,
             geometry,
             clock: Nanos(0),
             epoch,
-            pending: Pending::new(1),
-            flights: Vec::new(),
-            admitted: 0,
-            waiting: VecDeque::new(),
             idle_since: 0,
             since_stall: 0,
             hints: [0; HINTS],
             hint: 0,
-            counters: Counters::default(),
             densities: Vec::new(),
         };
         drive.map_what_a_purge_leaves();
@@ -90,7 +77,7 @@ impl SimulatedDrive {
     /// # Panics
     /// When I/Os are outstanding.
     pub fn purge(&mut self) -> Nanos {
-        assert!(self.admitted == 0, "a drive is purged between programs");
+        assert!(self.front.is_idle(), "a drive is purged between programs");
         let span = Nanos(u64::from(self.geometry.unit_count) * self.geometry.erase_ns);
         self.flash = fresh_flash(&self.card, &self.geometry);
         self.log = fresh_log(&self.card, &self.geometry);
@@ -109,7 +96,7 @@ impl SimulatedDrive {
     /// # Panics
     /// Beyond the capacity, or when I/Os are outstanding.
     pub fn trim(&mut self, from: Bytes, to: Bytes) {
-        assert!(self.admitted == 0 && from <= to && to <= self.card.capacity, "a drive is trimmed between programs");
+        assert!(self.front.is_idle() && from <= to && to <= self.card.capacity, "a drive is trimmed between programs");
         let page_bytes = self.geometry.page_bytes();
         let (first, end) = (from.0.div_ceil(page_bytes) as u32, (to.0 / page_bytes) as u32);
         if self.card.trim && first < end {
@@ -333,19 +320,8 @@ impl SimulatedDrive {
     }
 
     fn admit(&mut self, io: Io) {
-        self.admitted += 1;
         let done = self.serve(&io) + self.card.protocol.0;
-        self.flights[io.slot as usize] = io;
-        self.pending.set(io.slot, done);
-    }
-
-    fn count(&mut self, io: &Io) {
-        let counters = match io.direction {
-            Direction::Read => &mut self.counters.read,
-            Direction::Write => &mut self.counters.write,
-        };
-        counters.io_count += 1;
-        counters.bytes += io.length;
+        self.front.pending.set(io.slot, done);
     }
 
     /// The mapped pages that an I/O touches.
@@ -374,9 +350,7 @@ impl Device for SimulatedDrive {
 
     fn prepare(&mut self, data: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
         self.densities = data.iter().map(|pattern| self.geometry.stripe_pages_at(stored_share(pattern))).collect();
-        let idle = Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length: Bytes(0), data_index: 0 };
-        self.flights = vec![idle; slot_count as usize];
-        self.pending = Pending::new(slot_count);
+        self.front.prepare(slot_count);
         Ok(())
     }
 
@@ -391,37 +365,32 @@ impl Device for SimulatedDrive {
 
     #[inline]
     fn submit(&mut self, io: Io) {
-        if self.admitted == 0 {
+        if self.front.is_idle() {
             self.use_idle_time();
         }
-        if self.admitted >= self.card.queue_limit {
-            self.waiting.push_back(io);
-        } else {
+        if let Some(io) = self.front.offer(io) {
             self.admit(io);
         }
     }
 
     #[inline]
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
-        let Some((done, slot)) = self.pending.next().filter(|(done, _)| *done <= deadline.0) else {
+        let Some((done, slot)) = self.front.pending.next().filter(|(done, _)| *done <= deadline.0) else {
             self.clock = self.clock.max(deadline);
             return Ok(());
         };
-        self.pending.clear(slot);
         self.clock = self.clock.max(Nanos(done));
         self.idle_since = self.clock.0;
-        self.admitted -= 1;
-        let io = self.flights[slot as usize];
-        self.count(&io);
+        let (io, next) = self.front.complete(slot);
         completions.push(Completion { slot, at: self.clock, result: Ok(io.length) });
-        if let Some(next) = self.waiting.pop_front() {
+        if let Some(next) = next {
             self.admit(next);
         }
         Ok(())
     }
 
     fn probe(&mut self, with_counters: bool) -> Probe {
-        Probe { counters: with_counters.then_some(self.counters), cpu: None }
+        Probe { counters: with_counters.then_some(self.front.counters), cpu: None }
     }
 }
 

@@ -84,6 +84,7 @@ impl Heat {
     }
 }
 
-fn span_of(bytes: u64, rate: u64) -> u64 {
+/// Time that bytes take at a rate per second, to the nanosecond below.
+pub(crate) fn span_of(bytes: u64, rate: u64) -> u64 {
     (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64
 }

@@ -67,7 +67,7 @@ impl SimulatedDrive {
     /// # Panics
     /// When I/Os are outstanding.
     pub fn save(&self, mut out: impl Write) -> Result<(), StateError> {
-        assert!(self.admitted == 0, "a state is kept between programs");
+        assert!(self.front.is_idle(), "a state is kept between programs");
         out.write_all(MARK).map_err(|error| StateError::Io(error.to_string()))?;
         let times = (self.clock.0, self.idle_since, self.since_stall);
         let limits = (&self.map_cache, &self.write_limit, &self.heat);
