@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from assay.stimulus import Stimulus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +43,25 @@ def allocate(path: Path, size_bytes: int) -> Path:
     with path.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, size_bytes)
     return path
+
+
+@contextlib.contextmanager
+def stimulus_on(path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0) -> Iterator[Stimulus]:
+    """The stimulus straight on a device or file that a test made itself; ``flags`` join O_DIRECT when it is opened."""
+    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
+    try:
+        with Stimulus.real(
+            descriptor,
+            capacity_bytes=size_bytes,
+            logical_block_bytes=512,
+            thread_count=thread_count,
+            seed=1,
+            data_origin=1,
+            counters_path=None,
+        ) as stimulus:
+            yield stimulus
+    finally:
+        os.close(descriptor)
 
 
 @pytest.fixture

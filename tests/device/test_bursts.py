@@ -5,8 +5,7 @@ from statistics import median
 
 from assay.pattern import leading_range, random_pattern
 from assay.records import IDLE, DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from conftest import LoopDrive
+from conftest import LoopDrive, stimulus_on
 
 SIZE = 64 << 20
 SPAN_NS = 20_000_000
@@ -14,7 +13,6 @@ SPAN_NS = 20_000_000
 
 def test_bursts_begin_within_a_millisecond_and_idle_steps_issue_nothing(loop_drive: LoopDrive) -> None:
     path = loop_drive(SIZE)
-    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
     burst = StepSpec(
         label="burst",
         pattern=random_pattern(4096, 0.0, DataPattern()),
@@ -29,19 +27,8 @@ def test_bursts_begin_within_a_millisecond_and_idle_steps_issue_nothing(loop_dri
         active_range=burst.active_range,
         stop=StopRule(time_ns=SPAN_NS),
     )
-    try:
-        with Stimulus.real(
-            descriptor,
-            capacity_bytes=SIZE,
-            logical_block_bytes=512,
-            thread_count=1,
-            seed=1,
-            data_origin=1,
-            counters_path=None,
-        ) as stimulus:
-            records = stimulus.run([burst, idle] * 50)
-    finally:
-        os.close(descriptor)
+    with stimulus_on(path, SIZE, flags=os.O_EXCL) as stimulus:
+        records = stimulus.run([burst, idle] * 50)
     bursts, idles = records[::2], records[1::2]
     late_ns = [(record.first_submission_ns or 0) - record.start_ns for record in bursts]
     assert min(late_ns) >= 0

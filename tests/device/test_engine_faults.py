@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from assay.pattern import leading_range, random_pattern
 from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import ERROR_LIMIT, Stimulus
-from conftest import LoopDrive, allocate
+from assay.stimulus import ERROR_LIMIT
+from conftest import LoopDrive, allocate, stimulus_on
 
 SIZE = 64 << 20
 EIO = 5
@@ -15,7 +15,6 @@ EIO = 5
 
 def _read(path: str, flags: int = 0) -> StepRecord:
     """Random reads over all of it, as many as it takes to reach the error limit."""
-    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
     step = StepSpec(
         label="read",
         pattern=random_pattern(4096, 1.0, DataPattern()),
@@ -23,19 +22,8 @@ def _read(path: str, flags: int = 0) -> StepRecord:
         active_range=leading_range(SIZE),
         stop=StopRule(io_count=50_000),
     )
-    try:
-        with Stimulus.real(
-            descriptor,
-            capacity_bytes=SIZE,
-            logical_block_bytes=512,
-            thread_count=2,
-            seed=1,
-            data_origin=1,
-            counters_path=None,
-        ) as stimulus:
-            return stimulus.run([step])[0]
-    finally:
-        os.close(descriptor)
+    with stimulus_on(path, SIZE, thread_count=2, flags=flags) as stimulus:
+        return stimulus.run([step])[0]
 
 
 def _assert_rejected(record: StepRecord) -> None:

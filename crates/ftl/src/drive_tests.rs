@@ -38,7 +38,7 @@ fn step(size: u64, read_share: f64, random_share: f64, queue_depth: u32, stop: S
     }
 }
 
-fn run(stimulus: &mut Stimulus<SimulatedDrive>, step: StepSpec) -> StepRecord {
+pub(super) fn run(stimulus: &mut Stimulus<SimulatedDrive>, step: StepSpec) -> StepRecord {
     stimulus.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0)
 }
 
@@ -145,7 +145,7 @@ fn a_drive_that_is_only_written_to_does_not_remember_what_is_over() {
     assert!(queued < 2_000, "{queued} operations still queued on one die");
 }
 
-fn drive_of(card: Card) -> Stimulus<SimulatedDrive> {
+pub(super) fn drive_of(card: Card) -> Stimulus<SimulatedDrive> {
     Stimulus::open(1, vec![move || SimulatedDrive::new(card, Nanos(0))]).expect("the card is valid")
 }
 

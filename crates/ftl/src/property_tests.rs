@@ -1,12 +1,11 @@
 //! What holds for every drive and every load: Little's law, time that never runs back, a purge that forgets, scaling.
 
+use super::tests::{drive_of, run};
 use super::*;
 use crate::card::VictimPolicy;
 use assay_core::active_range::ActiveRange;
 use assay_core::pattern::AccessPattern;
-use assay_core::record::StepRecord;
 use assay_core::step::{Demand, StepSpec, StopRule};
-use assay_core::stimulus::{Decision, Limits, Stimulus};
 use proptest::prelude::*;
 
 const SMALL: u64 = 64 << 20;
@@ -108,7 +107,7 @@ proptest! {
     fn littles_law_holds_in_every_closed_loop(
         card in any_card(), depth in 1_u32..9, read_share in 0.0_f64..1.0, size in prop::sample::select(vec![512_u64, 4096, 8192, 65536])
     ) {
-        let mut drive = stimulus_of(card);
+        let mut drive = drive_of(card);
         let mut asked = step(SMALL, size, read_share, 1.0, StopRule::Count(400 * u64::from(depth)));
         asked.demand.queue_depth = depth;
         let record = run(&mut drive, asked);
@@ -136,10 +135,6 @@ proptest! {
     }
 }
 
-fn stimulus_of(card: Card) -> Stimulus<SimulatedDrive> {
-    Stimulus::open(1, vec![move || SimulatedDrive::new(card, Nanos(0))]).expect("the card is valid")
-}
-
 fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: StopRule) -> StepSpec {
     StepSpec {
         pattern: AccessPattern::uniform(size, read_share, random_share),
@@ -149,15 +144,11 @@ fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: Stop
     }
 }
 
-fn run(stimulus: &mut Stimulus<SimulatedDrive>, step: StepSpec) -> StepRecord {
-    stimulus.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0)
-}
-
 /// Steady random writes at a capacity, over one quarter of a fill.
 fn steady_iops(capacity: u64) -> f64 {
     let card =
         Card { capacity: Bytes(capacity), over_provisioning: 0.12, erase_unit: Bytes(256 << 10), ..Card::plain() };
-    let mut drive = stimulus_of(card);
+    let mut drive = drive_of(card);
     run(&mut drive, step(capacity, 131_072, 0.0, 0.0, StopRule::Amount(Bytes(capacity))));
     run(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity))));
     let record = run(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity / 4))));
