@@ -15,18 +15,19 @@ from assay.records import DataPattern, Demand, IoPath, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
-TestName = Literal["wsat", "iops", "tp", "lat"]
-SuiteName = Literal["basic", "client", "enterprise"]
+TestName = Literal["wsat", "iops", "tp", "lat", "hir", "xsr"]
+SuiteName = Literal["basic", "client", "enterprise", "advanced"]
 _BASIC: tuple[TestName, ...] = ("wsat", "iops", "tp", "lat")
 
 SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
     "basic": ("pts-c-1.0", _BASIC),
     "client": ("pts-c-1.0", _BASIC),
     "enterprise": ("pts-e-1.1", _BASIC),
+    "advanced": ("pts-e-1.1", ("hir", "xsr")),
 }
 """What a suite implies for the profile and the tests, unless the plan says else."""
 
-_DEMANDING = ("wsat", "iops", "tp")
+_DEMANDING = ("wsat", "iops", "tp", "hir", "xsr")
 """Tests whose demand is the tester's choice; latency has one I/O outstanding."""
 
 _POOL_KIB_MIN = 0.5
@@ -185,6 +186,8 @@ class Plan(Strict):
     iops: LoopOptions = LoopOptions()
     tp: LoopOptions = LoopOptions()
     lat: LatencyOptions = LatencyOptions()
+    hir: DemandOptions = DemandOptions()
+    xsr: DemandOptions = DemandOptions()
     data: DataOptions = DataOptions()
 
     def resolved(self) -> Plan:

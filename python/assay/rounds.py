@@ -9,9 +9,11 @@ from assay.records import Round
 from assay.window import (
     complete_samples,
     is_complete,
+    is_verdict_sample,
     issued_bytes,
     measurement_window,
     saturation_window,
+    verdict_sample,
     written_bytes,
 )
 
@@ -25,6 +27,8 @@ SAMPLES_MAX = 7 * 24 * 60
 
 RECENT_SAMPLES = 5
 """The pace at which an amount is reckoned to be reached is the largest of so many samples."""
+
+_BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
 
 Ending = Literal["steady", "round-limit", "time", "amount", "incomplete"]
 
@@ -82,7 +86,7 @@ def until_saturated(
         index += 1
         steps = tuple(run_samples(index, _next_count(settings, done)))
         done += steps
-        judging = not len(done) % settings.samples_per_verdict
+        judging = is_verdict_sample(len(done), settings)
         window = saturation_window(complete_samples(done), settings) if judging else None
         ended = _sample_ending(settings, done, window)
         yield Judged(index=index, steps=steps, window=window, ended=ended)
@@ -101,8 +105,9 @@ def _round_ending(
 def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:
     """Samples of the next program: to the next verdict, the time limit, or where the amount may be reached."""
     every = settings.samples_per_verdict
-    counts = [every - len(done) % every, _sample_limit(settings) - len(done)]
-    if settings.stop in {"first", "amount"}:
+    to_verdict = every - (len(done) - verdict_sample(1, settings)) % every
+    counts = [to_verdict, _sample_limit(settings) - len(done)]
+    if settings.stop in _BY_AMOUNT:
         recent = done[-RECENT_SAMPLES:]
         largest = max((issued_bytes(sample.write) for sample in recent), default=settings.amount_bytes)
         counts.append((settings.amount_bytes - written_bytes(done)) // max(largest, 1))
@@ -110,8 +115,7 @@ def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int
 
 
 def _sample_limit(settings: SaturationSettings) -> int:
-    limited = settings.stop in {"first", "time"}
-    return max(round(settings.time_ns / settings.sample_ns), 1) if limited else SAMPLES_MAX
+    return max(round(settings.time_ns / settings.sample_ns), 1) if settings.stop in _BY_TIME else SAMPLES_MAX
 
 
 def _sample_ending(
@@ -119,8 +123,8 @@ def _sample_ending(
 ) -> Ending | None:
     if len(complete_samples(done)) < len(done):
         return "incomplete"
-    if settings.stop in {"first", "steady"} and window and window.reached:
+    if settings.stop in _BY_VERDICT and window and window.reached:
         return "steady"
-    if settings.stop in {"first", "amount"} and written_bytes(done) >= settings.amount_bytes:
+    if settings.stop in _BY_AMOUNT and written_bytes(done) >= settings.amount_bytes:
         return "amount"
     return "time" if len(done) >= _sample_limit(settings) else None

@@ -25,9 +25,13 @@ def plan_options(command: Command) -> Command:
     options = [
         click.argument("targets", nargs=-1, required=True, metavar="DRIVE|PLAN.toml ..."),
         click.option(
-            "--suite", type=click.Choice(["basic", "client", "enterprise"]), help="Tests and profile by name."
+            "--suite",
+            type=click.Choice(["basic", "client", "enterprise", "advanced"]),
+            help="Tests and profile by name.",
         ),
-        click.option("--test", "tests", multiple=True, help="wsat, iops, tp, lat; repeat or separate by commas."),
+        click.option(
+            "--test", "tests", multiple=True, help="wsat, iops, tp, lat, hir, xsr; repeat or separate by commas."
+        ),
         click.option("--profile", metavar="P", help=_PROFILE_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError
+from assay.procedures.hir import plan_hir
 from assay.procedures.iops import plan_iops
 from assay.procedures.lat import plan_lat
 from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.procedures.tp import plan_tp
 from assay.procedures.wsat import plan_wsat
+from assay.procedures.xsr import plan_xsr
 from assay.records import SkippedTest
 
 if TYPE_CHECKING:
@@ -21,7 +23,14 @@ if TYPE_CHECKING:
 
     Planner = Callable[[Profile, Plan, DriveIdentity], Sequence[PlannedTest | SkippedTest]]
 
-_PLANNERS: dict[str, Planner] = {"wsat": plan_wsat, "iops": plan_iops, "tp": plan_tp, "lat": plan_lat}
+_PLANNERS: dict[str, Planner] = {
+    "wsat": plan_wsat,
+    "iops": plan_iops,
+    "tp": plan_tp,
+    "lat": plan_lat,
+    "hir": plan_hir,
+    "xsr": plan_xsr,
+}
 
 
 def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun:

@@ -1,121 +1,15 @@
-"""Tests and runs: what they were set to do, what they stored, and the verdict on it."""
+"""Tests and runs: what they stored, and the verdict on it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assay.records.drive import CacheState, DriveCondition, DriveIdentity, Platform, PurgeRecord
-from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand, HistogramTable, StepRecord
+from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
+from assay.records.settings import AnySettings, LoopSettings, SaturationSettings
+from assay.records.stimulus import HistogramTable, StepRecord
 
-Variable = Literal["iops", "throughput", "latency"]
-Phase = Literal["precondition", "round", "sample", "histogram"]
-SaturationStop = Literal["first", "time", "amount", "steady"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Cell:
-    """One cell of a test loop: read share in percent (integer, 0 to 100) and transfer size in bytes."""
-
-    read_pct: int
-    transfer_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestSettings:
-    """What every test settles, after profile, plan, scale and drive were taken into account.
-
-    test : ``wsat``, ``iops``, ``tp-128``, ``lat`` and so on. profile : name of the edition.
-    range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
-    range_limit, slope_limit : allowed excursions of the five-point rule, as fractions of the average.
-    histogram_ns : length of the response-time histogram step behind the test, 0 for none.
-    """
-
-    test: str
-    profile: str
-    demand: Demand
-    data: DataPattern
-    range_amount_bytes: int
-    segment_count: int | None
-    range_limit: float
-    slope_limit: float
-    write_cache_required: CacheState
-    histogram_ns: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopSettings(TestSettings):
-    """What a test loop used.
-
-    variable : what is tracked and reported per cell: IOPS, MB/s or average response time in ms.
-    read_pcts, sizes_bytes : outer and inner loop values in the order they run.
-    preconditioning_bytes : host bytes written before the loop, in transfers of ``preconditioning_transfer_bytes``
-        over the first ``preconditioning_share`` of the drive, at ``preconditioning_demand``.
-    tracking : the cells whose variable decides steady state, all at once.
-    not_applicable : sizes of the specification that this drive cannot run, with the reason.
-    """
-
-    access: Access
-    variable: Variable
-    read_pcts: tuple[int, ...]
-    sizes_bytes: tuple[int, ...]
-    step_ns: int
-    round_limit: int
-    tracking: tuple[Cell, ...]
-    preconditioning_bytes: int
-    preconditioning_transfer_bytes: int
-    preconditioning_share: float
-    preconditioning_demand: Demand
-    not_applicable: dict[int, str] = field(default_factory=dict)
-    kind: Literal["loop"] = "loop"
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The cells of one round in loop order: read share outside, transfer size inside."""
-        return tuple(Cell(read_pct=r, transfer_bytes=b) for r in self.read_pcts for b in self.sizes_bytes)
-
-    @property
-    def demands(self) -> tuple[Demand, ...]:
-        """Every demand that the test makes."""
-        return (self.demand, self.preconditioning_demand)
-
-    @property
-    def transfer_bytes_max(self) -> int:
-        """The largest transfer of the test loop."""
-        return max(self.sizes_bytes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaturationSettings(TestSettings):
-    """What a write saturation test used.
-
-    pattern : its accesses; label : their name, such as ``RND 4KiB 0/100``.
-    sample_ns : length of one sample. samples_per_verdict : every so many samples one enters the five-point rule.
-    stop : what ends the test: ``first`` of all three, or ``time``, ``amount`` or ``steady`` alone.
-    time_ns, amount_bytes : the limits; the amount counts host bytes written.
-    """
-
-    pattern: AccessPattern
-    label: str
-    sample_ns: int
-    samples_per_verdict: int
-    stop: SaturationStop
-    time_ns: int
-    amount_bytes: int
-    kind: Literal["saturation"] = "saturation"
-
-    @property
-    def demands(self) -> tuple[Demand, ...]:
-        """Every demand that the test makes."""
-        return (self.demand,)
-
-    @property
-    def transfer_bytes_max(self) -> int:
-        """The largest transfer of the pattern."""
-        return max(size for size, _ in self.pattern.sizes)
-
-
-AnySettings = LoopSettings | SaturationSettings
+Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

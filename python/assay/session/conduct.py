@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.bench import check_program
 from assay.errors import AssayError, DeviceFailureError
+from assay.procedures.hir import wait_programs
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
-from assay.records import LoopSettings, SaturationSettings
+from assay.procedures.xsr import group_programs
+from assay.records import CrossStimulusSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
 from assay.rounds import until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -48,6 +50,10 @@ def conduct(
                 return _conduct_loop(conductor, settings, seed)
             case SaturationSettings() as settings:
                 return _conduct_saturation(conductor, settings)
+            case IdleRecoverySettings() as settings:
+                return _conduct_idle_recovery(conductor, settings)
+            case CrossStimulusSettings() as settings:
+                return _conduct_cross_stimulus(conductor, settings)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
@@ -64,19 +70,40 @@ def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> b
     last = conductor.judge("round", until_steady(settings, lambda index: conductor.run("round", cells, index)))
     if settings.histogram_ns:
         conductor.run("histogram", histogram_program(settings, active_range))
-    conductor.end(last)
+    conductor.end(last.ended)
     return last.ended == "steady"
 
 
 def _conduct_saturation(conductor: _Conductor, settings: SaturationSettings) -> bool:
+    last = _saturate(conductor, settings)
+    if settings.histogram_ns:
+        conductor.run("histogram", saturation_histogram_program(settings))
+    conductor.end(last.ended)
+    return True
+
+
+def _conduct_idle_recovery(conductor: _Conductor, settings: IdleRecoverySettings) -> bool:
+    steady = _saturate(conductor, settings.preconditioning).ended == "steady"
+    for index, idle_ns in enumerate(settings.idles_ns, 1):
+        for program in wait_programs(settings, idle_ns):
+            conductor.run("segment", program, index)
+    conductor.end("steady" if steady else "round-limit")
+    return steady
+
+
+def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettings) -> bool:
+    for index, group in enumerate(settings.groups, 1):
+        for program in group_programs(settings, group):
+            conductor.run("group", program, index)
+    conductor.end("time")
+    return True
+
+
+def _saturate(conductor: _Conductor, settings: SaturationSettings) -> Judged:
     def run_samples(index: int, count: int) -> Sequence[StepRecord]:
         return conductor.run("sample", sample_program(settings, count), index)
 
-    last = conductor.judge("sample", until_saturated(settings, run_samples))
-    if settings.histogram_ns:
-        conductor.run("histogram", saturation_histogram_program(settings))
-    conductor.end(last)
-    return True
+    return conductor.judge("sample", until_saturated(settings, run_samples))
 
 
 class _Conductor:
@@ -123,8 +150,8 @@ class _Conductor:
         path = self._writer.trace_path(f"{self._planned.settings.test}-{phase}-{index:04}")
         return Capture(path=path, addresses=self._capture == "addresses")
 
-    def end(self, last: Judged) -> None:
-        self._writer.note("test_ended", reason=last.ended)
+    def end(self, reason: str | None) -> None:
+        self._writer.note("test_ended", reason=reason)
 
     def _watcher(self, phase: Phase, program: list[StepSpec], index: int) -> Callable[[int, int, int, int], None]:
         pace, unit_ns = Pace(), sum(step.stop.time_ns or 0 for step in program)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import StoreError
 from assay.records import (
     AnySettings,
+    CrossStimulusSettings,
     DriveCondition,
     DriveIdentity,
+    IdleRecoverySettings,
     LoopSettings,
     MeasurementWindow,
     Platform,
@@ -35,7 +37,12 @@ if TYPE_CHECKING:
 
 _REPORT_DATE = "report_date.json"
 
-_KINDS: dict[str, type[AnySettings]] = {"loop": LoopSettings, "saturation": SaturationSettings}
+_KINDS: dict[str, type[AnySettings]] = {
+    "loop": LoopSettings,
+    "saturation": SaturationSettings,
+    "idle-recovery": IdleRecoverySettings,
+    "cross-stimulus": CrossStimulusSettings,
+}
 
 
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:

@@ -35,8 +35,10 @@ from assay.window.saturation import (
     Mark,
     SaturationResult,
     complete_samples,
+    is_verdict_sample,
     saturation_result,
     saturation_window,
+    verdict_sample,
     written_bytes,
 )
 from assay.window.step import (
@@ -74,6 +76,7 @@ __all__ = [
     "holds_queue_depth",
     "iops",
     "is_complete",
+    "is_verdict_sample",
     "issued_bytes",
     "latency_maxima",
     "loop_result",
@@ -89,6 +92,7 @@ __all__ = [
     "step_times",
     "stored_error_count",
     "throughput",
+    "verdict_sample",
     "window_times",
     "withheld_reason",
     "written_bytes",

@@ -15,6 +15,8 @@ _NAMES: dict[Phase, str] = {
     "round": "round",
     "sample": "samples",
     "histogram": "histogram",
+    "segment": "wait state",
+    "group": "access group",
 }
 
 

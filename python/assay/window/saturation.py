@@ -83,8 +83,7 @@ def saturation_window(samples: Sequence[StepRecord], settings: SaturationSetting
     Source: SNIA PTS session 202-C (2013): one-minute averages separated by 30 minutes of writes.
     Worked: with one sample in 31, the first verdict is taken over minutes 31, 62, 93, 124 and 155.
     """
-    every = settings.samples_per_verdict
-    values = [iops(sample) for sample in samples[every - 1 :: every]]
+    values = [iops(sample) for sample in samples[verdict_sample(1, settings) - 1 :: settings.samples_per_verdict]]
     if len(values) < WINDOW_ROUNDS:
         return None
     rounds = range(len(values) - WINDOW_ROUNDS + 1, len(values) + 1)
@@ -95,6 +94,18 @@ def saturation_window(samples: Sequence[StepRecord], settings: SaturationSetting
         slope_limit=exact_limit(settings.slope_limit),
     )
     return MeasurementWindow(rounds=tuple(rounds), verdicts={settings.label: verdict}, reached=verdict.steady)
+
+
+def verdict_sample(number: int, settings: SaturationSettings) -> int:
+    """The sample, from 1, that is the ``number``-th in the five-point rule. Worked: every 31st, the fifth -> 155."""
+    first = settings.first_verdict_sample or settings.samples_per_verdict
+    return first + (number - 1) * settings.samples_per_verdict
+
+
+def is_verdict_sample(sample: int, settings: SaturationSettings) -> bool:
+    """Whether a sample, from 1, enters the five-point rule."""
+    first, every = verdict_sample(1, settings), settings.samples_per_verdict
+    return sample >= first and not (sample - first) % every
 
 
 def complete_samples(samples: Sequence[StepRecord]) -> tuple[StepRecord, ...]:
@@ -121,7 +132,7 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
     curve = _Curve(samples, settings, capacity_bytes)
     level = window.verdicts[settings.label].average if window and window.reached and not withheld else None
     drop = None if withheld else curve.peak_drop()
-    last = window.rounds[-1] * settings.samples_per_verdict - 1 if window and window.reached else None
+    last = verdict_sample(window.rounds[-1], settings) - 1 if window and window.reached else None
     return SaturationResult(
         minutes=curve.minutes,
         iops=curve.iops,
@@ -146,8 +157,8 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
 def _judged_again(
     test: StoredTest, samples: Sequence[StepRecord], settings: SaturationSettings
 ) -> MeasurementWindow | None:
-    last = test.verdict.rounds[-1] if test.verdict else 0
-    return saturation_window(samples[: last * settings.samples_per_verdict], settings)
+    last = verdict_sample(test.verdict.rounds[-1], settings) if test.verdict else 0
+    return saturation_window(samples[:last], settings)
 
 
 class _Curve:
@@ -177,8 +188,8 @@ class _Curve:
         return self.mark(self._peak_place())
 
     def first_steady(self) -> Mark | None:
-        every = self._settings.samples_per_verdict
-        for count in range(WINDOW_ROUNDS * every, len(self._samples) + 1, every):
+        first = verdict_sample(WINDOW_ROUNDS, self._settings)
+        for count in range(first, len(self._samples) + 1, self._settings.samples_per_verdict):
             window = saturation_window(self._samples[:count], self._settings)
             if window and window.reached:
                 return self.mark(count - 1)

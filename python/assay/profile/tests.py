@@ -1,20 +1,14 @@
-"""Profiles: the parameters of one edition of the specification, every datum with its source note."""
+"""Parameters of the tests: those of every edition, and those that came with PTS-E 1.1."""
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from assay.datum import Datum, Strict
-from assay.errors import StoreError, UsageError
 from assay.records import Cell, Demand, SaturationStop
-from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
-
-_SUFFIX = ".toml"
 
 
 def _unique(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -122,65 +116,65 @@ class SaturationProfile(Strict):
     histogram_seconds: Datum[HistogramSeconds]
 
 
-class Profile(Strict):
-    """One edition: conditions common to its tests and one table per test.
+class SampledPreconditioning(Strict):
+    """Writes in samples until the five-point rule holds, which stand for the preconditioning of a test.
 
-    header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
-    market : printed in titles, ``Client``, ``Enterprise`` or, where an edition makes no difference, ``SSD``.
+    first_verdict_sample, samples_per_verdict : which samples enter the rule. round_limit : so many of them at most.
     """
 
-    schema_version: Literal[1] = Field(alias="schema")
-    name: str
-    title: str
-    market: Literal["Client", "Enterprise", "SSD"]
-    header: Literal["1.0", "2.0"]
-    write_cache: Datum[Literal["enabled", "disabled"]]
-    data_pattern: Datum[Literal["random"]]
-    wsat: SaturationProfile
-    iops: LoopProfile
-    tp: LoopProfile
-    lat: LoopProfile
+    demand: Datum[DemandDatum] | None = None
+    sample_seconds: Datum[Seconds]
+    first_verdict_sample: Datum[Annotated[int, Field(ge=1, le=1440)]]
+    samples_per_verdict: Datum[Annotated[int, Field(ge=1, le=1440)]]
+    round_limit: Datum[Annotated[int, Field(ge=5, le=1000)]]
+    range_limit: Datum[Share]
+    slope_limit: Datum[Share]
 
 
-def profile_names() -> list[str]:
-    """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
-    folder = resources.files("assay") / "profiles"
-    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
+class IdleRecoveryProfile(Strict):
+    """Parameters of host idle recovery.
 
-
-def load_profile(name: str) -> Profile:
-    """Read an edition from the package, or a profile of one's own from a TOML file.
-
-    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``.
-    Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
-    Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
+    wait_states : numbers of the wait states in the order they run; idle_seconds : behind each of their bursts.
+    cycles : bursts of a wait state. return_seconds : of bursts without idle time behind them.
     """
-    if name.endswith(_SUFFIX):
-        return _read_profile(Path(name))
-    if name not in profile_names():
-        known = ", ".join(profile_names())
-        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
-    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
-        return _read_profile(path)
+
+    section: Datum[int]
+    status: Datum[Literal["REQUIRED", "OPTIONAL"]]
+    test_range: Datum[RangeDatum]
+    demand: Datum[DemandDatum]
+    preconditioning: SampledPreconditioning
+    burst_seconds: Datum[Seconds]
+    wait_states: Datum[Annotated[tuple[int, ...], Unique]]
+    idle_seconds: Datum[Annotated[tuple[Seconds, ...], Unique]]
+    cycles: Datum[Annotated[int, Field(ge=1, le=10_000)]]
+    return_seconds: Datum[Seconds]
+
+    @model_validator(mode="after")
+    def _paired(self) -> Self:
+        if len(self.wait_states.value) != len(self.idle_seconds.value):
+            raise ValueError("every wait state needs its idle time")
+        return self
 
 
-def is_shipped(profile: Profile) -> bool:
-    """Whether a profile is, datum by datum, the edition that the package ships under its name."""
-    return profile.name in profile_names() and load_profile(profile.name) == profile
+class AccessGroupDatum(Strict):
+    """One access group of cross stimulus recovery; writes only."""
+
+    access: Literal["random", "sequential"]
+    block_kib: BlockKib
+    hours: float = Field(gt=0, le=7 * 24)
 
 
-def stored_profile(table: dict[str, Any]) -> Profile:
-    """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
-    try:
-        return Profile.model_validate(table)
-    except ValidationError as error:
-        key, reason = faults(error)[0]
-        raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
+class CrossStimulusProfile(Strict):
+    """Parameters of cross stimulus recovery.
 
+    groups : access groups in the order they run. recovered_share : of the mean throughput of the first group, at which
+    the third counts as recovered.
+    """
 
-def _read_profile(path: Path) -> Profile:
-    table, positions = read_toml(path)
-    try:
-        return Profile.model_validate(table)
-    except ValidationError as error:
-        raise fault_error(path, positions, error) from None
+    section: Datum[int]
+    status: Datum[Literal["REQUIRED", "OPTIONAL"]]
+    test_range: Datum[RangeDatum]
+    demand: Datum[DemandDatum]
+    sample_seconds: Datum[Seconds]
+    groups: Datum[Annotated[tuple[AccessGroupDatum, ...], Field(min_length=1, max_length=9)]]
+    recovered_share: Datum[Share]

@@ -1,0 +1,129 @@
+"""XSR, cross stimulus recovery.
+
+Question:      How does a drive take the change between large sequential and small random writes, and how soon does it
+               recover?
+Clauses:       PTS-E 1.1 and PTS 2.0 clause 12.
+Purge:         yes.
+Precondition:  none: the first access group begins on the fresh drive.
+Loop:          SEQ 1024 KiB writes for 8 h, RND 8 KiB writes for 6 h, SEQ 1024 KiB writes for 8 h, in one-minute samples
+               without a gap; the order and the hours are the profile's.
+Tracking:      none.
+Stop:          when all access groups have run.
+Result:        throughput, average and maximum response time over time; minutes until the last group is back at the
+               first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pattern import cell_pattern
+from assay.procedures.planned import (
+    Outline,
+    PlannedTest,
+    common_deviations,
+    refuse_deep,
+    scaled_ns,
+    sector_reason,
+    whole_blocks,
+)
+from assay.procedures.sampled import pattern_step, shortened
+from assay.records import AccessGroup, Cell, CrossStimulusSettings, SkippedTest
+from assay.units import HOUR_SECONDS, KIB, SECOND_NS, duration_label
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from assay.plan import Plan
+    from assay.profile import AccessGroupDatum, CrossStimulusProfile, Profile
+    from assay.records import DataPattern, DriveIdentity, StepSpec
+
+SAMPLES_PER_PROGRAM = 60
+
+
+def plan_xsr(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest | SkippedTest]:
+    """Settle what cross stimulus recovery does on a drive.
+
+    Raises ValueRangeError for an absurd demand.
+    Worked: ``pts-e-1.1`` -> 480, 360 and 480 samples of one minute, 22 h in all.
+    """
+    edition = profile.xsr
+    if edition is None:
+        return [SkippedTest(test="xsr", reason=f"{profile.title} has no cross stimulus recovery")]
+    settings = _settings(edition, profile, plan, drive)
+    for group in settings.groups:
+        if any(size % drive.logical_block_bytes for size, _ in group.pattern.sizes):
+            return [SkippedTest(test="xsr", reason=f"{group.label} has transfers {sector_reason(drive)}")]
+    refuse_deep("xsr", settings.demand)
+    span_ns = sum(group.span_ns for group in settings.groups)
+    return [
+        PlannedTest(
+            settings=settings,
+            deviations=tuple(_deviations(settings, edition, profile, drive)),
+            earliest_ns=span_ns,
+            latest_ns=span_ns,
+            outline=_outline(settings),
+        )
+    ]
+
+
+def group_programs(settings: CrossStimulusSettings, group: AccessGroup) -> list[list[StepSpec]]:
+    """The programs of one access group. Worked: 480 samples -> eight programs of 60."""
+    sample = pattern_step(group.label, group.pattern, settings.demand, settings.range_amount_bytes, settings.sample_ns)
+    count = sample_count(settings, group)
+    return [[sample] * min(SAMPLES_PER_PROGRAM, count - first) for first in range(0, count, SAMPLES_PER_PROGRAM)]
+
+
+def sample_count(settings: CrossStimulusSettings, group: AccessGroup) -> int:
+    """Samples of one access group, at least one. Worked: 8 h of one-minute samples -> 480."""
+    return max(round(group.span_ns / settings.sample_ns), 1)
+
+
+def _settings(
+    edition: CrossStimulusProfile, profile: Profile, plan: Plan, drive: DriveIdentity
+) -> CrossStimulusSettings:
+    data = plan.data.to_pattern()
+    return CrossStimulusSettings(
+        test="xsr",
+        profile=profile.name,
+        demand=plan.xsr.demand(edition.demand.value.to_demand()),
+        data=data,
+        range_amount_bytes=whole_blocks(drive.capacity_bytes * (edition.test_range.value.share or 1.0), drive),
+        segment_count=None,
+        range_limit=1.0,
+        slope_limit=1.0,
+        write_cache_required=profile.write_cache.value,
+        groups=tuple(_group(datum, data, plan.scale) for datum in edition.groups.value),
+        sample_ns=scaled_ns(edition.sample_seconds.value, plan.scale),
+        recovered_share=edition.recovered_share.value,
+    )
+
+
+def _group(datum: AccessGroupDatum, data: DataPattern, scale: float) -> AccessGroup:
+    size = int(datum.block_kib * KIB)
+    return AccessGroup(
+        label=cell_label(Cell(read_pct=0, transfer_bytes=size), datum.access),
+        pattern=cell_pattern(datum.access, size, 0.0, data),
+        span_ns=scaled_ns(datum.hours * HOUR_SECONDS, scale),
+    )
+
+
+def _outline(settings: CrossStimulusSettings) -> Outline:
+    groups = [f"{group.label} for {duration_label(group.span_ns)}" for group in settings.groups]
+    return Outline(
+        what="access groups",
+        steps="samples",
+        step_ns=settings.sample_ns,
+        notes=(", then ".join(groups),),
+        facts={"groups": [{"label": group.label, "span_ns": group.span_ns} for group in settings.groups]},
+    )
+
+
+def _deviations(
+    settings: CrossStimulusSettings, edition: CrossStimulusProfile, profile: Profile, drive: DriveIdentity
+) -> list[str]:
+    lines = shortened("samples", settings.sample_ns, edition.sample_seconds.value)
+    for group, datum in zip(settings.groups, edition.groups.value, strict=True):
+        asked_ns = round(datum.hours * HOUR_SECONDS * SECOND_NS)
+        if group.span_ns != asked_ns:
+            lines.append(f"{group.label} for {duration_label(group.span_ns)} instead of {duration_label(asked_ns)}")
+    return [*dict.fromkeys(lines), *common_deviations(settings, profile, drive)]

@@ -1,0 +1,108 @@
+"""Profiles: the parameters of one edition of the specification, every datum with its source note."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from assay.datum import Datum, Strict
+from assay.errors import StoreError, UsageError
+from assay.profile.tests import (
+    AccessGroupDatum,
+    CrossStimulusProfile,
+    IdleRecoveryProfile,
+    LoopProfile,
+    RangeDatum,
+    SampledPreconditioning,
+    SaturationProfile,
+    WorkloadName,
+)
+from assay.toml_file import fault_error, faults, read_toml
+
+__all__ = [
+    "AccessGroupDatum",
+    "CrossStimulusProfile",
+    "IdleRecoveryProfile",
+    "LoopProfile",
+    "Profile",
+    "RangeDatum",
+    "SampledPreconditioning",
+    "SaturationProfile",
+    "WorkloadName",
+    "is_shipped",
+    "load_profile",
+    "profile_names",
+    "stored_profile",
+]
+
+_SUFFIX = ".toml"
+
+
+class Profile(Strict):
+    """One edition: conditions common to its tests and one table per test.
+
+    header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
+    hir, xsr : None where the edition has no such test.
+    market : printed in titles, ``Client``, ``Enterprise`` or, where an edition makes no difference, ``SSD``.
+    """
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: str
+    title: str
+    market: Literal["Client", "Enterprise", "SSD"]
+    header: Literal["1.0", "2.0"]
+    write_cache: Datum[Literal["enabled", "disabled"]]
+    data_pattern: Datum[Literal["random"]]
+    wsat: SaturationProfile
+    iops: LoopProfile
+    tp: LoopProfile
+    lat: LoopProfile
+    hir: IdleRecoveryProfile | None = None
+    xsr: CrossStimulusProfile | None = None
+
+
+def profile_names() -> list[str]:
+    """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
+    folder = resources.files("assay") / "profiles"
+    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
+
+
+def load_profile(name: str) -> Profile:
+    """Read an edition from the package, or a profile of one's own from a TOML file.
+
+    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``.
+    Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
+    Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
+    """
+    if name.endswith(_SUFFIX):
+        return _read_profile(Path(name))
+    if name not in profile_names():
+        known = ", ".join(profile_names())
+        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
+    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
+        return _read_profile(path)
+
+
+def is_shipped(profile: Profile) -> bool:
+    """Whether a profile is, datum by datum, the edition that the package ships under its name."""
+    return profile.name in profile_names() and load_profile(profile.name) == profile
+
+
+def stored_profile(table: dict[str, Any]) -> Profile:
+    """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
+    try:
+        return Profile.model_validate(table)
+    except ValidationError as error:
+        key, reason = faults(error)[0]
+        raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
+
+
+def _read_profile(path: Path) -> Profile:
+    table, positions = read_toml(path)
+    try:
+        return Profile.model_validate(table)
+    except ValidationError as error:
+        raise fault_error(path, positions, error) from None

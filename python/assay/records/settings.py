@@ -1,0 +1,184 @@
+"""What tests were set to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.records.drive import CacheState
+from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand
+
+Variable = Literal["iops", "throughput", "latency"]
+SaturationStop = Literal["first", "time", "amount", "steady"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Cell:
+    """One cell of a test loop: read share in percent (integer, 0 to 100) and transfer size in bytes."""
+
+    read_pct: int
+    transfer_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSettings:
+    """What every test settles, after profile, plan, scale and drive were taken into account.
+
+    test : ``wsat``, ``iops``, ``tp-128``, ``lat`` and so on. profile : name of the edition.
+    range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
+    range_limit, slope_limit : allowed excursions of the five-point rule, as fractions of the average.
+    histogram_ns : length of the response-time histogram step behind the test, 0 for none.
+    """
+
+    test: str
+    profile: str
+    demand: Demand
+    data: DataPattern
+    range_amount_bytes: int
+    segment_count: int | None
+    range_limit: float
+    slope_limit: float
+    write_cache_required: CacheState
+    histogram_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopSettings(TestSettings):
+    """What a test loop used.
+
+    variable : what is tracked and reported per cell: IOPS, MB/s or average response time in ms.
+    read_pcts, sizes_bytes : outer and inner loop values in the order they run.
+    preconditioning_bytes : host bytes written before the loop, in transfers of ``preconditioning_transfer_bytes``
+        over the first ``preconditioning_share`` of the drive, at ``preconditioning_demand``.
+    tracking : the cells whose variable decides steady state, all at once.
+    not_applicable : sizes of the specification that this drive cannot run, with the reason.
+    """
+
+    access: Access
+    variable: Variable
+    read_pcts: tuple[int, ...]
+    sizes_bytes: tuple[int, ...]
+    step_ns: int
+    round_limit: int
+    tracking: tuple[Cell, ...]
+    preconditioning_bytes: int
+    preconditioning_transfer_bytes: int
+    preconditioning_share: float
+    preconditioning_demand: Demand
+    not_applicable: dict[int, str] = field(default_factory=dict)
+    kind: Literal["loop"] = "loop"
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of one round in loop order: read share outside, transfer size inside."""
+        return tuple(Cell(read_pct=r, transfer_bytes=b) for r in self.read_pcts for b in self.sizes_bytes)
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """Every demand that the test makes."""
+        return (self.demand, self.preconditioning_demand)
+
+    @property
+    def transfer_bytes_max(self) -> int:
+        """The largest transfer of the test loop."""
+        return max(self.sizes_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaturationSettings(TestSettings):
+    """What a write saturation test used.
+
+    pattern : its accesses; label : their name, such as ``RND 4KiB 0/100``.
+    sample_ns : length of one sample. samples_per_verdict : every so many samples one enters the five-point rule.
+    stop : what ends the test: ``first`` of all three, ``time``, ``amount`` or ``steady`` alone, or ``rounds``, which is
+        steady or else time.
+    first_verdict_sample : the first one that does, None for the ``samples_per_verdict``-th.
+    time_ns, amount_bytes : the limits; the amount counts host bytes written.
+    """
+
+    pattern: AccessPattern
+    label: str
+    sample_ns: int
+    samples_per_verdict: int
+    stop: SaturationStop | Literal["rounds"]
+    time_ns: int
+    amount_bytes: int
+    first_verdict_sample: int | None = None
+    kind: Literal["saturation"] = "saturation"
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """Every demand that the test makes."""
+        return (self.demand,)
+
+    @property
+    def transfer_bytes_max(self) -> int:
+        """The largest transfer of the pattern."""
+        return max(size for size, _ in self.pattern.sizes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleRecoverySettings(TestSettings):
+    """What a host idle recovery test used.
+
+    preconditioning : write saturation until steady, before the first wait state.
+    pattern, label : the accesses of every burst. burst_ns : length of one burst.
+    wait_states, idles_ns : number of each wait state and the idle time behind its bursts, in the order they run.
+    cycles : bursts with an idle time behind each. return_bursts : bursts without, behind them.
+    """
+
+    preconditioning: SaturationSettings
+    pattern: AccessPattern
+    label: str
+    burst_ns: int
+    wait_states: tuple[int, ...]
+    idles_ns: tuple[int, ...]
+    cycles: int
+    return_bursts: int
+    kind: Literal["idle-recovery"] = "idle-recovery"
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """Every demand that the test makes."""
+        return (self.demand,)
+
+    @property
+    def transfer_bytes_max(self) -> int:
+        """The largest transfer of the pattern."""
+        return max(size for size, _ in self.pattern.sizes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessGroup:
+    """One access group of a cross stimulus test: its accesses, their name, and for how long."""
+
+    label: str
+    pattern: AccessPattern
+    span_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossStimulusSettings(TestSettings):
+    """What a cross stimulus recovery test used.
+
+    groups : access groups in the order they run. sample_ns : length of one sample.
+    recovered_share : of the mean throughput of the first group, at which the third has recovered.
+    """
+
+    groups: tuple[AccessGroup, ...]
+    sample_ns: int
+    recovered_share: float
+    kind: Literal["cross-stimulus"] = "cross-stimulus"
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """Every demand that the test makes."""
+        return (self.demand,)
+
+    @property
+    def transfer_bytes_max(self) -> int:
+        """The largest transfer of all groups."""
+        return max(size for group in self.groups for size, _ in group.pattern.sizes)
+
+
+AnySettings = LoopSettings | SaturationSettings | IdleRecoverySettings | CrossStimulusSettings
