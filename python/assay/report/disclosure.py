@@ -37,6 +37,7 @@ from assay.window import (
     max_latency_ns,
     mean_latency_ns,
     program_audits,
+    thread_spread,
 )
 
 if TYPE_CHECKING:
@@ -284,8 +285,14 @@ def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
         ("maximum response time (ms)", lambda r: _milliseconds(max_latency_ns(r))),
         ("failed and short I/Os", lambda r: str(error_count(r))),
         ("longest time without a submission (ms)", lambda r: _milliseconds(r.submission_gap_ns_max)),
+        ("I/Os of the threads apart, most less fewest over mean (%)", lambda r: _spread(r, test)),
     )
     return tuple(_cell_table(f"{name}: {title}", test, printed) for title, printed in contents)
+
+
+def _spread(record: StepRecord, test: StoredTest) -> str:
+    spread = thread_spread(record, test.settings.demand)
+    return UNKNOWN if spread is None else f"{float(100 * spread):.2f}"
 
 
 def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:
