@@ -113,9 +113,9 @@ class NativeStimulus:
         """
         End the lanes and let go of the drive.
         """
-    def disclosure(self, /) -> tuple[int, bool, bool] | None:
+    def disclosure(self, /) -> tuple[str, int, bool, bool] | None:
         """
-        (errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
+        (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
@@ -138,7 +138,7 @@ class NativeStimulus:
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
         """

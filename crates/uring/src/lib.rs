@@ -4,9 +4,13 @@
 
 pub mod device;
 pub mod null;
+pub mod path;
 
+mod buffers;
 mod clock;
 mod counters;
 mod memory;
 mod payload;
+mod queue;
 mod ring;
+mod synchronous;
