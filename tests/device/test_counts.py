@@ -40,6 +40,19 @@ def queue(path: str, name: str) -> Path:
 
 
 @contextmanager
+def queue_as(path: str, **settings: str) -> Iterator[None]:
+    """The queue so for a while: what is set stays with a loop device's node, and the next test may get the same one."""
+    former = {name: queue(path, name).read_text().strip() for name in settings}
+    try:
+        for name, value in settings.items():
+            queue(path, name).write_text(value)
+        yield
+    finally:
+        for name, value in former.items():
+            queue(path, name).write_text(value)
+
+
+@contextmanager
 def held(path: str, thread_count: int, sector_bytes: int = 512) -> Iterator[tuple[Stimulus, dict[str, str]]]:
     """The stimulus on a loop device with merging off and the kernel's counters, and the settings in force."""
     drive = identify(path, file_target=False)
@@ -105,9 +118,7 @@ def test_sequential_ios_reach_the_device_one_to_one_or_in_the_splits_that_are_na
 
 def test_a_transfer_beyond_the_queue_s_limit_arrives_in_as_many_requests_as_are_named(loop_drive: LoopDrive) -> None:
     path = loop_drive(SIZE)
-    # The limit is the loop device's own and goes with it.
-    queue(path, "max_sectors_kb").write_text("128")
-    with held(path, 1) as (stimulus, settings):
+    with queue_as(path, max_sectors_kb="128"), held(path, 1) as (stimulus, settings):
         pattern = cell_pattern("sequential", KIB * KIB, 0.0, DataPattern())
         (record,) = stimulus.run([step(pattern, Demand(thread_count=1, queue_depth=32), StopRule(io_count=100))])
     assert split_factor(settings, KIB * KIB) == 8
@@ -116,10 +127,12 @@ def test_a_transfer_beyond_the_queue_s_limit_arrives_in_as_many_requests_as_are_
 
 def test_where_the_kernel_merges_its_requests_and_merges_together_are_what_was_issued(loop_drive: LoopDrive) -> None:
     path = loop_drive(SIZE)
-    queue(path, "nomerges").write_text("0")
     pattern = cell_pattern("sequential", 4 * KIB, 0.0, DataPattern())
     drive = identify(path, file_target=False)
-    with stimulus_on(path, SIZE, flags=os.O_EXCL, counters_path=stat_path(drive)) as stimulus:
+    with (
+        queue_as(path, nomerges="0", iostats="1"),
+        stimulus_on(path, SIZE, flags=os.O_EXCL, counters_path=stat_path(drive)) as stimulus,
+    ):
         (record,) = stimulus.run([step(pattern, Demand(thread_count=1, queue_depth=32), StopRule(io_count=4000))])
     _, (io_count, written, merged) = kernel_counts(record)
     assert (io_count + merged, written) == (4000, 4000 * 4 * KIB)
@@ -128,15 +141,14 @@ def test_where_the_kernel_merges_its_requests_and_merges_together_are_what_was_i
 def test_the_queue_is_as_before_after_a_run_that_failed(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path = loop_drive(SIZE)
     former = {"nomerges": "1", "iostats": "0"}
-    for name, value in former.items():
-        queue(path, name).write_text(value)
     os.truncate(tmp_path / "loop0.img", SIZE // 2)
-    with held(path, 1) as (stimulus, settings):
-        assert (settings["nomerges"], settings["iostats"]) == ("2", "1")
-        pattern = random_pattern(4 * KIB, 1.0, DataPattern())
-        (record,) = stimulus.run([step(pattern, Demand(thread_count=1, queue_depth=4), StopRule(io_count=50_000))])
-    assert record.ended == "errors"
-    assert {name: queue(path, name).read_text().strip() for name in former} == former
+    with queue_as(path, **former):
+        with held(path, 1) as (stimulus, settings):
+            assert (settings["nomerges"], settings["iostats"]) == ("2", "1")
+            pattern = random_pattern(4 * KIB, 1.0, DataPattern())
+            (record,) = stimulus.run([step(pattern, Demand(thread_count=1, queue_depth=4), StopRule(io_count=50_000))])
+        assert record.ended == "errors"
+        assert {name: queue(path, name).read_text().strip() for name in former} == former
 
 
 @pytest.mark.usefixtures("needs_root")
