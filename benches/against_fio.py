@@ -3,7 +3,7 @@
 Goal: three ratios. Through a ring at queue depth 32 on a loop device over memory, against fio as it comes and against
 fio with registered file and buffers, submitting and reaping in sixteens; and by system calls, one I/O at a time, on a
 file in memory, against fio's psync. All are RND 4KiB reads by one thread; fio's start-up is left out (its own job
-figures are used). Non-goal: IOPS, which the loop device limits for both. For orientation only: `make instructions` is exact.
+figures are used). Non-goal: IOPS, which the loop device limits for both. For orientation: `make instructions` is exact.
 Needs root and fio; ``--smoke`` runs one short pair of each.
 """
 
