@@ -11,6 +11,7 @@ use assay_ftl::drive::SimulatedDrive;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
 use assay_uring::path::Path;
+use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
@@ -92,6 +93,9 @@ impl NativeStimulus {
         path: &str,
     ) -> PyResult<Self> {
         let path = Path::from_name(path).ok_or_else(|| no_path(path))?;
+        if path == Path::KernelThread {
+            admit_kernel_threads(thread_count as usize).map_err(|crowded| path_error(path, &crowded.to_string()))?;
+        }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
         for lane in 0..u64::from(thread_count) {
@@ -105,7 +109,7 @@ impl NativeStimulus {
             };
             openers.push(move || UringDevice::new(target));
         }
-        let stimulus = Stimulus::open(seed, openers).map_err(|error| io_error(&error))?;
+        let stimulus = Stimulus::open(seed, openers).map_err(|error| open_error(path, &error))?;
         Ok(Self::of(Engine::Real(stimulus)))
     }
 
@@ -206,6 +210,18 @@ fn no_path(name: &str) -> PyErr {
         &format!("there is none of the name {name}"),
         &format!("choose one of {names}"),
     )
+}
+
+/// Opening a drive failed; a drive without queues for polling says so by the error of its first read.
+fn open_error(path: Path, error: &std::io::Error) -> PyErr {
+    if path == Path::Polled && error.kind() == std::io::ErrorKind::Unsupported {
+        return path_error(path, "takes a drive with queues for polling, and a first read was refused (EOPNOTSUPP)");
+    }
+    io_error(error)
+}
+
+fn path_error(path: Path, reason: &str) -> PyErr {
+    assay_error("ValueRangeError", &format!("I/O path {}", path.name()), reason, "choose --io-path interrupt")
 }
 
 fn no_state() -> PyErr {

@@ -5,6 +5,7 @@
 pub mod device;
 pub mod null;
 pub mod path;
+pub mod processors;
 
 mod buffers;
 mod clock;
@@ -14,3 +15,6 @@ mod payload;
 mod queue;
 mod ring;
 mod synchronous;
+
+#[cfg(test)]
+mod path_tests;
