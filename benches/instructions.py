@@ -4,9 +4,9 @@ Goal: a figure without noise. QEMU interprets one instruction per nanosecond of 
 stamp counter included, so that elapsed nanoseconds over I/Os are instructions, to 0.2 %. Non-goal: a time; there are
 no caches and no mispredicted branches here.
 
-The drive is the kernel's null_blk, which completes while it is submitted to or when it is polled, with merging off as in
-every run of the tool. ``bare`` is the least a program can do on the same kernel: registered file and buffers, no timing, no counting.
-What differs between engine and bare is ours.
+The drives are two of the kernel's null_blk, one that completes while it is submitted to and one with a poll queue, with
+merging off as in every run of the tool. ``bare`` is the least a program can do on the same kernel: registered file and
+buffers, no timing, no counting. What differs between engine and bare is ours.
 
 --gate    ours alone, held against benches/instructions.toml to 1 % (queue depth 1: 3.5 %); the kernel's part is taken
           from the bare loops of the same run, so that any current Debian kernel serves

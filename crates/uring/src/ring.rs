@@ -110,7 +110,9 @@ impl Ring {
     #[inline]
     fn enter_until(&mut self, deadline: Nanos) -> io::Result<()> {
         let left = deadline.0.saturating_sub(clock::monotonic().0);
-        let timeout = Timespec::new().sec(left / Nanos::SECOND.0).nsec((left % Nanos::SECOND.0) as u32);
+        let (seconds, rest) =
+            if left < Nanos::SECOND.0 { (0, left) } else { (left / Nanos::SECOND.0, left % Nanos::SECOND.0) };
+        let timeout = Timespec::new().sec(seconds).nsec(rest as u32);
         let wait = Wait { signals: 0, signals_bytes: 0, least_us: 0, timeout: &raw const timeout };
         self.enter(1, ENTER_GETEVENTS | ENTER_EXT_ARG, Some(&wait))
     }
