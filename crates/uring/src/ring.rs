@@ -101,9 +101,10 @@ impl Ring {
     }
 
     /// The kernel's thread takes what is queued by itself, unless it sleeps.
+    #[inline(never)]
     fn wait_for_kernel_thread(&mut self, deadline: Nanos) -> io::Result<()> {
         self.queued = 0;
-        pass(self.inner.submit())?;
+        self.inner.submit().map(|_| ()).or_else(pass)?;
         if self.inner.completion().is_empty() { self.enter_until(deadline) } else { Ok(()) }
     }
 
@@ -130,7 +131,7 @@ impl Ring {
             self.queued -= entered as u32;
             return Ok(());
         }
-        pass::<()>(Err(io::Error::last_os_error()))
+        pass(io::Error::last_os_error())
     }
 }
 
@@ -205,12 +206,10 @@ fn build(slot_count: u32, path: Path) -> io::Result<(IoUring, bool)> {
 }
 
 /// Out of time, interrupted, or short of resources for a moment: what has completed is reaped, the rest retried.
-fn pass<T>(entered: io::Result<T>) -> io::Result<()> {
-    match entered {
-        Ok(_) => Ok(()),
-        Err(error) => match error.raw_os_error() {
-            Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
-            _ => Err(error),
-        },
+#[cold]
+fn pass(error: io::Error) -> io::Result<()> {
+    match error.raw_os_error() {
+        Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+        _ => Err(error),
     }
 }
