@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from assay.datum import Datum
 from assay.records import LoopSettings
+from assay.report.host import certificate_entries
 from assay.report.label import deviations
 from assay.report.page import Page, Table
 from assay.report.printed import (
@@ -54,6 +55,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
     tables = (
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
+        _facts("Host certificate", certificate_entries(run)),
         _facts(
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
@@ -184,6 +186,7 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
 
 def _platform(run: StoredRun) -> tuple[Entry, ...]:
     platform = run.platform
+    build = f", build {platform.build}" if platform.build else ""
     return (
         ("System", paragraph(platform.system)),
         ("Motherboard", paragraph(platform.motherboard)),
@@ -192,7 +195,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
         ("Operating system", paragraph(platform.operating_system)),
         ("Kernel", paragraph(platform.kernel)),
         ("Clock source", paragraph(platform.clock_source)),
-        ("Test software", paragraph(f"{platform.tool} {platform.tool_version}")),
+        ("Test software", paragraph(f"{platform.tool} {platform.tool_version}{build}")),
         *((paragraph(key), paragraph(value)) for key, value in sorted(platform.extra.items())),
     )
 

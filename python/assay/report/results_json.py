@@ -13,6 +13,7 @@ from assay.units import kibibytes
 from assay.window import (
     effective_queue_depth,
     error_count,
+    host_checks,
     iops,
     is_complete,
     issued_bytes,
@@ -44,6 +45,8 @@ def results_json(run: StoredRun) -> bytes:
         "deviations": list(deviations(run)),
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
+        "certificate": asdict(run.certificate) if run.certificate else None,
+        "host_checks": [asdict(check) for check in host_checks(run)],
         "description": run.description,
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,

@@ -13,6 +13,7 @@ from assay.records import (
     AnySettings,
     DriveCondition,
     DriveIdentity,
+    HostCertificate,
     LoopSettings,
     MeasurementWindow,
     Platform,
@@ -53,6 +54,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         run_id=document["run_id"],
         identity=decode(DriveIdentity, document["identity"], name=name),
         platform=decode(Platform, document["platform"], name=name),
+        certificate=_certificate(document, name),
         description=document["description"],
         plan=document["plan"],
         profile=document["profile"],
@@ -66,6 +68,12 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         ),
         tests=tuple(tests),
     )
+
+
+def _certificate(document: dict[str, Any], name: str) -> HostCertificate | None:
+    """Runs of earlier versions have none."""
+    stored = document.get("certificate")
+    return None if stored is None else decode(HostCertificate, stored, name=name)
 
 
 def list_runs(folder: Path) -> Iterator[Path]:

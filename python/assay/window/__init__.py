@@ -15,6 +15,12 @@ from assay.window.histogram import (
     percentiles,
     step_times,
 )
+from assay.window.host import (
+    Grade,
+    HostCheck,
+    certified_point,
+    host_checks,
+)
 from assay.window.loop import (
     LatencyMaxima,
     LoopResult,
@@ -56,6 +62,8 @@ from assay.window.step import (
 __all__ = [
     "BEYOND_MIN",
     "NINES",
+    "Grade",
+    "HostCheck",
     "LatencyMaxima",
     "LoopResult",
     "Mark",
@@ -65,6 +73,7 @@ __all__ = [
     "WindowTimes",
     "cell_label",
     "cell_values",
+    "certified_point",
     "complete_rounds",
     "complete_samples",
     "completed_count",
@@ -72,6 +81,7 @@ __all__ = [
     "effective_queue_depth",
     "error_count",
     "holds_queue_depth",
+    "host_checks",
     "iops",
     "is_complete",
     "issued_bytes",
