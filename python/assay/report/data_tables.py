@@ -13,6 +13,7 @@ from assay.report.wsat import histogram_times
 from assay.units import kibibytes, milliseconds
 from assay.window import (
     NINES,
+    OPEN_LOOP_SHARES,
     complete_rounds,
     effective_queue_depth,
     error_count,
@@ -20,6 +21,8 @@ from assay.window import (
     loop_result,
     max_latency_ns,
     mean_latency_ns,
+    offered_rates,
+    open_loop_times,
     saturation_result,
     throughput,
     window_times,
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.records import StepRecord, StoredRun, StoredTest
-    from assay.window import Mark, SaturationResult
+    from assay.window import LatencyTimes, Mark, SaturationResult
 
 PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
 SAMPLE_COLUMNS = (
@@ -77,6 +80,8 @@ def data_tables(run: StoredRun, test: StoredTest, suffix: str = "") -> Iterator[
         yield matrix_table(run, test, f"{name}_matrix{suffix}")
         yield rounds_table(test, f"{name}_rounds{suffix}")
         yield _response_times(test, f"{name}_response_times{suffix}")
+        if test.settings.demand.arrivals_per_s is not None:
+            yield _open_loop(test, f"{name}_open_loop{suffix}")
     else:
         result = saturation_result(test, run.identity.capacity_bytes)
         yield samples_table(result, f"{name}_samples{suffix}")
@@ -152,6 +157,25 @@ def _response_times(test: StoredTest, name: str) -> DataTable:
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
+
+
+def _open_loop(test: StoredTest, name: str) -> DataTable:
+    result = loop_result(test)
+    times = open_loop_times(test, result)
+    rows = []
+    for cell, rate in offered_rates(test, result).items():
+        both = (value for kind in (times[cell].service, times[cell].intended) for value in _latencies(kind))
+        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, _or_na(rate.grade), *both)
+        rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
+    nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
+    latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("average", *nines, "max"))
+    columns = ("block_kib", "read_pct", "offered_per_s", "achieved_per_s", "achieved_share", "verdict", *latencies)
+    return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
+
+
+def _latencies(times: LatencyTimes) -> tuple[Any, ...]:
+    nines = (times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES)
+    return tuple(map(_or_na, (times.average_ms, *nines, times.largest_ms)))
 
 
 def _histogram(test: StoredTest, name: str) -> DataTable:

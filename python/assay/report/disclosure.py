@@ -30,6 +30,7 @@ from assay.report.summary import summary_header
 from assay.steady import WINDOW_ROUNDS
 from assay.units import duration_label, milliseconds
 from assay.window import (
+    arrival_label,
     cell_label,
     complete_rounds,
     effective_queue_depth,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from assay.records import AnySettings, SaturationSettings, StepRecord, StoredRun, StoredTest
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
+
+
+OPEN_LOOP = "n/a: open loop"
 
 
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
@@ -125,7 +129,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 f"{sum(error_count(step) for step in steps)}",
                 *reads,
                 *writes,
-                f"{held} of {asked}",
+                f"{held} of {asked}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 _milliseconds(max(gaps) if gaps else None),
             )
         )
@@ -218,6 +222,7 @@ def settings_entries(settings: AnySettings) -> tuple[Entry, ...]:
     return (
         ("Profile", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
+        ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
         *own,
         ("Allowed data excursion", percent(settings.range_limit)),
@@ -278,10 +283,15 @@ def _value(value: Any) -> str:
 
 
 def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
+    demand = test.settings.demand
+
+    def closed_or_held(record: StepRecord) -> bool:
+        return demand.arrivals_per_s is not None or holds_queue_depth(record, demand)
+
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
             "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
-            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings.demand) else ' !'}",
+            lambda r: f"{effective_queue_depth(r):.2f}{'' if closed_or_held(r) else ' !'}",
         ),
         ("average response time (ms)", lambda r: _milliseconds(mean_latency_ns(r))),
         ("maximum response time (ms)", lambda r: _milliseconds(max_latency_ns(r))),

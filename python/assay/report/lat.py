@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.loop_figures import columns_figure
+from assay.report.open_loop import open_loop_sheets
 from assay.report.page import Text
 from assay.report.wsat import histogram_sheets
 from assay.window import NINES, latency_maxima, window_times
@@ -46,6 +47,7 @@ def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
             ("AVE Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(average),)),
             ("MAX Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(largest),)),
             *extra,
+            *open_loop_sheets(sheets),
             *histogram_sheets(sheets),
         ),
     )

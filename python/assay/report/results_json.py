@@ -20,6 +20,8 @@ from assay.window import (
     loop_result,
     max_latency_ns,
     mean_latency_ns,
+    offered_rates,
+    open_loop_times,
     saturation_result,
     throughput,
     window_times,
@@ -78,8 +80,19 @@ def _loop(test: StoredTest) -> dict[str, Any]:
         "window": asdict(result.window) if result.window else None,
         "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
         "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
+        "open_loop": _open_loop(test, result),
         "rounds": [_round(round_, test) for round_ in test.rounds],
     }
+
+
+def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | None:
+    """Rates and both latencies per cell; null in a closed loop."""
+    if test.settings.demand.arrivals_per_s is None:
+        return None
+    times = open_loop_times(test, result)
+    return [
+        {**_cell_key(cell), **asdict(rate), **asdict(times[cell])} for cell, rate in offered_rates(test, result).items()
+    ]
 
 
 def _times(times: WindowTimes) -> dict[str, Any]:
@@ -140,6 +153,7 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "effective_queue_depth": effective_queue_depth(record),
         "latency_ns_mean": mean_latency_ns(record),
         "latency_ns_max": max_latency_ns(record),
+        "offered_io_count": record.offered_io_count,
         "submission_gap_ns_max": record.submission_gap_ns_max,
         "error_count": error_count(record),
         "cpu_ns": record.cpu_ns,
