@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStep", "NativeStimulus", "place_segments", "toml_positions"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStep", "NativeStimulus", "hands_to_workers", "place_segments", "toml_positions"]
 
 @final
 class NativeCounters:
@@ -109,9 +109,9 @@ class NativeStimulus:
         """
         End the lanes and let go of the drive.
         """
-    def disclosure(self, /) -> tuple[int, bool, bool] | None:
+    def disclosure(self, /) -> tuple[str, int, bool, bool] | None:
         """
-        (errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
+        (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
@@ -134,7 +134,7 @@ class NativeStimulus:
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
         """
@@ -160,6 +160,12 @@ class NativeStimulus:
         """
         Free what lies between two places of simulated flash, in bytes, as a trim command does.
         """
+
+def hands_to_workers(descriptor: SupportsIndex, logical_block_bytes: SupportsIndex) -> bool:
+    """
+    Whether the device behind an open descriptor hands the I/Os of a ring to worker threads of the kernel; the first block
+    is read a few times to see. Raises `DeviceFailureError` where it cannot be read.
+    """
 
 def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_bytes: SupportsIndex, seed: SupportsIndex) -> list[int]:
     """

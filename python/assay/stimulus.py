@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay._native import NativeCounters, NativeDirection, NativeStep
-    from assay.records import StepSpec
+    from assay.records import IoPath, StepSpec
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
+_PATHS = {"interrupt": "ring, completions by interrupt", "synchronous": "one system call per I/O"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +77,15 @@ class Stimulus:
         data_origin: int,
         counters_path: str | None,
         transfer_bytes_max: int = 0,
+        path: IoPath = "interrupt",
     ) -> Self:
         """Drive a device or file through the gate's descriptor.
 
         thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
+        path : the way that I/Os take; ``synchronous`` serves programs with one I/O at a time per thread, others go over
+        a ring all the same.
         """
         return cls(
             NativeStimulus.real(
@@ -93,6 +97,7 @@ class Stimulus:
                 data_origin,
                 transfer_bytes_max,
                 counters_path,
+                path,
             )
         )
 
@@ -147,11 +152,15 @@ class Stimulus:
         how = self._native.disclosure()
         if how is None:
             return {}
-        errno, deferred, counter_clock = how
+        path, errno, deferred, counter_clock = how
         refused = f"not registered: {os.strerror(errno)} (memory lock limit, or too many)" if errno else None
+        clock = "time stamp counter, calibrated" if counter_clock else "monotonic clock of the kernel"
+        if path == "synchronous":
+            return {"I/O path": _PATHS[path], "clock": clock}
         return {
+            "I/O path": _PATHS[path],
             "transfer buffers": refused or "registered",
-            "clock": "time stamp counter, calibrated" if counter_clock else "monotonic clock of the kernel",
+            "clock": clock,
             "completions": "run by the stimulus thread" if deferred else "run by the kernel at any time",
         }
 

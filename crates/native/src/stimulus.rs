@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
+use crate::paths::path_of;
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
 use crate::state;
@@ -88,7 +89,9 @@ impl NativeStimulus {
         data_origin: u64,
         transfer_bytes_max: u64,
         counters_path: Option<PathBuf>,
+        path: &str,
     ) -> PyResult<Self> {
+        let path = path_of(path)?;
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
         for lane in 0..u64::from(thread_count) {
@@ -98,6 +101,7 @@ impl NativeStimulus {
                 counters: counters_path.clone(),
                 data_origin: data_origin ^ (lane << 48),
                 transfer: Bytes(transfer_bytes_max),
+                path,
             };
             openers.push(move || UringDevice::new(target));
         }
@@ -171,10 +175,10 @@ impl NativeStimulus {
         self.flash()?.with_device(|drive| state::hash(drive)).map_err(|error| program_error(&error))
     }
 
-    /// (errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
+    /// (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
     ///
     /// The errno is 0 where they are registered. None on a simulated drive.
-    fn disclosure(&mut self) -> PyResult<Option<(i32, bool, bool)>> {
+    fn disclosure(&mut self) -> PyResult<Option<(&'static str, i32, bool, bool)>> {
         match self.engine()? {
             Engine::Simulated(_) | Engine::SimulatedDisk(_) | Engine::Null(_) => Ok(None),
             Engine::Real(stimulus) => {
@@ -182,7 +186,7 @@ impl NativeStimulus {
                 let lanes: Vec<_> = lanes.into_iter().flatten().collect();
                 let refused = lanes.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
                 let deferred = lanes.iter().all(|how| how.deferred_completions);
-                Ok(lanes.first().map(|how| (refused, deferred, how.counter_clock)))
+                Ok(lanes.first().map(|how| (how.path.name(), refused, deferred, how.counter_clock)))
             }
         }
     }

@@ -11,6 +11,9 @@ use assay_core::contract::Nanos;
 /// The counter is compared with the kernel's clock for so long; two readings are off by some 50 ns, so by below 2 ppm.
 const CALIBRATION: Duration = Duration::from_millis(50);
 
+/// The last part of a wait, which is not slept through.
+const AWAKE: Nanos = Nanos(150_000);
+
 static COUNTER: OnceLock<Option<Counter>> = OnceLock::new();
 
 /// Nanoseconds since the host's start, as its monotonic clock counts them.
@@ -97,6 +100,17 @@ fn read(clock: libc::clockid_t) -> Nanos {
     let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
     assert_eq!(result, 0, "the clocks of the host can be read");
     Nanos(time.tv_sec as u64 * Nanos::SECOND.0 + time.tv_nsec as u64)
+}
+
+/// Sleep wakes late by some tens of microseconds: the last of the wait is spent awake, so that steps begin on time.
+pub(crate) fn sleep_until(deadline: Nanos) {
+    let asleep = deadline.0.saturating_sub(monotonic().0 + AWAKE.0);
+    if asleep > 0 {
+        std::thread::sleep(Duration::from_nanos(asleep));
+    }
+    while monotonic() < deadline {
+        std::hint::spin_loop();
+    }
 }
 
 #[cfg(test)]

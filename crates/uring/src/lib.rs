@@ -4,9 +4,14 @@
 
 pub mod device;
 pub mod null;
+pub mod path;
+pub mod workers;
 
+mod buffers;
 mod clock;
 mod counters;
 mod memory;
 mod payload;
+mod queue;
 mod ring;
+mod synchronous;

@@ -7,7 +7,6 @@ use io_uring::types::Timespec;
 use io_uring::{IoUring, cqueue, opcode};
 
 use crate::clock;
-use crate::device::sleep_until;
 use crate::ring;
 
 /// Its I/Os go to the kernel and come back, at once or after a constant time, without any data.
@@ -77,7 +76,7 @@ impl Device for NullDevice {
 
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
         if self.in_flight == 0 {
-            sleep_until(deadline);
+            clock::sleep_until(deadline);
             return Ok(());
         }
         let mut ring = self.ring.take().expect("prepare comes before reap");

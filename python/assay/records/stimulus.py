@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 Access = Literal["random", "sequential"]
 
+IoPath = Literal["interrupt", "synchronous"]
+"""The way that I/Os take into the kernel: over a ring with interrupts, or one system call each."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPattern:

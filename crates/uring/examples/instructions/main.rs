@@ -4,7 +4,7 @@
 //! that this prints what the engine and the kernel spend on an I/O. Non-goal: a time on real hardware.
 //!
 //! `instructions DEVICE [--loop engine|bare|bare-nop|nop|nop-untimed] [--depth N] [--write] [--capture]
-//! [--bytes B] [--count N]`
+//! [--bytes B] [--count N] [--path PATH]`
 //!
 //! `engine` is the hot path of the tool itself: `Stimulus` over `UringDevice`. `bare` is a ring with registered file and
 //! buffers and nothing else, which tells what the kernel costs; `bare-nop` is the same without a drive. `nop` is the loop
@@ -76,7 +76,8 @@ fn open(request: &Request) -> io::Result<(OwnedFd, DeviceInfo)> {
 
 fn engine(request: &Request) -> io::Result<Outcome> {
     let (descriptor, info) = open(request)?;
-    let target = Target { descriptor, info, counters: None, data_origin: 1, transfer: Bytes(request.bytes) };
+    let transfer = Bytes(request.bytes);
+    let target = Target { descriptor, info, counters: None, data_origin: 1, transfer, path: request.path };
     on_stimulus(request, move || UringDevice::new(target))
 }
 

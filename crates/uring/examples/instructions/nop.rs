@@ -5,6 +5,7 @@ use std::io;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Errno, Io, Nanos, Probe};
 use assay_uring::device::{Target, UringDevice};
+use assay_uring::path::Path;
 use io_uring::{IoUring, opcode};
 
 /// `TIMED` off freezes the clock while I/Os go in and out: what is left is the same loop without time stamps. It still
@@ -22,7 +23,14 @@ impl<const TIMED: bool> NopDevice<TIMED> {
     pub(crate) fn new(transfer: Bytes) -> io::Result<Self> {
         let info = DeviceInfo { capacity: Bytes(1 << 34), logical_block: Bytes(512) };
         let descriptor = File::open("/dev/null")?.into();
-        let clock = UringDevice::new(Target { descriptor, info, counters: None, data_origin: 0, transfer })?;
+        let clock = UringDevice::new(Target {
+            descriptor,
+            info,
+            counters: None,
+            data_origin: 0,
+            transfer,
+            path: Path::Interrupt,
+        })?;
         let entered = clock.now();
         Ok(Self { ring: None, clock, transfer, outstanding: 0, entered })
     }

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use assay_uring::path::Path;
+
 /// Which loop runs; see the top of `main.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loop {
@@ -17,6 +19,7 @@ pub(crate) enum Loop {
 pub(crate) struct Request {
     pub(crate) device: String,
     pub(crate) kind: Loop,
+    pub(crate) path: Path,
     pub(crate) depth: u32,
     pub(crate) write: bool,
     pub(crate) capture: bool,
@@ -29,13 +32,14 @@ impl Request {
     pub(crate) fn from_arguments() -> Result<Self, String> {
         let mut arguments = std::env::args().skip(1);
         let device = arguments.next().ok_or("name a device, or none for the loops without one")?;
-        let (kind, write, capture) = (Loop::Engine, false, false);
-        let mut request = Self { device, kind, depth: 32, write, capture, bytes: 4096, count: 100_000 };
+        let (kind, path, write, capture) = (Loop::Engine, Path::Interrupt, false, false);
+        let mut request = Self { device, kind, path, depth: 32, write, capture, bytes: 4096, count: 100_000 };
         while let Some(name) = arguments.next() {
             match name.as_str() {
                 "--write" => request.write = true,
                 "--capture" => request.capture = true,
                 "--loop" => request.kind = parse_loop(arguments.next().as_deref())?,
+                "--path" => request.path = parse_path(arguments.next().as_deref())?,
                 "--depth" => request.depth = number(&name, arguments.next())?,
                 "--bytes" => request.bytes = number(&name, arguments.next())?,
                 "--count" => request.count = number(&name, arguments.next())?,
@@ -55,6 +59,10 @@ fn parse_loop(value: Option<&str>) -> Result<Loop, String> {
         Some("nop-untimed") => Ok(Loop::NopUntimed),
         _ => Err("--loop: engine, bare, bare-nop, nop or nop-untimed".to_owned()),
     }
+}
+
+fn parse_path(value: Option<&str>) -> Result<Path, String> {
+    value.and_then(Path::from_name).ok_or_else(|| format!("--path: one of {:?}", Path::NAMES.map(|(name, _)| name)))
 }
 
 fn number<N: FromStr>(name: &str, value: Option<String>) -> Result<N, String> {

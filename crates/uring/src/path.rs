@@ -1,0 +1,31 @@
+//! The ways an I/O can take into the kernel and back.
+
+/// How the I/Os of a drive are carried out.
+///
+/// A wish where the program does not allow it: [`Path::Synchronous`] serves programs with one I/O at a time per thread,
+/// others go over a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Path {
+    /// Over a ring; the drive's interrupts tell of completions.
+    #[default]
+    Interrupt,
+    /// One system call per I/O, for devices that hand I/Os of a ring to worker threads.
+    Synchronous,
+}
+
+impl Path {
+    /// All of them with the names they have in options and reports.
+    pub const NAMES: [(&'static str, Self); 2] = [("interrupt", Self::Interrupt), ("synchronous", Self::Synchronous)];
+
+    /// The path of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, path)| *path)
+    }
+
+    /// The name of a path.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, path)| *path == self).map_or("", |(name, _)| *name)
+    }
+}

@@ -1,0 +1,91 @@
+//! The I/Os of a lane over a ring.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use assay_core::contract::{Bytes, Completion, Direction, Errno, Io, Nanos};
+use io_uring::types::Fixed;
+use io_uring::{IoUring, cqueue, opcode, squeue};
+
+use crate::buffers::Buffers;
+use crate::clock;
+use crate::ring;
+
+/// A ring with registered file and buffers.
+pub(crate) struct RingQueue {
+    // Declared first, so that the ring is closed before its buffers go.
+    ring: IoUring,
+    pub(crate) buffers: Buffers,
+    /// Why the buffers are not registered with the kernel, where they are not.
+    pub(crate) registration_refused: Option<Errno>,
+    pub(crate) deferred_completions: bool,
+    in_flight: u32,
+}
+
+impl RingQueue {
+    pub(crate) fn new(descriptor: BorrowedFd<'_>, slot_count: u32, buffers: Buffers) -> io::Result<Self> {
+        let (ring, deferred_completions) = ring::build(slot_count)?;
+        ring.submitter().register_files(&[descriptor.as_raw_fd()])?;
+        let registration_refused = register_buffers(&ring, &buffers)?;
+        Ok(Self { ring, buffers, registration_refused, deferred_completions, in_flight: 0 })
+    }
+
+    #[inline]
+    pub(crate) fn submit(&mut self, io: &Io) {
+        self.buffers.refresh(io);
+        let entry = self.entry(io);
+        self.in_flight += 1;
+        // SAFETY: the entry's buffer lies in `buffers`, belongs to this slot until it completes, and is long enough.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        assert!(pushed.is_ok(), "the ring has an entry for every slot");
+    }
+
+    #[inline]
+    pub(crate) fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> io::Result<()> {
+        if self.in_flight == 0 {
+            clock::sleep_until(deadline);
+            return Ok(());
+        }
+        ring::enter(&self.ring, deadline)?;
+        let before = completions.len();
+        for entry in self.ring.completion() {
+            completions.push(completion(&entry));
+        }
+        self.in_flight -= (completions.len() - before) as u32;
+        Ok(())
+    }
+
+    fn entry(&self, io: &Io) -> squeue::Entry {
+        let (offset, length) = (io.offset.0, io.length.0 as u32);
+        let (pointer, index) = (self.buffers.pointer(io), self.buffers.index(io));
+        let entry = match (io.direction, self.registration_refused.is_none()) {
+            (Direction::Read, true) => opcode::ReadFixed::new(Fixed(0), pointer, length, index).offset(offset).build(),
+            (Direction::Write, true) => {
+                opcode::WriteFixed::new(Fixed(0), pointer, length, index).offset(offset).build()
+            }
+            (Direction::Read, false) => opcode::Read::new(Fixed(0), pointer, length).offset(offset).build(),
+            (Direction::Write, false) => opcode::Write::new(Fixed(0), pointer, length).offset(offset).build(),
+        };
+        entry.user_data(u64::from(io.slot))
+    }
+}
+
+/// Why it was refused, where it was; the I/Os then go unregistered.
+fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<Option<Errno>> {
+    // SAFETY: the memory lives as long as the ring and is dropped after it.
+    match unsafe { ring.submitter().register_buffers(&buffers.vectors()) } {
+        Ok(()) => Ok(None),
+        Err(error) => match error.raw_os_error() {
+            Some(code @ (libc::ENOMEM | libc::EPERM | libc::EINVAL)) => Ok(Some(Errno(code))),
+            _ => Err(error),
+        },
+    }
+}
+
+fn completion(entry: &cqueue::Entry) -> Completion {
+    let result = match entry.result() {
+        moved if moved >= 0 => Ok(Bytes(moved as u64)),
+        negative => Err(Errno(-negative)),
+    };
+    Completion { slot: entry.user_data() as u32, at: clock::monotonic(), result }
+}
