@@ -75,7 +75,7 @@ def _valid(certificate: Certificate, now_ns: int) -> HostCertificate:
         status="valid",
         made_wall_ns=certificate.made_wall_ns,
         age_ns=now_ns - certificate.made_wall_ns,
-        method=f"4 KiB reads through the kernel that come back at once, without a device; {each} of each demand",
+        method=f"4 KiB reads through a ring that come back at once, without a device; {each} of each demand",
         points=tuple(
             HostPoint(
                 thread_count=point.thread_count, queue_depth=point.queue_depth, iops=point.iops, cpu_ns=point.cpu_ns
