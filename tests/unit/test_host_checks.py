@@ -2,12 +2,15 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from assay.records import Demand, HostCertificate, HostPoint, StoredRun
 from assay.report import disclosure
 from assay.report.page import Table
 from assay.report.results_json import results_json
+from assay.store.read import read_run
+from assay.store.write import RunWriter, run_document
 from assay.window import certified_point, host_checks, iops
 from report_run import START_NS, synthetic_run
 
@@ -99,3 +102,28 @@ def test_a_missing_or_expired_certificate_is_never_silent() -> None:
     }
     assert printed(run(None)) == {"Certificate": "not recorded by the version that ran the test"}
     assert printed(run(None, kind="simulated"))["Certificate"].startswith("does not apply: ")
+
+
+@pytest.mark.parametrize("certificate", [None, valid(*POINTS)])
+def test_a_certificate_is_stored_and_runs_of_earlier_versions_open_without(
+    tmp_path: Path, certificate: HostCertificate | None
+) -> None:
+    stored = run(certificate)
+    document = run_document(
+        plan=stored.plan,
+        profile=stored.profile,
+        description=stored.description,
+        identity=stored.identity,
+        platform=stored.platform,
+        certificate=certificate,
+        deviations=(),
+        skipped=(),
+        started_wall_ns=stored.started_wall_ns,
+        seed=1,
+    )
+    if certificate is None:
+        del document["certificate"], document["platform"]["host_id"], document["platform"]["build"]
+    with RunWriter(tmp_path, document) as writer:
+        writer.wait()
+    read = read_run(tmp_path)
+    assert (read.certificate, read.platform) == (certificate, stored.platform)
