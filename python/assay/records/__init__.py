@@ -11,6 +11,7 @@ from assay.records.drive import (
     Platform,
     PurgeRecord,
 )
+from assay.records.host import HostCertificate, HostPoint
 from assay.records.run import (
     MeasurementWindow,
     Phase,
@@ -66,6 +67,8 @@ __all__ = [
     "DriveIdentity",
     "DriveKind",
     "HistogramTable",
+    "HostCertificate",
+    "HostPoint",
     "IdleRecoverySettings",
     "IoPath",
     "KernelCounters",

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
-from assay.records.settings import AnySettings, LoopSettings, SaturationSettings
+from assay.records.host import HostCertificate
+from assay.records.settings import (
+    AnySettings,
+    CrossStimulusSettings,
+    IdleRecoverySettings,
+    LoopSettings,
+    SaturationSettings,
+)
 from assay.records.stimulus import HistogramTable, StepRecord
 
 Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
@@ -62,12 +69,14 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
+    intended : the same from when the I/Os were due, None without a stated arrival rate.
     """
 
     phase: Phase
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    intended: HistogramTable | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +101,20 @@ class StoredTest:
         """The settings of a test loop. Raises TypeError for any other test."""
         if not isinstance(self.settings, LoopSettings):
             raise TypeError(f"{self.settings.test} is no test loop")
+        return self.settings
+
+    @property
+    def idle_recovery(self) -> IdleRecoverySettings:
+        """The settings of a host idle recovery test. Raises TypeError for any other test."""
+        if not isinstance(self.settings, IdleRecoverySettings):
+            raise TypeError(f"{self.settings.test} is no host idle recovery test")
+        return self.settings
+
+    @property
+    def cross_stimulus(self) -> CrossStimulusSettings:
+        """The settings of a cross stimulus recovery test. Raises TypeError for any other test."""
+        if not isinstance(self.settings, CrossStimulusSettings):
+            raise TypeError(f"{self.settings.test} is no cross stimulus recovery test")
         return self.settings
 
     @property
@@ -137,6 +160,7 @@ class StoredRun:
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
     engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
+    certificate : of the host; None where its speed is in no figure, or in runs of earlier versions.
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     """
@@ -154,3 +178,4 @@ class StoredRun:
     skipped: tuple[SkippedTest, ...] = ()
     engine: dict[str, str] = field(default_factory=dict)
     conditions: tuple[DriveCondition, ...] = ()
+    certificate: HostCertificate | None = None

@@ -17,7 +17,6 @@ from assay.report.page import Box, Figure, Table, Text
 from assay.report.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
-    fit_formula,
     mix_label,
     paragraph,
     rounds_label,
@@ -28,6 +27,7 @@ from assay.report.select import loop_selection
 from assay.report.sheets import Sheets
 from assay.report.tp import tp_pages
 from assay.report.variable import shown
+from assay.report.verdict import verdict_box
 from assay.units import kib_label
 from assay.window import cell_label
 
@@ -131,10 +131,11 @@ class LoopSheets(Sheets):
                 (kib_label(size), *(self._cell(values, mix, size, decimals) for mix in mixes for _, values in chosen))
                 for size in sizes
             ),
-            notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
+            notes=(self.origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
         )
 
-    def _origin(self, what: str) -> str:
+    def origin(self, what: str) -> str:
+        """Say what rounds a number comes from, or why there is none."""
         window = headline_window(self.result)
         return f"{what} rounds {rounds_label(window.rounds)}." if window else no_window_reason(self.result)
 
@@ -168,22 +169,8 @@ class LoopSheets(Sheets):
         window = headline_window(self.result)
         variable, label = shown(self.settings), cell_label(cell, self.settings.access)
         verdict = window.verdicts[label] if window else None
-        figures = (
-            (f"Average {variable.noun}", verdict and variable.text(verdict.average)),
-            ("Allowed Maximum Data Excursion", verdict and variable.text(verdict.excursion_allowed)),
-            ("Measured Maximum Data Excursion", verdict and variable.text(verdict.excursion_measured)),
-            ("Allowed Maximum Slope Excursion", verdict and variable.text(verdict.slope_allowed)),
-            ("Measured Maximum Slope Excursion", verdict and variable.text(verdict.slope_measured)),
-            ("Least Squares Linear Fit Formula", verdict and fit_formula(verdict)),
-        )
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
-        entries = (
-            ("Tracking Variable", f"{variable.noun}, {label}"),
-            ("Measurement Window", rounds),
-            *((name, figure or NOT_AVAILABLE) for name, figure in figures),
-            ("Steady", ("YES" if verdict.steady else "NO") if verdict else NOT_AVAILABLE),
-        )
-        return Box(title="Steady State Determination Data", entries=entries)
+        return verdict_box(variable.noun, label, verdict, variable.text, rounds)
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:

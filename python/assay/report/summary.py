@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     from assay.report.page import Entry
     from assay.report.sheets import Sheets
 
-NAMES = {"wsat": "Write Saturation (WSAT)", "iops": "IOPS", "tp": "Throughput (TP)", "lat": "Latency (LAT)"}
+NAMES = {
+    "wsat": "Write Saturation (WSAT)",
+    "iops": "IOPS",
+    "tp": "Throughput (TP)",
+    "lat": "Latency (LAT)",
+    "hir": "Host Idle Recovery (HIR)",
+    "xsr": "Cross Stimulus Recovery (XSR)",
+}
 _DESCRIPTIONS = {
     "wsat": (
         "How random writes develop from the fresh drive on, over time and data written.",
@@ -56,6 +63,16 @@ _DESCRIPTIONS = {
         "Response time of a single outstanding random I/O at steady state, average and maximum.",
         "Rounds of one-minute cells at one outstanding I/O: read share outside, block size inside, until steady.",
         "Sequential writes over the drive, then the test loop itself.",
+    ),
+    "hir": (
+        "What idle periods of the host do for small random writes of a saturated drive.",
+        "Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",
+        "Random writes in one-minute samples until steady.",
+    ),
+    "xsr": (
+        "How a drive takes the change between large sequential and small random writes, and when it recovers.",
+        "Sequential, random and again sequential writes for hours each, in one-minute samples without a gap.",
+        "None; the drive is purged and fresh out of the box.",
     ),
 }
 _SET_UP = (
@@ -257,12 +274,14 @@ def _special_notes(run: StoredRun) -> Table:
 
 
 def _section(profile: Profile, test: str) -> str:
-    return str(getattr(profile, _family(test)).section.value)
+    edition = getattr(profile, _family(test))
+    return NOT_APPLICABLE if edition is None else str(edition.section.value)
 
 
 def _name(profile: Profile, test: str) -> str:
     family, _, variant = test.partition("-")
-    status = getattr(profile, family).status.value
+    edition = getattr(profile, family)
+    status = "no test of this edition" if edition is None else edition.status.value
     return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"
 
 

@@ -6,14 +6,29 @@ from assay.window.audit import (
     ProgramAudit,
     program_audits,
 )
+from assay.window.cross_stimulus import CrossStimulusResult, GroupResult, cross_stimulus_result, sample_count
 from assay.window.histogram import (
     BEYOND_MIN,
     NINES,
     ResponseTimes,
     direction_times,
+    intended_times,
     merged,
     percentiles,
     step_times,
+)
+from assay.window.host import (
+    Grade,
+    HostCheck,
+    certified_point,
+    host_checks,
+)
+from assay.window.idle_recovery import (
+    Bursts,
+    IdleRecoveryResult,
+    WaitState,
+    idle_recovery_result,
+    unplanned_idle_share,
 )
 from assay.window.loop import (
     LatencyMaxima,
@@ -27,10 +42,20 @@ from assay.window.loop import (
     measurement_window,
     window_times,
 )
+from assay.window.open_loop import (
+    OPEN_LOOP_SHARES,
+    LatencyTimes,
+    OfferedRate,
+    OpenLoopTimes,
+    arrival_label,
+    offered_rates,
+    open_loop_times,
+)
 from assay.window.outcome import (
     stored_error_count,
     withheld_reason,
 )
+from assay.window.sampled import preconditioning_result
 from assay.window.saturation import (
     Mark,
     SaturationResult,
@@ -52,28 +77,46 @@ from assay.window.step import (
     max_latency_ns,
     mean_latency_ns,
     response_time,
+    thread_spread,
     throughput,
 )
 
 __all__ = [
     "BEYOND_MIN",
     "NINES",
+    "OPEN_LOOP_SHARES",
+    "Bursts",
+    "CrossStimulusResult",
+    "Grade",
+    "GroupResult",
+    "HostCheck",
+    "IdleRecoveryResult",
     "LatencyMaxima",
+    "LatencyTimes",
     "LoopResult",
     "Mark",
+    "OfferedRate",
+    "OpenLoopTimes",
     "ProgramAudit",
     "ResponseTimes",
     "SaturationResult",
+    "WaitState",
     "WindowTimes",
+    "arrival_label",
     "cell_label",
     "cell_values",
+    "certified_point",
     "complete_rounds",
     "complete_samples",
     "completed_count",
+    "cross_stimulus_result",
     "direction_times",
     "effective_queue_depth",
     "error_count",
     "holds_queue_depth",
+    "host_checks",
+    "idle_recovery_result",
+    "intended_times",
     "iops",
     "is_complete",
     "is_verdict_sample",
@@ -84,14 +127,20 @@ __all__ = [
     "mean_latency_ns",
     "measurement_window",
     "merged",
+    "offered_rates",
+    "open_loop_times",
     "percentiles",
+    "preconditioning_result",
     "program_audits",
     "response_time",
+    "sample_count",
     "saturation_result",
     "saturation_window",
     "step_times",
     "stored_error_count",
+    "thread_spread",
     "throughput",
+    "unplanned_idle_share",
     "verdict_sample",
     "window_times",
     "withheld_reason",
