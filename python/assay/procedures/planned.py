@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import ValueRangeError
 from assay.profile import is_shipped
+from assay.records import LoopSettings
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
-    drive decides. written_first_bytes : of preconditioning.
+    drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
     """
 
     settings: AnySettings
@@ -30,6 +31,18 @@ class PlannedTest:
     earliest_ns: int
     latest_ns: int | None
     written_first_bytes: int = 0
+    written_amount_bytes: int = 0
+
+    @property
+    def step_ns(self) -> int:
+        """The length of a cell or sample."""
+        settings = self.settings
+        return settings.step_ns if isinstance(settings, LoopSettings) else settings.sample_ns
+
+    @property
+    def written_bytes(self) -> int:
+        """What the test is known to write; rounds of a given time write what the drive takes, and are not in it."""
+        return self.written_first_bytes + self.written_amount_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import check_program
-from assay.errors import AssayError, DeviceFailureError
+from assay.errors import AssayError
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.records import LoopSettings
@@ -105,13 +105,14 @@ class _Conductor:
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
         """Run a program, make its record durable, and stop where it failed."""
         self._tell(phase, index=index)
+        self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
         records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
         self._writer.stepped(records, phase=phase, index=index)
-        self._check(records)
+        check_program(records, self.bench.identity.path)
         return records
 
     def _captured(self, phase: Phase, index: int) -> Capture | None:
@@ -149,14 +150,6 @@ class _Conductor:
         if engine != self._engine:
             self._writer.note("engine", **engine)
             self._engine = engine
-
-    def _check(self, records: list[StepRecord]) -> None:
-        """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
-        try:
-            check_program(records, self.bench.identity.path)
-        except DeviceFailureError:
-            self.bench.verify()
-            raise
 
     def _tell(self, phase: str, **facts: Any) -> None:
         planned = self._planned
