@@ -30,12 +30,13 @@ def mounts(*, everywhere: bool = True) -> list[Mount]:
     Source: Linux ``proc_pid_mountinfo(5)``.
     """
     texts: dict[str, str] = {}
-    others = PROC.glob("[0-9]*") if everywhere else ()
-    for process in (PROC / "self", *others):
+    # A host has hundreds of processes: names as text are several times quicker than paths.
+    others = [name for name in os.listdir(PROC) if name.isdigit()] if everywhere else []  # noqa: PTH208
+    for process in ("self", *others):
         try:
-            namespace = str((process / "ns/mnt").readlink())
+            namespace = os.readlink(f"{PROC}/{process}/ns/mnt")  # noqa: PTH115
             if namespace not in texts:
-                texts[namespace] = (process / "mountinfo").read_text("utf-8", "replace")
+                texts[namespace] = (PROC / process / "mountinfo").read_text("utf-8", "replace")
         except OSError:
             # It has ended, or is hidden from us; an exclusive claim sees its mounts all the same.
             continue
