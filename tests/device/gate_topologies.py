@@ -13,7 +13,6 @@ import errno
 import fcntl
 import os
 import random
-import shutil
 import struct
 import subprocess
 import time
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MIB = 1 << 20
-IMAGE_BYTES = 8 * MIB
+IMAGE_BYTES = 4 * MIB
 DISKS = 3
 LOOPS = DISKS + 2
 _CONFIGURE, _CLEAR, _STATUS = 0x4C0A, 0x4C01, 0x4C05
@@ -39,7 +38,7 @@ _PARTITION = 0x1269
 _READ_ONLY_FLAG, _PARTITIONS_FLAG = 1, 8
 _PATIENCE_S = 5.0
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_TABLE = struct.pack("<B3sB3sII", 0, bytes(3), 0x83, bytes(3), 2048, 12288)
+_TABLE = struct.pack("<B3sB3sII", 0, bytes(3), 0x83, bytes(3), 2048, 4096)
 
 # What may be on an image, and the signatures that say so on the disk or in its partition.
 CONTENTS = {
@@ -100,7 +99,7 @@ class Loops:
 
 def add_partition(node: str) -> None:
     """Tell the kernel of the partition in our table; not every kernel reads such tables by itself."""
-    partition = ctypes.create_string_buffer(struct.pack("qqi64s64s", MIB, 6 * MIB, 1, b"", b""))
+    partition = ctypes.create_string_buffer(struct.pack("qqi64s64s", MIB, 2 * MIB, 1, b"", b""))
     argument = struct.pack("iiiP", 1, 0, len(partition), ctypes.addressof(partition))
     with open(node, "rb") as disk:  # noqa: PTH123 - text
         fcntl.ioctl(disk, _PARTITION, argument)
@@ -184,9 +183,7 @@ class Bench:
         self.loops = Loops(LOOPS)
         self.other = OtherNamespace()
         self.images = [Image(folder / f"disk{nth}.img") for nth in range(DISKS)]
-        self.templates = {content: folder / f"{content}.template" for content in CONTENTS}
-        for content, path in self.templates.items():
-            make_template(path, content)
+        self.templates = {content: make_template(folder / "template", content) for content in CONTENTS}
         for nth in range(LOOPS):
             (folder / f"mnt{nth}").mkdir()
 
@@ -269,14 +266,21 @@ class Bench:
         self.undo.append(lambda: os.close(descriptor))
 
 
-def make_template(path: Path, content: str) -> None:
+def write_in_place(path: Path, template: bytes) -> None:
+    """Give an image its content; the file keeps its blocks, which a file system would take its time to free."""
+    with path.open("r+b" if path.exists() else "wb") as file:
+        file.write(template)
+        file.truncate()
+
+
+def make_template(path: Path, content: str) -> bytes:
     with path.open("wb") as file:
         os.truncate(file.fileno(), IMAGE_BYTES)
         if content.startswith("table"):
             file.write(bytes(446) + _TABLE + bytes(48) + b"\x55\xaa")
     part = path.with_suffix(".part")
     with part.open("wb") as file:
-        os.truncate(file.fileno(), IMAGE_BYTES if not content.startswith("table") else 6 * MIB)
+        os.truncate(file.fileno(), IMAGE_BYTES if not content.startswith("table") else 2 * MIB)
     if content.endswith("ext4"):
         command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", str(part))
     if content.endswith("swap"):
@@ -287,6 +291,7 @@ def make_template(path: Path, content: str) -> None:
             file.seek(MIB if content.startswith("table") else 0)
             file.write(part.read_bytes())
             os.truncate(file.fileno(), IMAGE_BYTES)
+    return path.read_bytes()
 
 
 def use(bench: Bench, image: Image, kind: str, spare: int) -> None:
@@ -354,7 +359,7 @@ def _trial(bench: Bench, dice: random.Random) -> Outcome:
     slots = dice.sample(range(DISKS), DISKS)
     for image, slot in zip(bench.images, slots, strict=True):
         image.content = dice.choice(list(CONTENTS))
-        shutil.copyfile(bench.templates[image.content], image.path)
+        write_in_place(image.path, bench.templates[image.content])
         image.read_only = dice.random() < 0.05
         bench.place(image, slot)
     chosen = dice.choice(bench.images)

@@ -99,9 +99,9 @@ def partitioned(node: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def mounted(node: str, folder: Path) -> Iterator[None]:
-    command("mkfs.ext4", "-q", "-F", node)
+    command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", node)
     folder.mkdir()
-    command("mount", node, str(folder))
+    command("mount", "-o", "noatime", node, str(folder))
     try:
         yield
     finally:

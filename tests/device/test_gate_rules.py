@@ -216,6 +216,7 @@ def read_only(stage: Stage) -> Case:
 
 def read_only_since_it_was_opened(stage: Stage) -> Case:
     drive = stage.drive()
+    stage.undo.callback(command, "blockdev", "--setrw", drive.path)
     stage.between(
         lambda: command("blockdev", "--setro", drive.path), lambda: command("blockdev", "--setrw", drive.path)
     )

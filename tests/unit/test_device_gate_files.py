@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from assay.device.gate import OpenDrive, claim, confirm, facts, open_drive, refusals
+from assay.device.gate import OpenDrive, claim, confirm, examined, facts, open_drive, refusals
 from assay.device.identity import identify
 from assay.errors import (
     AssayError,
@@ -149,3 +149,29 @@ def test_a_confirmation_is_quoted_for_the_shell(target: DriveIdentity) -> None:
     with pytest.raises(ConfirmationError) as caught:
         confirm.refuse_unconfirmed(facts.Request(identity=replace(target, id="it's; $(rm)")), -1)
     assert caught.value.remedy.endswith("""--yes-destroy 'it'"'"'s; $(rm)'""")
+
+
+def test_what_cannot_be_searched_is_listed_with_its_reason(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", "false")
+    expected = "what is on it cannot be told (wipefs ended with exit code 1)"
+    assert examined(target).refusals == (expected,)
+
+
+def test_a_device_that_the_kernel_does_not_know_is_refused(target: DriveIdentity) -> None:
+    assert refusals(replace(target, kind="block")) == ("the kernel does not know this device",)
+
+
+def test_a_drive_that_may_not_be_opened_is_no_drive_in_use(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(claim, "_claim", fail)
+    assert claim.claimed(target.path) == ()
+
+
+def test_a_node_that_vanishes_is_told_as_it_is() -> None:
+    assert claim.claimed("/nonexistent/assay") == ("busy: no such file or directory",)

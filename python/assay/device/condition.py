@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SMARTCTL = "/usr/sbin/smartctl"
 _COMMAND_SECONDS = 20
+# NVMe counts to 255, which stands for more, too.
+_WEAR_PCT_MAX = 255
 
 
 def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: str = SMARTCTL) -> DriveCondition:
@@ -40,7 +42,7 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
     return DriveCondition(
         link=_sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder),
         temperature_c=next((value for value in temperatures if value is not None), None),
-        wear_used_pct=next((value for value in wear if value is not None), None),
+        wear_used_pct=next((value for value in wear if value is not None and 0 <= value <= _WEAR_PCT_MAX), None),
     )
 
 
