@@ -58,16 +58,20 @@ class Bench:
     """A drive that is held for a run.
 
     purge : purges it and says how. condition : reads its condition.
+    verify : raises where it is no longer the drive that was named.
     heat : raises DeviceFailureError where it is as warm as it warns of.
     queue : settings of the block layer in force, empty where there are none.
+    host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
 
     identity: DriveIdentity
     stimulus: Stimulus
     purge: Callable[[], PurgeRecord]
+    verify: Callable[[], None]
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
     queue: dict[str, str] = field(default_factory=dict)
+    host_time: bool = True
 
 
 def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()) -> DriveIdentity:
@@ -119,7 +123,15 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
         def condition() -> DriveCondition:
             return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
 
-        yield Bench(identity=drive, stimulus=stimulus, purge=purge, heat=lambda: None, condition=condition)
+        yield Bench(
+            identity=drive,
+            stimulus=stimulus,
+            purge=purge,
+            verify=lambda: None,
+            heat=lambda: None,
+            condition=condition,
+            host_time=False,
+        )
 
 
 @contextmanager
@@ -166,6 +178,7 @@ def _real(
             identity=drive,
             stimulus=stimulus,
             purge=lambda: purge_drive(held, lambda: overwrite(stimulus, drive, drive.capacity_bytes)),
+            verify=held.verify,
             heat=lambda: _refuse_heat(drive),
             condition=lambda: read_condition(drive),
             queue=queue,
@@ -191,7 +204,6 @@ def hold_drive(
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
     hands the I/Os of a ring to worker threads. written_bytes : what is known to be written. kept : paths that must not
     lie on the drive.
-    A DeviceFailureError that passes through says, too, whether it still is the drive that was named.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     with (
@@ -216,21 +228,23 @@ def hold_drive(
             transfer_bytes_max=transfer_bytes_max,
             path=_probed(held, drive) if io_path == "auto" else io_path,
         ) as stimulus,
-        _change_told(held),
     ):
         yield held, stimulus, queue
 
 
 @contextmanager
-def _change_told(held: OpenDrive) -> Iterator[None]:
-    """After any error the drive is looked at anew; nothing more is sent to it."""
+def change_told(verify: Callable[[], None]) -> Iterator[None]:
+    """Look at the drive anew after any failure, and say in it where it is no longer the one that was named.
+
+    verify : raises AssayError where it is another one. Nothing more is sent to the drive.
+    """
     try:
         yield
     except DeviceFailureError as failure:
         try:
-            held.verify()
+            verify()
         except AssayError as change:
-            reason = f"{failure.reason}; it is no longer the drive that was named: {change.reason}"
+            reason = f"{failure.reason}, and the drive is not the one that was named: {change.reason}"
             raise DeviceFailureError(failure.thing, reason, failure.remedy) from failure
         raise
 

@@ -122,7 +122,7 @@ def test_a_drive_that_failed_and_is_another_one_by_then_is_told_so(loop_drive: L
         subprocess.run(["/usr/sbin/losetup", "--set-capacity", path], check=True)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 4, error
-    assert "no longer the drive that was named: its size changed to 1048576 bytes" in error
+    assert "and the drive is not the one that was named: its size changed to 1048576 bytes" in error
 
 
 def test_a_drive_that_turns_read_only_ends_the_run_with_no_further_write(loop_drive: LoopDrive, tmp_path: Path) -> None:
@@ -136,4 +136,4 @@ def test_a_drive_that_turns_read_only_ends_the_run_with_no_further_write(loop_dr
             # A loop device keeps this even when another image is attached to it.
             subprocess.run(["/usr/sbin/blockdev", "--setrw", path], check=True)
     assert process.returncode == 4, error
-    assert "no longer the drive that was named: it turned read-only" in error
+    assert "and the drive is not the one that was named: it turned read-only" in error

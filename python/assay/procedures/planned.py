@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import ValueRangeError
 from assay.profile import is_shipped
-from assay.records import LoopSettings
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ class PlannedTest:
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
+    outline : what is repeated, for the eyes of people.
     """
 
     settings: AnySettings
@@ -32,17 +32,26 @@ class PlannedTest:
     latest_ns: int | None
     written_first_bytes: int = 0
     written_amount_bytes: int = 0
-
-    @property
-    def step_ns(self) -> int:
-        """The length of a cell or sample."""
-        settings = self.settings
-        return settings.step_ns if isinstance(settings, LoopSettings) else settings.sample_ns
+    outline: Outline
 
     @property
     def written_bytes(self) -> int:
         """What the test is known to write; rounds of a given time write what the drive takes, and are not in it."""
         return self.written_first_bytes + self.written_amount_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What a test repeats. Worked: ``rounds`` of ``56 cells`` of 60 s.
+
+    notes : further lines for people. facts : further facts for programs, JSON values by name.
+    """
+
+    what: str
+    steps: str
+    step_ns: int
+    notes: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

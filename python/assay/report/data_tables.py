@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.records import Cell, LoopSettings
+from assay.records import Cell
+from assay.report.histogram import histogram_times
 from assay.report.label import headline_window, no_window_reason
 from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, printable, rounds_label
 from assay.report.variable import shown
-from assay.report.wsat import histogram_times
 from assay.units import kibibytes, milliseconds
 from assay.window import (
     NINES,
+    OPEN_LOOP_SHARES,
     complete_rounds,
     effective_queue_depth,
     error_count,
     iops,
-    loop_result,
     max_latency_ns,
     mean_latency_ns,
-    saturation_result,
+    offered_rates,
+    open_loop_times,
     throughput,
     window_times,
     withheld_reason,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.records import StepRecord, StoredRun, StoredTest
-    from assay.window import Mark, SaturationResult
+    from assay.window import LatencyTimes, LoopResult, Mark, SaturationResult
 
 PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
 SAMPLE_COLUMNS = (
@@ -66,32 +67,41 @@ class DataTable:
     rows: tuple[tuple[Any, ...], ...]
 
 
-def data_tables(run: StoredRun, test: StoredTest, suffix: str = "") -> Iterator[DataTable]:
-    """The tables of one test. ``suffix`` tells tests of the same name apart.
+def loop_tables(run: StoredRun, test: StoredTest, result: LoopResult, suffix: str) -> Iterator[DataTable]:
+    """The tables of a test loop. ``suffix`` tells tests of the same name apart.
 
     Numbers are unrounded; ``n/a`` where none may be printed, ``N/A`` where the drive cannot run a size.
-    Raises VerificationError as ``assay.window.loop_result``.
     """
     name = test.settings.test.replace("-", "_")
-    if isinstance(test.settings, LoopSettings):
-        yield matrix_table(run, test, f"{name}_matrix{suffix}")
-        yield rounds_table(test, f"{name}_rounds{suffix}")
-        yield _response_times(test, f"{name}_response_times{suffix}")
-    else:
-        result = saturation_result(test, run.identity.capacity_bytes)
-        yield samples_table(result, f"{name}_samples{suffix}")
-        yield _marks(result, f"{name}_marks{suffix}")
+    yield _matrix(run, test, result, f"{name}_matrix{suffix}")
+    yield _rounds(test, f"{name}_rounds{suffix}")
+    yield _response_times(test, result, f"{name}_response_times{suffix}")
+    if test.settings.demand.arrivals_per_s is not None:
+        yield _open_loop(test, result, f"{name}_open_loop{suffix}")
+    yield from histogram_tables(test, suffix)
+
+
+def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -> Iterator[DataTable]:
+    """The tables of a write saturation test."""
+    name = test.settings.test.replace("-", "_")
+    yield samples_table(result, f"{name}_samples{suffix}")
+    yield _marks(result, f"{name}_marks{suffix}")
+    yield from histogram_tables(test, suffix)
+
+
+def histogram_tables(test: StoredTest, suffix: str) -> Iterator[DataTable]:
+    """The table of the histogram behind a test, where it has one that may be printed."""
     if test.steps("histogram") and not withheld_reason(test):
-        yield _histogram(test, f"{name}_histogram{suffix}")
+        yield _histogram(test, f"{test.settings.test.replace('-', '_')}_histogram{suffix}")
 
 
-def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
+def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> DataTable:
     """A test's matrix, one row per cell, sorted by block size and then by read share.
 
     The first three columns are ``block_kib``, ``read_pct`` and the test's own variable; note says why a number is
     missing.
     """
-    settings, result = test.loop, loop_result(test)
+    settings = test.loop
     window = headline_window(result)
     drive = (printable(run.identity.model), printable(run.identity.serial))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
@@ -108,7 +118,7 @@ def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
     return DataTable(name=name, columns=(*columns, "drive_model", "drive_serial", "note"), rows=tuple(rows))
 
 
-def rounds_table(test: StoredTest, name: str) -> DataTable:
+def _rounds(test: StoredTest, name: str) -> DataTable:
     """Every cell of every complete round in the order they ran."""
     rows = (
         (round_.index, _kib(cell.transfer_bytes), cell.read_pct, *_measured(record))
@@ -144,14 +154,32 @@ def _mark(mark: Mark | None) -> tuple[Any, ...]:
     return (mark.sample, mark.minutes, mark.written_gb, mark.fills, mark.iops)
 
 
-def _response_times(test: StoredTest, name: str) -> DataTable:
+def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTable:
     rows = []
-    for cell, times in window_times(test, loop_result(test)).items():
+    for cell, times in window_times(test, result).items():
         nines = [_or_na(times.percentiles_ms.get(share)) for share in NINES]
         values = (times.iops, times.average_ms, *nines, _or_na(times.largest_ms))
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
+
+
+def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
+    times = open_loop_times(test, result)
+    rows = []
+    for cell, rate in offered_rates(test, result).items():
+        both = (value for kind in (times[cell].service, times[cell].intended) for value in _latencies(kind))
+        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, _or_na(rate.grade), *both)
+        rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
+    nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
+    latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("average", *nines, "max"))
+    columns = ("block_kib", "read_pct", "offered_per_s", "achieved_per_s", "achieved_share", "verdict", *latencies)
+    return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
+
+
+def _latencies(times: LatencyTimes) -> tuple[Any, ...]:
+    nines = (times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES)
+    return tuple(map(_or_na, (times.average_ms, *nines, times.largest_ms)))
 
 
 def _histogram(test: StoredTest, name: str) -> DataTable:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import check_program
+from assay.bench import change_told, check_program
 from assay.errors import AssayError
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
-from assay.records import LoopSettings
+from assay.records import LoopSettings, SaturationSettings
 from assay.rounds import until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Bench
     from assay.procedures.planned import PlannedTest
-    from assay.records import Phase, SaturationSettings, StepRecord, StepSpec
+    from assay.records import Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -42,10 +42,13 @@ def conduct(
     conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        conductor.purge()
-        if isinstance(planned.settings, LoopSettings):
-            return _conduct_loop(conductor, planned.settings, seed)
-        return _conduct_saturation(conductor, planned.settings)
+        with change_told(bench.verify):
+            conductor.purge()
+            match planned.settings:
+                case LoopSettings() as settings:
+                    return _conduct_loop(conductor, settings, seed)
+                case SaturationSettings() as settings:
+                    return _conduct_saturation(conductor, settings)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
