@@ -13,8 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from assay.bench import Answers
 from assay.device.gate import open_drive, signatures
 from assay.device.identity import identify
+from assay.errors import DeviceFailureError
+from assay.plan import load_plan
+from assay.session import run_plan
+from assay.store.read import read_run
 from conftest import LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -234,3 +239,22 @@ def test_a_member_within_a_partition_is_found_behind_the_table(loop_drive: LoopD
             open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset({"dos"}), needed_bytes=0)
     finally:
         subprocess.run(["/usr/bin/partx", "--delete", path], check=True)
+
+
+def test_a_drive_that_becomes_too_hot_ends_the_run_before_the_next_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = str(allocate(tmp_path / "target.img", SIZE))
+    found = iter([None, None, None, "is at 85 °C, its warning temperature is 80 °C"])
+    monkeypatch.setattr("assay.bench.too_hot", lambda _: next(found))
+    plan = load_plan(None, {"drive": target, "file_target": True, "tests": ("iops",), "scale": 0.0001}, {})
+    phases: list[str] = []
+    with pytest.raises(DeviceFailureError, match="is at 85 °C"):
+        run_plan(
+            plan,
+            out=tmp_path / "run",
+            answers=Answers(confirmation=target),
+            show=lambda progress: phases.append(f"{progress.phase} {progress.index}"),
+        )
+    assert phases[-1] == "round 3"
+    assert len(read_run(tmp_path / "run").tests[0].programs) == 3

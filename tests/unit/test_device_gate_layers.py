@@ -137,13 +137,13 @@ def test_a_partition_in_an_array_makes_its_disk_a_member(
 
 def test_a_loop_whose_backing_is_gone_is_known_by_its_name(host: Path) -> None:
     assert holders._is_of(Path("/dev/assay-none"), Disk("assay-none", host / "sda"))
-    assert not holders._is_of(Path("/nonexistent"), disk(host, "sda"))
-    assert not holders.same_file(Path("/nonexistent"), Path("/"))
+    assert not holders._is_of(Path("/nonexistent/assay"), disk(host, "sda"))
+    assert not holders.same_file(Path("/nonexistent/assay"), Path("/"))
 
 
 def test_files_of_the_interpreter_and_of_the_tool_are_of_the_system() -> None:
     assert files.of_system(Path(system.__file__)) == ["is part of the running system"]
-    assert files.of_system(Path("/nonexistent")) == []
+    assert files.of_system(Path("/nonexistent/assay")) == []
 
 
 def test_a_partition_without_its_node_leaves_unknown_what_is_on_the_drive(
