@@ -29,6 +29,7 @@ def plan(as_json: bool, **options: Any) -> None:
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
         "profile": made.edition,
+        "written_bytes": sum(test.written_bytes for test in planned.tests),
         "tests": [_test_facts(test) for test in planned.tests],
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
@@ -48,6 +49,9 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     for test in planned.tests:
         lines += _test_lines(_test_facts(test))
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
+    written = sum(test.written_bytes for test in planned.tests)
+    share = f"{written / drive.capacity_bytes:.3g} times the drive"
+    lines.append(f"Writes    {gigabytes(written):.2f} GB, {share}, and what rounds write in their time")
     lines += [f"Refusal   {reason}" for reason in drive.refusals]
     if drive.kind != "simulated":
         lines.append("Deviation purge by discard where the drive takes it, else by one overwrite")
