@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from assay.device.condition import read_condition
 from assay.device.gate import examined, open_drive
 from assay.device.identity import identify
+from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
 from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
@@ -88,7 +89,7 @@ def open_bench(
         with _simulated(plan, drive, seed) as bench:
             yield bench
     else:
-        with _real(drive, tests, answers, seed) as bench:
+        with _real(drive, tests, answers, seed, plan.pin) as bench:
             yield bench
 
 
@@ -125,7 +126,7 @@ def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus
 
 
 @contextmanager
-def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
+def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int, pin: str) -> Iterator[Bench]:
     _refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
     with hold_drive(
@@ -135,6 +136,7 @@ def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, 
         thread_count=max(demand.thread_count for demand in demands),
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
         seed=seed,
+        pin=pin,
     ) as (held, stimulus, queue):
         yield Bench(
             identity=drive,
@@ -155,12 +157,15 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    pin: str = "auto",
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    pin : CPUs of the threads, see ``device.placement``.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
+    placement = place_threads(drive, thread_count, pin)
     with (
         open_drive(
             drive,
@@ -178,6 +183,7 @@ def hold_drive(
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
+            placement=placement,
         ) as stimulus,
     ):
         yield held, stimulus, queue

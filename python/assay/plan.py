@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
@@ -159,6 +160,7 @@ class Plan(Strict):
     drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
+    pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -170,6 +172,7 @@ class Plan(Strict):
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
+    pin: str = "auto"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()
@@ -178,6 +181,13 @@ class Plan(Strict):
     tp: LoopOptions = LoopOptions()
     lat: LatencyOptions = LatencyOptions()
     data: DataOptions = DataOptions()
+
+    @field_validator("pin")
+    @classmethod
+    def _cpus(cls, pin: str) -> str:
+        if re.fullmatch(r"auto|none|\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", pin, re.ASCII) is None:
+            raise ValueError("give auto, none, or CPUs such as 0,2,4-7")
+        return pin
 
     def resolved(self) -> Plan:
         """The plan with what the suite implies filled in, checked against the world.

@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from assay.records import Placement
 from assay.stimulus import Stimulus
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def allocate(path: Path, size_bytes: int) -> Path:
 
 
 @contextlib.contextmanager
-def stimulus_on(path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0) -> Iterator[Stimulus]:
+def stimulus_on(
+    path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0, placement: Placement | None = None
+) -> Iterator[Stimulus]:
     """The stimulus straight on a device or file that a test made itself; ``flags`` join O_DIRECT when it is opened."""
     descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
     try:
@@ -58,6 +61,7 @@ def stimulus_on(path: str, size_bytes: int, *, thread_count: int = 1, flags: int
             seed=1,
             data_origin=1,
             counters_path=None,
+            placement=placement or Placement(),
         ) as stimulus:
             yield stimulus
     finally:

@@ -11,11 +11,14 @@ pub enum Path {
     Interrupt,
     /// One system call per I/O, for devices that hand I/Os of a ring to worker threads.
     Synchronous,
+    /// NVMe commands over a ring, on the namespace's character device; the block layer neither sees nor counts them.
+    Passthrough,
 }
 
 impl Path {
     /// All of them with the names they have in options and reports.
-    pub const NAMES: [(&'static str, Self); 2] = [("interrupt", Self::Interrupt), ("synchronous", Self::Synchronous)];
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("interrupt", Self::Interrupt), ("synchronous", Self::Synchronous), ("passthrough", Self::Passthrough)];
 
     /// The path of a name.
     #[must_use]

@@ -18,11 +18,13 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from assay.device.identity import loop_backing, twins
+from assay.device.passthrough import check_passthrough_transfer, passthrough_node
 from assay.device.sysfs import Disk, disk_of, printable, whole_disks
 from assay.errors import (
     ConfirmationError,
@@ -36,10 +38,14 @@ from assay.errors import (
 from assay.units import gigabytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.records import DriveIdentity
 
 _BLKGETSIZE64 = 0x80081272
 _BLKGETDISKSEQ = 0x80081280
+# _IO('N', 0x40): the number of an NVMe namespace at its controller.
+_NVME_IOCTL_ID = 0x4E40
 _WIPEFS = "/usr/sbin/wipefs"
 _COMMAND_SECONDS = 30
 _BLOCK_UNIT_BYTES = 512
@@ -105,6 +111,35 @@ def open_drive(
         drive.close()
         raise
     return drive
+
+
+@contextmanager
+def open_passthrough(drive: OpenDrive, *, transfer_bytes_max: int) -> Iterator[int]:
+    """Open the character device that takes NVMe commands for a held drive; the descriptor lives as long as the block.
+
+    drive : held by ``open_drive``, and for longer than this. transfer_bytes_max : the largest transfer of the run.
+    Yields the descriptor of the same namespace of the same controller.
+    Raises NotADriveError (no NVMe drive, or no such device), ValueRangeError (the transfer is too large for a command),
+    IdentityError (another namespace answers), ReadOnlyError and DriveBusyError (it cannot be opened).
+    """
+    identity = drive.identity
+    if drive.fd < 0:
+        raise IdentityError(identity.path, "is not held any more", "open the drive first")
+    drive.verify()
+    path, number = passthrough_node(identity)
+    check_passthrough_transfer(identity, transfer_bytes_max)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        raise _open_error(identity, error) from None
+    try:
+        status = os.fstat(descriptor)
+        numbers = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}" if stat.S_ISCHR(status.st_mode) else None
+        if numbers != number or not _same_namespace(descriptor, drive.fd):
+            raise IdentityError(identity.path, f"{path} is not its character device", "name the drive again")
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def refusals(identity: DriveIdentity) -> tuple[str, ...]:
@@ -320,6 +355,13 @@ def _check_same_file(identity: DriveIdentity, descriptor: int) -> None:
         raise IdentityError(identity.path, "the file was replaced since it was named", "name the file again")
     if status.st_size // identity.logical_block_bytes * identity.logical_block_bytes != identity.capacity_bytes:
         raise IdentityError(identity.path, f"its size changed to {status.st_size} bytes", "name the file again")
+
+
+def _same_namespace(one: int, other: int) -> bool:
+    try:
+        return fcntl.ioctl(one, _NVME_IOCTL_ID) == fcntl.ioctl(other, _NVME_IOCTL_ID)
+    except OSError:
+        return False
 
 
 def _ioctl_number(descriptor: int, request: int) -> int | None:

@@ -11,8 +11,20 @@ if TYPE_CHECKING:
 
 Access = Literal["random", "sequential"]
 
-IoPath = Literal["interrupt", "synchronous"]
-"""The way that I/Os take into the kernel: over a ring with interrupts, or one system call each."""
+IoPath = Literal["interrupt", "synchronous", "passthrough"]
+"""The way that I/Os take into the kernel: over a ring with interrupts, one system call each, or as NVMe commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where the stimulus threads run.
+
+    cpus : thread n stays on the n-th, from the first again after the last; empty leaves them to the scheduler.
+    text : the same for the report.
+    """
+
+    cpus: tuple[int, ...] = ()
+    text: str = "not pinned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
