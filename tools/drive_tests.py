@@ -3,7 +3,7 @@
 Goal: what only a real NVMe, SATA or SCSI drive shows (identity, removal in mid-run, media errors, splitting), on any
 machine. Non-goal: speed; the guest is interpreted, and slow.
 
-Run it by make test-drives, or with options for pytest: PYTHONPATH=tools .venv/bin/python tools/drive_tests.py -k removed
+Run it by make test-drives, with options for pytest in ARGS: make test-drives ARGS="-k removed"
 Needs QEMU, busybox and kmod (tools/debian-packages --install) and a Debian kernel, which apt-get fetches once; without
 them one line says what is missing. Writes target/guest/drives.xml (JUnit).
 """

@@ -46,6 +46,7 @@ def test_a_drive_removed_in_mid_run_ends_the_step_by_errors(
     direction = broken.read if read_share else broken.write
     assert io_count(direction), "it worked before it was removed"
     assert_only_whole_ios_count(broken)
+    control.say(f"removed after {io_count(direction)} I/Os: {broken.ended}, errors {direction.errors}, {took:.1f} s")
     assert sum(direction.errors.values()) >= (ERROR_LIMIT if broken.ended == "errors" else 1)
     # Not one of the answers of nothing at all, which take a microsecond, is an I/O.
     assert direction.latency_ns_min

@@ -39,13 +39,11 @@ class EmulatedDrive:
 
     def devices(self) -> list[dict[str, Any]]:
         """What QEMU adds for it, whether at the start or while it runs."""
-        if self.bus == "sata":
-            return [{"driver": "ide-hd", "id": self.name, "bus": "ahci.0", "drive": self.images[0]} | self._serial]
-        if self.bus == "scsi":
-            return [
-                {"driver": "scsi-hd", "id": self.name, "bus": "virtio-scsi.0", "drive": self.images[0]} | self._serial
-            ]
-        controller = {"driver": "nvme", "id": self.name, "bus": f"slot-{self.name}"} | self._serial
+        identity = {"id": self.name, "serial": self.serial}
+        if self.bus != "nvme":
+            driver, bus = {"sata": ("ide-hd", "ahci.0"), "scsi": ("scsi-hd", "virtio-scsi.0")}[self.bus]
+            return [{"driver": driver, "bus": bus, "drive": self.images[0], **identity}]
+        controller = {"driver": "nvme", "bus": f"slot-{self.name}", **identity}
         if self.namespace_count == 1:
             return [controller | {"drive": self.images[0]}]
         spaces = [
@@ -53,10 +51,6 @@ class EmulatedDrive:
             for number, image in enumerate(self.images, 1)
         ]
         return [controller, *spaces]
-
-    @property
-    def _serial(self) -> dict[str, Any]:
-        return {"serial": self.serial}
 
 
 def drive_options(drives: Sequence[EmulatedDrive], folder: Path) -> tuple[str, ...]:
