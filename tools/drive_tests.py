@@ -52,7 +52,7 @@ def main(options: list[str]) -> int:
     """Boot, test, show; 0 where all passed or where this host cannot boot a guest."""
     began = time.monotonic()
     try:
-        outcomes = test(find_kernel(CACHE, flavour="amd64"), options)
+        outcomes = run_tests(find_kernel(CACHE, flavour="amd64"), options)
     except GuestMissingError as missing:
         print(f"skipped: {missing}")
         return 0
@@ -65,7 +65,7 @@ def main(options: list[str]) -> int:
     return outcomes["root"].status or outcomes["tests"].status
 
 
-def test(kernel: Kernel, options: list[str]) -> dict[str, Outcome]:
+def run_tests(kernel: Kernel, options: list[str]) -> dict[str, Outcome]:
     """What the guest's tasks said: ``root``, ``tests``, and in ``junit`` the results as XML."""
     content = Content(modules=[*host_root.MODULES, *emulated.MODULES])
     pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=240", "--junitxml=/run/junit.xml"]

@@ -124,13 +124,20 @@ class Control:
             monitor, requests = (listener.accept()[0] for listener in self._listeners)
         except OSError:
             return
-        with monitor, requests, requests.makefile("rw", encoding="utf-8") as stream:
-            # A machine that ended at once is for ``run_guest`` to tell.
-            with contextlib.suppress(GuestFailedError, OSError):
+        # A machine that ended too early is for ``run_guest`` to tell.
+        with (
+            monitor,
+            requests,
+            requests.makefile("rw", encoding="utf-8") as stream,
+            contextlib.suppress(OSError),
+        ):
+            with contextlib.suppress(GuestFailedError):
                 self._monitor = Monitor(monitor)
             for line in stream:
                 stream.write(json.dumps(self._answer(line)) + "\n")
                 stream.flush()
+            # Its stream would keep the connection open.
+            monitor.shutdown(socket.SHUT_RDWR)
 
     def _answer(self, line: str) -> dict[str, str]:
         try:
