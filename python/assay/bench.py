@@ -9,8 +9,9 @@ import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from assay._native import hands_to_workers
 from assay.device.condition import read_condition
 from assay.device.gate import examined, open_drive
 from assay.device.identity import identify
@@ -18,7 +19,7 @@ from assay.device.platform import available_memory_bytes
 from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
-from assay.errors import DeviceFailureError, ValueRangeError
+from assay.errors import DeviceFailureError, UsageError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from assay.device.simulated import SimulatedTarget
     from assay.plan import Plan
     from assay.procedures.planned import PlannedTest
-    from assay.records import DriveIdentity, StepRecord
+    from assay.records import DriveIdentity, IoPath, StepRecord
 
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
@@ -69,9 +70,11 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset()) -> DriveI
     """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
     acknowledged : types of signature that may be destroyed.
-    Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError.
+    Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError, UsageError.
     """
     if is_simulated(plan.drive):
+        if plan.io_path != "auto":
+            raise UsageError("io_path", "is a choice for real drives only", "leave it out for a simulated drive")
         return parse_simulated(plan.drive).identity
     return examined(identify(plan.drive, file_target=plan.file_target), acknowledged)
 
@@ -88,7 +91,7 @@ def open_bench(
         with _simulated(plan, drive, seed) as bench:
             yield bench
     else:
-        with _real(drive, tests, answers, seed) as bench:
+        with _real(plan, drive, tests, answers, seed) as bench:
             yield bench
 
 
@@ -125,12 +128,15 @@ def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus
 
 
 @contextmanager
-def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int) -> Iterator[Bench]:
+def _real(
+    plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int
+) -> Iterator[Bench]:
     _refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
     with hold_drive(
         drive,
         answers,
+        io_path=plan.io_path,
         needed_bytes=max(test.settings.range_amount_bytes for test in tests),
         thread_count=max(demand.thread_count for demand in demands),
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
@@ -155,10 +161,13 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    io_path: IoPath | Literal["auto"] = "auto",
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
+    hands the I/Os of a ring to worker threads.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     with (
@@ -178,9 +187,14 @@ def hold_drive(
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
+            path=_probed(held, drive) if io_path == "auto" else io_path,
         ) as stimulus,
     ):
         yield held, stimulus, queue
+
+
+def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
+    return "synchronous" if hands_to_workers(held.fd, drive.logical_block_bytes) else "interrupt"
 
 
 def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> int:

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
 from assay.profile import WorkloadName, load_profile
-from assay.records import DataPattern, Demand, SaturationStop
+from assay.records import DataPattern, Demand, IoPath, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
@@ -159,6 +159,7 @@ class Plan(Strict):
     drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
+    io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -170,6 +171,7 @@ class Plan(Strict):
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
+    io_path: IoPath | Literal["auto"] = "auto"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

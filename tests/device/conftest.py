@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from assay.records import IoPath
+
 COMMAND_SECONDS = 30
 
 
@@ -46,7 +48,9 @@ def allocate(path: Path, size_bytes: int) -> Path:
 
 
 @contextlib.contextmanager
-def stimulus_on(path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0) -> Iterator[Stimulus]:
+def stimulus_on(
+    path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0, io_path: IoPath = "interrupt"
+) -> Iterator[Stimulus]:
     """The stimulus straight on a device or file that a test made itself; ``flags`` join O_DIRECT when it is opened."""
     descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
     try:
@@ -58,6 +62,7 @@ def stimulus_on(path: str, size_bytes: int, *, thread_count: int = 1, flags: int
             seed=1,
             data_origin=1,
             counters_path=None,
+            path=io_path,
         ) as stimulus:
             yield stimulus
     finally:

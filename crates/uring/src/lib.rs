@@ -5,6 +5,7 @@
 pub mod device;
 pub mod null;
 pub mod path;
+pub mod workers;
 
 mod buffers;
 mod clock;

@@ -38,6 +38,11 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["none", "times", "addresses"]),
             help="Keep every measured completion in Parquet files, on wish with place and size.",
         ),
+        click.option(
+            "--io-path",
+            type=click.Choice(["auto", "interrupt", "synchronous"]),
+            help="The way that the I/Os of a real drive take; auto probes the drive.",
+        ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]
     for option in reversed(options):
