@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStep", "NativeStimulus", "place_segments", "toml_positions"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStep", "NativeStimulus", "hands_to_workers", "place_segments", "toml_positions"]
 
 @final
 class NativeCounters:
@@ -162,6 +162,12 @@ class NativeStimulus:
         """
         Free what lies between two places of simulated flash, in bytes, as a trim command does.
         """
+
+def hands_to_workers(descriptor: SupportsIndex, logical_block_bytes: SupportsIndex) -> bool:
+    """
+    Whether the device behind an open descriptor hands the I/Os of a ring to worker threads of the kernel; the first block
+    is read a few times to see. Raises `DeviceFailureError` where it cannot be read.
+    """
 
 def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_bytes: SupportsIndex, seed: SupportsIndex) -> list[int]:
     """

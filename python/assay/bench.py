@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from assay._native import hands_to_workers
 from assay.device.condition import read_condition
-from assay.device.gate import examined, open_drive
+from assay.device.gate import examined, open_drive, open_passthrough
 from assay.device.identity import identify
 from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
 from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
-from assay.errors import DeviceFailureError, ValueRangeError
+from assay.errors import DeviceFailureError, UsageError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
@@ -27,12 +28,13 @@ from assay.units import KIB, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from assay.device.gate import OpenDrive
     from assay.device.simulated import SimulatedTarget
     from assay.plan import Plan
     from assay.procedures.planned import PlannedTest
-    from assay.records import DriveIdentity, StepRecord
+    from assay.records import DriveIdentity, IoPath, StepRecord
 
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
@@ -70,9 +72,11 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset()) -> DriveI
     """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
     acknowledged : types of signature that may be destroyed.
-    Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError.
+    Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError, UsageError.
     """
     if is_simulated(plan.drive):
+        if plan.io_path != "auto":
+            raise UsageError("io_path", "is a choice for real drives only", "leave it out for a simulated drive")
         return parse_simulated(plan.drive).identity
     return examined(identify(plan.drive, file_target=plan.file_target), acknowledged)
 
@@ -89,7 +93,7 @@ def open_bench(
         with _simulated(plan, drive, seed) as bench:
             yield bench
     else:
-        with _real(drive, tests, answers, seed, plan.pin) as bench:
+        with _real(plan, drive, tests, answers, seed) as bench:
             yield bench
 
 
@@ -126,17 +130,20 @@ def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus
 
 
 @contextmanager
-def _real(drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int, pin: str) -> Iterator[Bench]:
+def _real(
+    plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int
+) -> Iterator[Bench]:
     _refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
     with hold_drive(
         drive,
         answers,
+        io_path=plan.io_path,
         needed_bytes=max(test.settings.range_amount_bytes for test in tests),
         thread_count=max(demand.thread_count for demand in demands),
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
         seed=seed,
-        pin=pin,
+        pin=plan.pin,
     ) as (held, stimulus, queue):
         yield Bench(
             identity=drive,
@@ -158,11 +165,14 @@ def hold_drive(
     transfer_bytes_max: int,
     seed: int,
     pin: str = "auto",
+    io_path: IoPath | Literal["auto"] = "auto",
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
     pin : CPUs of the threads, see ``device.placement``.
+    io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
+    hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     placement = place_threads(drive, thread_count, pin)
@@ -174,8 +184,9 @@ def hold_drive(
             needed_bytes=needed_bytes,
         ) as held,
         merging_off(drive) as queue,
+        _descriptor(held, io_path, transfer_bytes_max) as descriptor,
         Stimulus.real(
-            held.fd,
+            descriptor,
             capacity_bytes=drive.capacity_bytes,
             logical_block_bytes=drive.logical_block_bytes,
             thread_count=thread_count,
@@ -184,9 +195,21 @@ def hold_drive(
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
             placement=placement,
+            path=_probed(held, drive) if io_path == "auto" else io_path,
         ) as stimulus,
     ):
         yield held, stimulus, queue
+
+
+def _descriptor(held: OpenDrive, io_path: str, transfer_bytes_max: int) -> AbstractContextManager[int]:
+    """What the I/Os go to; a purge may overwrite the drive."""
+    if io_path != "passthrough":
+        return nullcontext(held.fd)
+    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, _OVERWRITE_BYTES))
+
+
+def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
+    return "synchronous" if hands_to_workers(held.fd, drive.logical_block_bytes) else "interrupt"
 
 
 def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> int:

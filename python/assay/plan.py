@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
 from assay.profile import WorkloadName, load_profile
-from assay.records import DataPattern, Demand, SaturationStop
+from assay.records import DataPattern, Demand, IoPath, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
@@ -161,6 +161,7 @@ class Plan(Strict):
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
     pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
+    io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -173,6 +174,7 @@ class Plan(Strict):
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
     pin: str = "auto"
+    io_path: IoPath | Literal["auto"] = "auto"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

@@ -24,7 +24,7 @@ ALLOWED = {
     "rounds": BASE | {"window"},
     "procedures": BASE | {"pattern", "window", "plan", "profile", "steady"},
     "device": BASE | {"toml_file"},
-    "bench": BASE | {"device", "pattern", "stimulus", "plan", "procedures"},
+    "bench": BASE | {"_native", "device", "pattern", "stimulus", "plan", "procedures"},
     "store": BASE,
     "report": BASE | {"crosscheck", "window", "profile", "steady"},
     "reporting": {"crosscheck", "report", "store"},

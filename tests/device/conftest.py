@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from assay.records import IoPath
+
 COMMAND_SECONDS = 30
 
 
@@ -48,7 +50,13 @@ def allocate(path: Path, size_bytes: int) -> Path:
 
 @contextlib.contextmanager
 def stimulus_on(
-    path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0, placement: Placement | None = None
+    path: str,
+    size_bytes: int,
+    *,
+    thread_count: int = 1,
+    flags: int = 0,
+    io_path: IoPath = "interrupt",
+    placement: Placement | None = None,
 ) -> Iterator[Stimulus]:
     """The stimulus straight on a device or file that a test made itself; ``flags`` join O_DIRECT when it is opened."""
     descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
@@ -62,6 +70,7 @@ def stimulus_on(
             data_origin=1,
             counters_path=None,
             placement=placement or Placement(),
+            path=io_path,
         ) as stimulus:
             yield stimulus
     finally:

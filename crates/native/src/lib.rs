@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 mod disk_card;
 mod errors;
+mod paths;
 mod positions;
 mod records;
 mod specs;
@@ -16,6 +17,8 @@ mod trace;
 /// The native half of Assay.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::paths::hands_to_workers;
     #[pymodule_export]
     use crate::positions::toml_positions;
     #[pymodule_export]

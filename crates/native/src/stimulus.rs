@@ -10,11 +10,11 @@ use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
-use assay_uring::path::Path;
 use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
+use crate::paths::path_of;
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
 use crate::state;
@@ -94,7 +94,7 @@ impl NativeStimulus {
         path: &str,
         cpus: Vec<u32>,
     ) -> PyResult<Self> {
-        let path = Path::from_name(path).ok_or_else(|| no_path(path))?;
+        let path = path_of(path)?;
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
         for (lane, cpu) in (0..u64::from(thread_count)).zip(lane_cpus(&cpus)) {
@@ -205,16 +205,6 @@ impl NativeStimulus {
 /// The CPU of every lane in turn, without an end.
 fn lane_cpus(cpus: &[u32]) -> impl Iterator<Item = Option<u32>> {
     cpus.iter().copied().map(Some).cycle().chain(std::iter::repeat(None))
-}
-
-fn no_path(name: &str) -> PyErr {
-    let names = Path::NAMES.map(|(name, _)| name).join(", ");
-    assay_error(
-        "ValueRangeError",
-        "path",
-        &format!("there is none of the name {name}"),
-        &format!("choose one of {names}"),
-    )
 }
 
 fn no_state() -> PyErr {

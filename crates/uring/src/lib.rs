@@ -6,6 +6,7 @@ pub mod affinity;
 pub mod device;
 pub mod null;
 pub mod path;
+pub mod workers;
 
 mod buffers;
 mod clock;

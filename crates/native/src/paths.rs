@@ -1,0 +1,32 @@
+//! The ways an I/O can take, by name, and which one suits a device.
+
+use std::os::fd::AsFd;
+
+use assay_core::contract::Bytes;
+use assay_uring::device::duplicate;
+use assay_uring::path::Path;
+use assay_uring::workers;
+use pyo3::prelude::*;
+
+use crate::errors::{assay_error, io_error};
+
+/// Whether the device behind an open descriptor hands the I/Os of a ring to worker threads of the kernel; the first block
+/// is read a few times to see. Raises `DeviceFailureError` where it cannot be read.
+#[pyfunction]
+pub(crate) fn hands_to_workers(py: Python<'_>, descriptor: i32, logical_block_bytes: u64) -> PyResult<bool> {
+    let descriptor = duplicate(descriptor).map_err(|error| io_error(&error))?;
+    let found = py.detach(|| workers::hands_to_workers(descriptor.as_fd(), Bytes(logical_block_bytes)));
+    found.map_err(|error| io_error(&error))
+}
+
+pub(crate) fn path_of(name: &str) -> PyResult<Path> {
+    Path::from_name(name).ok_or_else(|| {
+        let names = Path::NAMES.map(|(name, _)| name).join(", ");
+        assay_error(
+            "ValueRangeError",
+            "path",
+            &format!("there is none of the name {name}"),
+            &format!("choose one of {names}"),
+        )
+    })
+}
