@@ -82,7 +82,8 @@ def test_every_read_is_one_command_that_the_kernel_does_not_count(
     assert io_count(record.read) == count == seen
     assert record.read.errors == {}
     assert_only_whole_ios_count(record)
-    assert depth == pytest.approx(queue_depth, rel=0.05)
+    # The guest is interpreted: from a completion to the next submission takes a tenth of an I/O at QD 1.
+    assert 0.8 * queue_depth < depth <= queue_depth
     assert sent.kernel_stood_still
     assert record.counters_before is record.counters_after is None
     assert sent.how["I/O path"].startswith("NVMe commands")

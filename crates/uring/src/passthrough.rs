@@ -1,4 +1,4 @@
-//! NVMe commands over a ring, past the block layer.
+//! `NVMe` commands over a ring, past the block layer.
 //!
 //! The descriptor is a namespace's generic character device. Its I/Os are neither split, merged, scheduled, retried nor
 //! counted by the kernel: what is submitted is the command that the drive gets. Layout and numbers: Linux
@@ -46,7 +46,7 @@ struct Command {
 
 const _: () = assert!(size_of::<Command>() == 72, "as the number of the command says");
 
-/// The NVMe commands of one thread.
+/// The `NVMe` commands of one thread.
 ///
 /// Buffers are mapped per command: kernels 6.4 to 6.11 refuse registered huge pages here.
 pub(crate) struct PassthroughQueue {

@@ -11,7 +11,7 @@ pub enum Path {
     Interrupt,
     /// One system call per I/O, for devices that hand I/Os of a ring to worker threads.
     Synchronous,
-    /// NVMe commands over a ring, on the namespace's character device; the block layer neither sees nor counts them.
+    /// `NVMe` commands over a ring, on the namespace's character device; the block layer neither sees nor counts them.
     Passthrough,
 }
 
