@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from assay._native import hands_to_workers
 from assay.device.condition import read_condition
-from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive
+from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
 from assay.device.heat import too_hot
 from assay.device.identity import identify
+from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
 from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
@@ -28,6 +29,7 @@ from assay.units import KIB, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from assay.device.gate import OpenDrive
@@ -173,6 +175,7 @@ def _real(
         seed=seed,
         written_bytes=sum(test.written_bytes for test in tests),
         kept=kept,
+        pin=plan.pin,
     ) as (held, stimulus, queue):
         yield Bench(
             identity=drive,
@@ -194,6 +197,7 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    pin: str = "auto",
     io_path: IoPath | Literal["auto"] = "auto",
     written_bytes: int = 0,
     kept: tuple[Path, ...] = (),
@@ -201,11 +205,13 @@ def hold_drive(
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
-    hands the I/Os of a ring to worker threads. written_bytes : what is known to be written. kept : paths that must not
-    lie on the drive.
+    hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
+    written_bytes : what is known to be written. kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
+    placement = place_threads(drive, thread_count, pin)
     with (
         open_drive(
             drive,
@@ -217,8 +223,9 @@ def hold_drive(
             kept=kept,
         ) as held,
         merging_off(drive) as queue,
+        _descriptor(held, io_path, transfer_bytes_max) as descriptor,
         Stimulus.real(
-            held.fd,
+            descriptor,
             capacity_bytes=drive.capacity_bytes,
             logical_block_bytes=drive.logical_block_bytes,
             thread_count=thread_count,
@@ -226,6 +233,7 @@ def hold_drive(
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
+            placement=placement,
             path=_probed(held, drive) if io_path == "auto" else io_path,
         ) as stimulus,
     ):
@@ -252,6 +260,13 @@ def change_told(verify: Callable[[], None]) -> Iterator[None]:
 def _refuse_heat(drive: DriveIdentity) -> None:
     if reason := too_hot(drive):
         raise DeviceFailureError(drive.path, reason, "let it cool down, see to its air flow and run again")
+
+
+def _descriptor(held: OpenDrive, io_path: str, transfer_bytes_max: int) -> AbstractContextManager[int]:
+    """What the I/Os go to; a purge may overwrite the drive."""
+    if io_path != "passthrough":
+        return nullcontext(held.fd)
+    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, _OVERWRITE_BYTES))
 
 
 def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:

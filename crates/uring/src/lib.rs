@@ -2,6 +2,7 @@
 //!
 //! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
 
+pub mod affinity;
 pub mod device;
 pub mod null;
 pub mod path;
@@ -12,6 +13,7 @@ mod buffers;
 mod clock;
 mod counters;
 mod memory;
+mod passthrough;
 mod payload;
 mod queue;
 mod ring;

@@ -47,9 +47,10 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["none", "times", "addresses"]),
             help="Keep every measured completion in Parquet files, on wish with place and size.",
         ),
+        click.option("--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7."),
         click.option(
             "--io-path",
-            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread"]),
+            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
             help="The way that the I/Os of a real drive take; auto probes the drive.",
         ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),

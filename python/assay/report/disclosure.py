@@ -126,7 +126,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
         "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)",
     )  # fmt: skip
-    notes = ("Counters are those of the drive's block device; unknown where it has none.",)
+    notes = ("Counters are those of the drive's block device; unknown where it has none or does not see the I/Os.",)
     return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
 
 
