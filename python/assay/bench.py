@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +20,7 @@ from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.errors import DeviceFailureError, UsageError, ValueRangeError
+from assay.host import HostWatch
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
@@ -27,6 +28,7 @@ from assay.units import KIB, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from assay.device.gate import OpenDrive
     from assay.device.simulated import SimulatedTarget
@@ -55,6 +57,7 @@ class Bench:
 
     purge : purges it and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
+    watch_host : a block in which the test system is watched; gives None where time is virtual.
     queue : settings of the block layer in force, empty where there are none.
     """
 
@@ -63,6 +66,7 @@ class Bench:
     purge: Callable[[], PurgeRecord]
     verify: Callable[[], None]
     condition: Callable[[], DriveCondition]
+    watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     queue: dict[str, str] = field(default_factory=dict)
 
 
@@ -148,6 +152,7 @@ def _real(
             purge=lambda: purge_drive(held, lambda: overwrite(stimulus, drive, drive.capacity_bytes)),
             verify=held.verify,
             condition=lambda: read_condition(drive),
+            watch_host=HostWatch,
             queue=queue,
         )
 

@@ -3,6 +3,7 @@
 //! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
 
 pub mod device;
+pub mod gauge;
 pub mod null;
 pub mod path;
 pub mod workers;

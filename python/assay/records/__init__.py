@@ -11,6 +11,7 @@ from assay.records.drive import (
     Platform,
     PurgeRecord,
 )
+from assay.records.host import HostRecord
 from assay.records.run import (
     AnySettings,
     Cell,
@@ -59,6 +60,7 @@ __all__ = [
     "DriveIdentity",
     "DriveKind",
     "HistogramTable",
+    "HostRecord",
     "IoPath",
     "KernelCounters",
     "LoopSettings",

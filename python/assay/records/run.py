@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assay.records.drive import CacheState, DriveCondition, DriveIdentity, Platform, PurgeRecord
+from assay.records.host import HostRecord
 from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand, HistogramTable, StepRecord
 
 Variable = Literal["iops", "throughput", "latency"]
@@ -168,12 +169,14 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
+    host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     """
 
     phase: Phase
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    host: HostRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

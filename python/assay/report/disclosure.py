@@ -46,6 +46,11 @@ if TYPE_CHECKING:
     from assay.records import AnySettings, SaturationSettings, StepRecord, StoredRun, StoredTest
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
+    from assay.window import ProgramAudit
+
+# Programs of each test that are named on the page; the appendix on screen has them all.
+_HOST_NOTES = 4
+_DISTURBED = {"warn", "invalid"}
 
 
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
@@ -125,14 +130,32 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 *writes,
                 f"{held} of {asked}",
                 _milliseconds(max(gaps) if gaps else None),
+                _host_rows(audits),
             )
         )
     columns = (
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
-        "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)",
+        "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)", "Disturbed by the host",
     )  # fmt: skip
-    notes = ("Counters are those of the drive's block device; unknown where it has none.",)
+    notes = ("Counters are those of the drive's block device; unknown where it has none.", *_host_notes(tests))
     return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
+
+
+def _host_rows(audits: Sequence[ProgramAudit]) -> str:
+    """How many programs the test system disturbed. Worked: ``"2 of 27 programs"``."""
+    if all(audit.host.level == "unknown" for audit in audits):
+        return "not watched"
+    disturbed = sum(audit.host.level in _DISTURBED for audit in audits)
+    return f"{disturbed} of {len(audits)} programs"
+
+
+def _host_notes(tests: Sequence[Sheets]) -> Iterable[str]:
+    """The first disturbed programs of each test, by name: what the host did there is not the drive's doing."""
+    for one in tests:
+        found = [audit for audit in program_audits(one.test) if audit.host.level in _DISTURBED]
+        worst = sorted(found, key=lambda audit: audit.host.level != "invalid")[:_HOST_NOTES]
+        for audit in worst:
+            yield f"{one.test.settings.test.upper()}, {audit.name}: {'; '.join(audit.host.reasons)} (test system)."
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
@@ -308,9 +331,22 @@ def _audit(name: str, test: StoredTest) -> Table:
     """Print what each program issued beside what the drive counted."""
     return Table(
         caption=f"{name}: bytes issued and bytes that the drive's own counters show",
-        columns=("Program", "Reads issued", "Reads counted", "Writes issued", "Writes counted", "Gap before (ms)"),
+        columns=(
+            "Program",
+            "Reads issued",
+            "Reads counted",
+            "Writes issued",
+            "Writes counted",
+            "Gap before (ms)",
+            "Host",
+        ),
         rows=tuple(
-            (audit.name, *map(_count, (*audit.read_bytes, *audit.write_bytes)), _milliseconds(audit.gap_ns))
+            (
+                audit.name,
+                *map(_count, (*audit.read_bytes, *audit.write_bytes)),
+                _milliseconds(audit.gap_ns),
+                "; ".join((audit.host.level, *audit.host.reasons)),
+            )
             for audit in program_audits(test)
         ),
         folded=True,

@@ -106,11 +106,12 @@ class _Conductor:
         """Run a program, make its record durable, and stop where it failed."""
         self._tell(phase, index=index)
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        records = self.bench.stimulus.run(program, watch, capture)
+        with self.bench.watch_host() as host:
+            records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
-        self._writer.stepped(records, phase=phase, index=index)
+        self._writer.stepped(records, phase=phase, index=index, host=host.record if host else None)
         self._check(records)
         return records
 

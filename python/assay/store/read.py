@@ -13,6 +13,7 @@ from assay.records import (
     AnySettings,
     DriveCondition,
     DriveIdentity,
+    HostRecord,
     LoopSettings,
     MeasurementWindow,
     Platform,
@@ -103,6 +104,7 @@ class _Test:
             index=data["index"],
             steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
             histograms=read_histograms(found[0]) if found else None,
+            host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
         )
         self.programs.append(program)
 

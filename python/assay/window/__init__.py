@@ -15,6 +15,12 @@ from assay.window.histogram import (
     percentiles,
     step_times,
 )
+from assay.window.host import (
+    HostFinding,
+    host_finding,
+    host_reason,
+    program_host,
+)
 from assay.window.loop import (
     LatencyMaxima,
     LoopResult,
@@ -56,6 +62,7 @@ from assay.window.step import (
 __all__ = [
     "BEYOND_MIN",
     "NINES",
+    "HostFinding",
     "LatencyMaxima",
     "LoopResult",
     "Mark",
@@ -72,6 +79,8 @@ __all__ = [
     "effective_queue_depth",
     "error_count",
     "holds_queue_depth",
+    "host_finding",
+    "host_reason",
     "iops",
     "is_complete",
     "issued_bytes",
@@ -83,6 +92,7 @@ __all__ = [
     "merged",
     "percentiles",
     "program_audits",
+    "program_host",
     "response_time",
     "saturation_result",
     "saturation_window",
