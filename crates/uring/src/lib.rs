@@ -6,6 +6,7 @@ pub mod device;
 pub mod gauge;
 pub mod null;
 pub mod path;
+pub mod processors;
 pub mod workers;
 
 mod buffers;
@@ -16,3 +17,6 @@ mod payload;
 mod queue;
 mod ring;
 mod synchronous;
+
+#[cfg(test)]
+mod path_tests;

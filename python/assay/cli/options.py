@@ -40,7 +40,7 @@ def plan_options(command: Command) -> Command:
         ),
         click.option(
             "--io-path",
-            type=click.Choice(["auto", "interrupt", "synchronous"]),
+            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread"]),
             help="The way that the I/Os of a real drive take; auto probes the drive.",
         ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import check_program
-from assay.errors import AssayError, DeviceFailureError
+from assay.errors import AssayError, DeviceFailureError, IdentityError
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
-from assay.records import LoopSettings
+from assay.records import LoopSettings, SaturationSettings
 from assay.rounds import until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Bench
     from assay.procedures.planned import PlannedTest
-    from assay.records import Phase, SaturationSettings, StepRecord, StepSpec
+    from assay.records import Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -43,9 +43,11 @@ def conduct(
     writer.test_started(planned.settings)
     try:
         conductor.purge()
-        if isinstance(planned.settings, LoopSettings):
-            return _conduct_loop(conductor, planned.settings, seed)
-        return _conduct_saturation(conductor, planned.settings)
+        match planned.settings:
+            case LoopSettings() as settings:
+                return _conduct_loop(conductor, settings, seed)
+            case SaturationSettings() as settings:
+                return _conduct_saturation(conductor, settings)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
@@ -155,8 +157,12 @@ class _Conductor:
         """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
         try:
             check_program(records, self.bench.identity.path)
-        except DeviceFailureError:
-            self.bench.verify()
+        except DeviceFailureError as failure:
+            try:
+                self.bench.verify()
+            except IdentityError as changed:
+                reason = f"{failure.reason}, and the drive is not the one that was named: {changed.reason}"
+                raise DeviceFailureError(failure.thing, reason, failure.remedy) from changed
             raise
 
     def _tell(self, phase: str, **facts: Any) -> None:
