@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.device.health import health_counts
 from assay.device.identity import sysfs_directory
 from assay.device.sysfs import SYSFS, read_text
 from assay.records import DriveCondition
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 SMARTCTL = "/usr/sbin/smartctl"
 _COMMAND_SECONDS = 20
+# A byte of the log that holds nothing.
+_ALL_ONES = 255
 
 
 def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: str = SMARTCTL) -> DriveCondition:
@@ -38,7 +41,8 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
     return DriveCondition(
         link=_sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder),
         temperature_c=next((value for value in temperatures if value is not None), None),
-        wear_used_pct=next((value for value in wear if value is not None), None),
+        wear_used_pct=next((value for value in wear if value is not None and value != _ALL_ONES), None),
+        health=health_counts(health),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.device.identity import sysfs_directory
 from assay.device.platform import available_memory_bytes
 from assay.device.queue import chosen, queue_settings
-from assay.device.sysfs import SYSFS, Disk, read_text, whole_disks
+from assay.device.sysfs import SYSFS, Disk, numa_node, read_text, whole_disks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +63,7 @@ def read_surroundings(identity: DriveIdentity, *, sysfs: Path = SYSFS, proc: Pat
         governors=_each_once(sysfs.glob("devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")),
         idle_driver=read_text(sysfs / "devices/system/cpu/cpuidle/current_driver"),
         power=_power(folder, sysfs),
-        numa_node=_numa_node(folder) if folder else None,
+        numa_node=numa_node(folder) if folder else None,
         cpu_nodes=_cpu_nodes(sysfs),
         memory_available_bytes=available_memory_bytes(proc=proc),
         swap_in_pages=_vmstat(proc, "pswpin"),
@@ -89,13 +89,6 @@ def _power(folder: Path | None, sysfs: Path) -> dict[str, str]:
         places["runtime power"] = folder / "device/power/control"
     found = {name: read_text(path) for name, path in places.items()}
     return {name: chosen(text) for name, text in found.items() if text}
-
-
-def _numa_node(folder: Path) -> int | None:
-    """The node of the nearest device above the disk that has one; -1 is the kernel's word for none."""
-    texts = (read_text(place / "numa_node") for place in (folder / "device", *folder.parents))
-    found = next((text for text in texts if text is not None), None)
-    return int(found) if found and found.isdecimal() else None
 
 
 def _cpu_nodes(sysfs: Path) -> tuple[int, ...]:

@@ -52,6 +52,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts(
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
+        _health(run),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
     return (
@@ -185,13 +186,39 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
         ("Serial", printable(identity.serial)),
         ("Firmware", printable(identity.firmware)),
         ("WWN", printable(identity.wwn)),
+        *_namespace(run),
         ("Interface", printable(identity.interface)),
         ("Media", printable(identity.media)),
         ("Capacity", f"{capacity_label(identity.capacity_bytes)} ({identity.capacity_bytes:,} bytes)"),
         ("Logical block", f"{identity.logical_block_bytes} bytes"),
         ("Physical block", _bytes(identity.physical_block_bytes)),
         ("Write cache", cache_label(identity.write_cache)),
+        *((("NUMA node", str(identity.numa_node)),) if identity.numa_node is not None else ()),
     )
+
+
+def _namespace(run: StoredRun) -> tuple[Entry, ...]:
+    """Which namespace of which controller it is; nothing for other drives."""
+    identity = run.identity
+    if identity.controller is None:
+        return ()
+    place = f"{printable(identity.namespace_id)} of {identity.namespace_count} on {printable(identity.controller)}"
+    return (("Namespace", place), ("EUI-64", printable(identity.eui)), ("NGUID", printable(identity.nguid)))
+
+
+def _health(run: StoredRun) -> Table:
+    """The drive's own health log before the first test and after the last."""
+    first, last = run.conditions[:1], run.conditions[1:]
+    names = dict.fromkeys(name for condition in run.conditions for name in condition.health)
+    rows = tuple(
+        (name.replace("_", " "), *(_logged(found[-1].health.get(name) if found else None) for found in (first, last)))
+        for name in names
+    )
+    return Table(caption="Health log of the drive", columns=("Count", "Before", "After"), rows=rows)
+
+
+def _logged(count: int | None) -> str:
+    return UNKNOWN if count is None else f"{count:,}"
 
 
 def _platform(run: StoredRun) -> tuple[Entry, ...]:
