@@ -74,8 +74,8 @@ def _lines(facts: dict[str, Any], indent: str = "") -> str:
     for key, value in facts.items():
         if isinstance(value, dict) and "source" in value:
             lines.append(f"{indent}{key}: {value['value']}  ({value['source']})")
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and value:
             lines += [f"{indent}{key}:", _lines(value, indent + "  ")]
         else:
-            lines.append(f"{indent}{key}: {'unknown' if value is None else value}")
+            lines.append(f"{indent}{key}: {'unknown' if value is None or value == {} else value}")
     return "\n".join(lines)
