@@ -11,7 +11,6 @@ from assay.records.drive import (
     Platform,
     PurgeRecord,
 )
-from assay.records.host import HostRecord
 from assay.records.run import (
     AnySettings,
     Cell,
@@ -44,6 +43,7 @@ from assay.records.stimulus import (
     StepSpec,
     StopRule,
 )
+from assay.records.watched import HostRecord
 
 __all__ = [
     "IDLE",

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assay.records.drive import CacheState, DriveCondition, DriveIdentity, Platform, PurgeRecord
-from assay.records.host import HostRecord
 from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand, HistogramTable, StepRecord
+from assay.records.watched import HostRecord
 
 Variable = Literal["iops", "throughput", "latency"]
 Phase = Literal["precondition", "round", "sample", "histogram"]

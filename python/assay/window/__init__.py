@@ -6,6 +6,12 @@ from assay.window.audit import (
     ProgramAudit,
     program_audits,
 )
+from assay.window.disturbed import (
+    HostFinding,
+    host_finding,
+    host_reason,
+    program_host,
+)
 from assay.window.histogram import (
     BEYOND_MIN,
     NINES,
@@ -14,12 +20,6 @@ from assay.window.histogram import (
     merged,
     percentiles,
     step_times,
-)
-from assay.window.host import (
-    HostFinding,
-    host_finding,
-    host_reason,
-    program_host,
 )
 from assay.window.loop import (
     LatencyMaxima,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.window.host import program_host
+from assay.window.disturbed import program_host
 from assay.window.step import issued_bytes
 
 if TYPE_CHECKING:
     from assay.records import Phase, StepRecord, StoredProgram, StoredTest
-    from assay.window.host import HostFinding
+    from assay.window.disturbed import HostFinding
 
 _NAMES: dict[Phase, str] = {
     "precondition": "preconditioning",

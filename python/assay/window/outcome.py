@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import VerificationError
-from assay.window.host import host_reason
+from assay.window.disturbed import host_reason
 from assay.window.step import error_count
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from assay.host.checks import CHECKS, Facts
 from assay.records import DriveCondition, DriveIdentity
 from test_device_condition import drive, put
 from test_device_identity import make_disk
-from test_host import MS, host
+from test_host_watch import MS, host
 
 if TYPE_CHECKING:
     from pathlib import Path
