@@ -59,6 +59,7 @@ class Bench:
     verify : raises where it is no longer the drive that was named.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
     queue : settings of the block layer in force, empty where there are none.
+    host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
 
     identity: DriveIdentity
@@ -68,6 +69,7 @@ class Bench:
     condition: Callable[[], DriveCondition]
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     queue: dict[str, str] = field(default_factory=dict)
+    host_time: bool = True
 
 
 def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset()) -> DriveIdentity:
@@ -111,7 +113,14 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
         def condition() -> DriveCondition:
             return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
 
-        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None, condition=condition)
+        yield Bench(
+            identity=drive,
+            stimulus=stimulus,
+            purge=purge,
+            verify=lambda: None,
+            condition=condition,
+            host_time=False,
+        )
 
 
 @contextmanager

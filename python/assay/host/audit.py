@@ -94,10 +94,9 @@ def _facts(identity: DriveIdentity, limits: Limits, seconds: float) -> Facts:
 
 def _certified() -> tuple[float | None, float | None, float | None]:
     """Age in days, CPU time per I/O and best rate of one thread, of the newest certificate."""
-    kept = kept_certificates()
+    kept = kept_certificates().certificates
     if not kept:
         return None, None, None
     newest = kept[0]
-    points = [point for point in newest["ceiling"] if point.get("thread_count", 1) == 1]
-    best = max(points, key=lambda point: point["iops"])
-    return (time.time_ns() - newest["made_wall_ns"]) / SECOND_NS / _DAY_S, best["cpu_ns"], best["iops"]
+    best = max((point for point in newest.ceiling if point.thread_count == 1), key=lambda point: point.iops)
+    return (time.time_ns() - newest.made_wall_ns) / SECOND_NS / _DAY_S, best.cpu_ns, best.iops

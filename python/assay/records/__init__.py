@@ -11,6 +11,7 @@ from assay.records.drive import (
     Platform,
     PurgeRecord,
 )
+from assay.records.host import HostCertificate, HostPoint
 from assay.records.run import (
     AnySettings,
     Cell,
@@ -60,6 +61,8 @@ __all__ = [
     "DriveIdentity",
     "DriveKind",
     "HistogramTable",
+    "HostCertificate",
+    "HostPoint",
     "HostRecord",
     "IoPath",
     "KernelCounters",

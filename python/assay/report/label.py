@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph
-from assay.window import host_reason
+from assay.window import host_reason, offered_rates
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
@@ -55,6 +55,9 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
     elif found := host_reason(test):
         warnings.append(f"NO HEADLINE: {found}")
+    rates = offered_rates(test, result).values()
+    if missed := sum(rate.grade == "invalid" for rate in rates):
+        warnings.append(f"OFFERED RATE NOT REACHED in {missed} of {_count(len(rates), 'cell')}")
     return " - ".join(warnings) or None
 
 
