@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from assay.records import SaturationSettings
 from assay.units import MILLISECOND_NS, milliseconds
 
 if TYPE_CHECKING:
@@ -103,12 +104,12 @@ def _shares(steal: float | None, wait: float | None) -> Iterator[tuple[HostLevel
 def _measured(test: StoredTest) -> list[StoredProgram]:
     """The programs behind the results: the rounds or samples from the first to the last of the window, or all."""
     programs = [program for program in test.programs if program.phase in {"round", "sample"}]
-    if test.verdict is None:
+    if test.verdict is None or not programs:
         return programs
     first, last = test.verdict.rounds[0], test.verdict.rounds[-1]
-    if programs and programs[0].phase == "round":
+    if not isinstance(test.settings, SaturationSettings):
         return [program for program in programs if first <= program.index <= last]
-    every, reached, found = test.saturation.samples_per_verdict, 0, []
+    every, reached, found = test.settings.samples_per_verdict, 0, []
     for program in programs:
         begin, reached = reached + 1, reached + len(program.steps)
         if reached >= first * every and begin <= last * every:
