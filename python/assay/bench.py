@@ -22,6 +22,7 @@ from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
+from assay.host import HostWatch
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
@@ -62,6 +63,7 @@ class Bench:
     purge : purges it and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
     heat : raises DeviceFailureError where it is as warm as it warns of.
+    watch_host : a block in which the test system is watched; gives None where time is virtual.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
@@ -72,6 +74,7 @@ class Bench:
     verify: Callable[[], None]
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
+    watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -184,6 +187,7 @@ def _real(
             verify=held.verify,
             heat=lambda: _refuse_heat(drive),
             condition=lambda: read_condition(drive),
+            watch_host=HostWatch,
             queue=queue,
         )
 

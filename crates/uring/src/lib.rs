@@ -4,6 +4,7 @@
 
 pub mod affinity;
 pub mod device;
+pub mod gauge;
 pub mod null;
 pub mod path;
 pub mod processors;

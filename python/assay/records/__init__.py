@@ -50,6 +50,7 @@ from assay.records.stimulus import (
     StepSpec,
     StopRule,
 )
+from assay.records.watched import HostRecord
 
 __all__ = [
     "IDLE",
@@ -70,6 +71,7 @@ __all__ = [
     "HistogramTable",
     "HostCertificate",
     "HostPoint",
+    "HostRecord",
     "IdleRecoverySettings",
     "IoPath",
     "KernelCounters",

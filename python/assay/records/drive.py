@@ -14,6 +14,8 @@ class DriveIdentity:
     """Who the drive is. Unknown facts are None and printed as unknown.
 
     id : the text that confirms a destructive act: serial, WWN, ``loop:<inode>:<diskseq>``, real path, or ``sim:...``.
+    eui, nguid : of an NVMe namespace. controller : name of its controller; namespace_id, namespace_count : its number,
+    and how many namespaces the kernel shows there. numa_node : of the device that it hangs on.
     refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
     """
 
@@ -31,6 +33,12 @@ class DriveIdentity:
     media: str | None = None
     diskseq: int | None = None
     write_cache: CacheState = "unknown"
+    eui: str | None = None
+    nguid: str | None = None
+    controller: str | None = None
+    namespace_id: int | None = None
+    namespace_count: int | None = None
+    numa_node: int | None = None
     refusals: tuple[str, ...] = ()
 
 
@@ -39,6 +47,7 @@ class DriveCondition:
     """Link, temperature and wear of a drive at one moment; unknown facts are None.
 
     link : as negotiated, such as ``SATA 6.0 Gbps``. wear_used_pct : of the rated endurance, may exceed 100.
+    health : counts of the drive's own health log by name, such as ``media_errors``; only what could be read.
     state_hash : SHA-256 of the state of a simulated drive whose state is kept.
     """
 
@@ -46,6 +55,7 @@ class DriveCondition:
     temperature_c: float | None = None
     wear_used_pct: float | None = None
     state_hash: str | None = None
+    health: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

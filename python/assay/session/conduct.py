@@ -141,11 +141,12 @@ class _Conductor:
         self._tell(phase, index=index)
         self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        records = self.bench.stimulus.run(program, watch, capture)
+        with self.bench.watch_host() as host:
+            records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
-        self._writer.stepped(records, phase=phase, index=index)
+        self._writer.stepped(records, phase=phase, index=index, host=host.record if host else None)
         check_program(records, self.bench.identity.path)
         return records
 

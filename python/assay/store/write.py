@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         DriveCondition,
         DriveIdentity,
         HostCertificate,
+        HostRecord,
         MeasurementWindow,
         Phase,
         Platform,
@@ -113,15 +114,18 @@ class RunWriter:
         """The drive was purged."""
         self._journal.append("purged", lambda: encode(record))
 
-    def stepped(self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0) -> None:
+    def stepped(
+        self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0, host: HostRecord | None = None
+    ) -> None:
         """A program ran; returns once its record is durable.
 
-        phase : of the test. index : the round, or the program of samples, from 1.
+        phase : of the test. index : the round, or the program of samples, from 1. host : what the test system did.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1
         number = self._program_count
-        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index))
+        watched = {"host": encode(host)} if host else {}
+        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index) | watched)
         self._journal.wait()
 
     def judged(self, window: MeasurementWindow) -> None:
