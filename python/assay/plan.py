@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
 from assay.profile import WorkloadName, load_profile
-from assay.records import DataPattern, Demand, IoPath, SaturationStop
+from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
@@ -160,6 +160,8 @@ class Plan(Strict):
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
+    purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
+    write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -172,6 +174,8 @@ class Plan(Strict):
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
     io_path: IoPath | Literal["auto"] = "auto"
+    purge: PurgeMethod | Literal["auto"] = "auto"
+    write_cache: Literal["edition", "on", "off", "as-is"] = "edition"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,15 +27,28 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
 @click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option(
+    "--all-namespaces",
+    type=click.IntRange(min=1),
+    metavar="COUNT",
+    help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def run(out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], as_json: bool, **options: Any) -> int:
+def run(
+    out: Path | None,
+    yes_destroy: str | None,
+    signatures: tuple[str, ...],
+    all_namespaces: int | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
     4 device error, 5 integrity, 6 store, 7 steady state not reached, 130 interrupted.
     """
     plan = make_plan(**options)
-    answers = _answers(plan, yes_destroy, signatures)
+    answers = replace(_answers(plan, yes_destroy, signatures), all_namespaces=all_namespaces)
     outcome = _run(plan, out, answers, quiet=as_json)
     return _tell(outcome, as_json=as_json)
 

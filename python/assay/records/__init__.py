@@ -9,6 +9,7 @@ from assay.records.drive import (
     DriveIdentity,
     DriveKind,
     Platform,
+    PurgeMethod,
     PurgeRecord,
 )
 from assay.records.run import (
@@ -65,6 +66,7 @@ __all__ = [
     "MeasurementWindow",
     "Phase",
     "Platform",
+    "PurgeMethod",
     "PurgeRecord",
     "Round",
     "SaturationSettings",
