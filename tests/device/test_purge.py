@@ -84,9 +84,9 @@ def test_a_discard_that_was_asked_for_by_name_is_not_replaced_by_an_overwrite(
 
 
 def test_a_command_that_a_loop_device_does_not_know_is_refused_with_what_it_offers(loop_drive: LoopDrive) -> None:
-    with opened(loop_drive(SIZE_BYTES)) as drive:
-        with pytest.raises(UsageError, match="--purge format: is not offered by .*; it offers discard, overwrite"):
-            choose_purge(drive, never, wanted="format")
+    refusal = pytest.raises(UsageError, match=r"--purge format: is not offered by .*; it offers discard, overwrite")
+    with opened(loop_drive(SIZE_BYTES)) as drive, refusal:
+        choose_purge(drive, never, wanted="format")
 
 
 def keep_discard_away(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bytes]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.bench import check_program
 from assay.device.purge import PurgeWatch
-from assay.errors import AssayError, DeviceFailureError
+from assay.errors import AssayError, DeviceFailureError, IdentityError
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.records import LoopSettings
@@ -164,8 +164,12 @@ class _Conductor:
         """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
         try:
             check_program(records, self.bench.identity.path)
-        except DeviceFailureError:
-            self.bench.verify()
+        except DeviceFailureError as failure:
+            try:
+                self.bench.verify()
+            except IdentityError as changed:
+                reason = f"{failure.reason}, and the drive is not the one that was named: {changed.reason}"
+                raise DeviceFailureError(failure.thing, reason, failure.remedy) from changed
             raise
 
     def _tell(self, phase: str, **facts: Any) -> None:
