@@ -89,7 +89,7 @@ def test_a_format_erases_the_chosen_namespace_alone_and_only_when_both_are_ackno
         fill(one)
         fill(other)
         for wrong in (None, 1, 3):
-            with pytest.raises(GateRefusedError, match="has 2 namespaces.*--all-namespaces 2"):
+            with pytest.raises(GateRefusedError, match=r"has 2 namespaces.*--all-namespaces 2"):
                 choose_purge(other, never, wanted="format", all_namespaces=wrong)
         assert content(one) == content(other) == CONTENT
         record = purge_drive(other, choose_purge(other, never, wanted="format", all_namespaces=2))

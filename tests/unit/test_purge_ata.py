@@ -3,9 +3,9 @@
 import pytest
 from assay.device.ata import Registers, command, erase_seconds, registers
 from assay.device.purge.ata import ata_offers
-from assay.device.purge.offer import Offer
+from assay.device.purge.offer import Offer, PurgeWatch
 from assay.device.transport import ScsiReply
-from assay.errors import DeviceFailureError, GateRefusedError
+from assay.errors import DeviceFailureError, GateRefusedError, StoreError
 from recorded_drive import ATA_IDENTIFY, PATH, Recorded, Reply, Sent, Watched, ata_identity, ata_registers
 
 SUPPORTED, ENABLED, LOCKED, FROZEN, EXPIRED, ENHANCED = (1 << bit for bit in range(6))
@@ -71,10 +71,10 @@ def test_the_advice_is_on_paper_before_the_password_is_set() -> None:
     drive = Recorded((ATA_IDENTIFY, FREE), (ATA_IDENTIFY, FREE))
 
     def fail(_: str) -> None:
-        raise OSError
+        raise StoreError("advice.txt", "cannot be written", "free some space")
 
-    with pytest.raises(OSError, match=""):
-        offer(drive, "erase").run(Watched().watch().__class__(keep=fail))
+    with pytest.raises(StoreError):
+        offer(drive, "erase").run(PurgeWatch(keep=fail))
     drive.assert_played()
 
 

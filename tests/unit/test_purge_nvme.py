@@ -96,7 +96,7 @@ def test_a_sanitize_that_never_ends_is_given_up_after_three_times_its_estimate()
 def test_a_refused_command_is_a_failure() -> None:
     refused = (NvmeCommand(opcode=0x84, words=(2,)), REFUSED)
     drive = Recorded(*asked(controller_data(sanitizes=2)), (SANITIZE_LOG, NEVER), refused)
-    with pytest.raises(DeviceFailureError, match="refused the sanitize .*0x4002"):
+    with pytest.raises(DeviceFailureError, match=r"refused the sanitize .*0x4002"):
         offer(drive, "sanitize-block").run(Watched().watch())
 
 
