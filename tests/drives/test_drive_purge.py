@@ -12,15 +12,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.bench import expected_drive
+from assay.bench import Answers, expected_drive
 from assay.device.cache import read_write_cache
 from assay.device.gate import OpenDrive
 from assay.device.identity import disk_identity
 from assay.device.purge import choose_purge, purge_drive
 from assay.device.transport import HeldDrive, command_set
-from assay.device.write_cache import WriteCache, write_cache_held
+from assay.device.write_cache import NOTES, WriteCache, write_cache_held
 from assay.errors import DeviceFailureError, GateRefusedError, UsageError
-from assay.plan import Plan
+from assay.plan import Plan, load_plan
+from assay.session import run_plan
+from assay.store.read import read_run
 from emulated import CAPACITY, FindDrive, held, is_emulated
 
 if TYPE_CHECKING:
@@ -171,3 +173,25 @@ def test_a_block_size_that_changed_under_the_run_ends_it(drive: FindDrive) -> No
         other = OpenDrive(replace(opened_drive.identity, logical_block_bytes=4096), os.dup(opened_drive.fd))
         with other, pytest.raises(DeviceFailureError, match="its block is 512 bytes after the purge, not 4096"):
             purge_drive(other, choose_purge(other, never))
+
+
+def test_a_run_formats_the_drive_with_its_cache_as_the_edition_asks_and_puts_the_cache_back(
+    drive: FindDrive, tmp_path: Path
+) -> None:
+    found = drive("Q-NVME-A")
+    with held(found) as (opened_drive, _, _):
+        WriteCache(found, HeldDrive(opened_drive.fd), command_set(found)).set("enabled")
+    named = drive("Q-NVME-A")
+    chosen = {"round_limit": 5, "histogram_minutes": 0}
+    wanted = {"drive": named.path, "suite": "enterprise", "tests": ("lat",), "scale": 0.001, "seed": 1, "lat": chosen}
+    answers = Answers(confirmation=named.id)
+    outcome = run_plan(load_plan(None, wanted), out=tmp_path / "run", answers=answers, show=lambda _: None)
+    run = read_run(outcome.folder)
+    assert run.tests[0].purge is not None
+    assert run.tests[0].purge.method == "NVMe Format (user data erase)"
+    assert run.identity.write_cache == run.engine["write_cache_drive"] == "disabled"
+    assert run.engine["write_cache_note"] == "disabled for the run, enabled before it"
+    assert run.deviations
+    assert not [line for line in run.deviations if "purge" in line or "write cache" in line]
+    assert drive("Q-NVME-A").write_cache == "enabled"
+    assert list(NOTES.iterdir()) == []
