@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import mmap
 import os
+import threading
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from assay.device.gate import OpenDrive, open_drive
 from assay.device.identity import identify
-from assay.device.purge import choose_purge, discard, marks, purge_drive
+from assay.device.purge import Offer, PurgeWatch, choose_purge, discard, marks, purge_drive
+from assay.device.purge.offer import watch_command
 from assay.errors import DeviceFailureError, IdentityError, UsageError
 from conftest import allocate
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from assay.device.transport import CommandSet, NvmeCommand, NvmeReply, ScsiCommand, ScsiReply
     from assay.records import PurgeMethod, PurgeRecord
     from conftest import LoopDrive
 
@@ -135,3 +138,85 @@ def test_samples_reach_from_the_first_to_the_very_last_block(capacity_bytes: int
     assert len(places) == 1 or places[0] == 0
     assert all(place % 512 == 0 for place in places)
     assert all(one + 4096 <= two for one, two in pairwise(places))
+
+
+def an_offer(run: Callable[[PurgeWatch], str], **facts: Any) -> Offer:
+    return Offer(method="sanitize-block", label="NVMe Sanitize (block erase)", run=run, rehearsed=False, **facts)
+
+
+def test_a_command_that_says_it_is_done_and_did_nothing_is_a_failed_purge(tmp_path: Path) -> None:
+    image = allocate(tmp_path / "target.img", MIB)
+    with opened(str(image), file_target=True) as drive, pytest.raises(DeviceFailureError) as failed:
+        purge_drive(drive, (an_offer(lambda _: "the log says that it succeeded"),))
+    assert "64 of 64 marked blocks outlived the NVMe Sanitize (block erase)" in str(failed.value)
+
+
+def test_a_command_that_ran_on_recorded_replies_only_says_so_in_its_proof(tmp_path: Path) -> None:
+    image = allocate(tmp_path / "target.img", MIB)
+    with opened(str(image), file_target=True) as drive:
+        record = purge_drive(drive, (an_offer(lambda _: str(fill(drive, MIB))),))
+    assert record.deviation is None
+    assert record.proof.endswith("this command was rehearsed on recorded replies only, not run on hardware")
+
+
+def test_a_capacity_that_changed_under_the_purge_is_a_failure_and_nothing_else_is_tried(tmp_path: Path) -> None:
+    image = allocate(tmp_path / "target.img", MIB)
+
+    def shrink(_: PurgeWatch) -> str:
+        os.truncate(image, MIB // 2)
+        return ""
+
+    with opened(str(image), file_target=True) as drive:
+        offers = (an_offer(shrink), *choose_purge(drive, never))
+        with pytest.raises(DeviceFailureError, match=f"after the purge: its size changed to {MIB // 2} bytes"):
+            purge_drive(drive, offers)
+
+
+def test_an_interruption_is_raised_when_the_drive_is_done_with_its_command() -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    def erase() -> None:
+        begun.set()
+        assert done.wait(10)
+
+    def show(_: float | None, __: int) -> None:
+        if begun.wait(10) and not done.is_set():
+            done.set()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        watch_command(erase, PurgeWatch(show=show))
+    assert done.is_set()
+
+
+def test_an_error_of_a_command_is_raised_where_it_is_waited_for() -> None:
+    def fail() -> None:
+        raise OSError(5, "I/O error")
+
+    with pytest.raises(OSError, match="I/O error"):
+        watch_command(fail, PurgeWatch())
+
+
+def test_of_its_own_accord_a_sata_or_scsi_drive_is_asked_nothing_and_by_name_everything(loop_drive: LoopDrive) -> None:
+    class Mute:
+        """A drive whose every command ends the test."""
+
+        def namespace(self) -> int:
+            """Never asked."""
+            raise AssertionError
+
+        def nvme_admin(self, command: NvmeCommand) -> NvmeReply:
+            """Never sent."""
+            raise AssertionError(command)
+
+        def scsi(self, command: ScsiCommand) -> ScsiReply:
+            """Never sent by itself."""
+            raise AssertionError(command)
+
+    with opened(loop_drive(SIZE_BYTES)) as drive:
+        kinds: tuple[CommandSet, ...] = ("ata", "scsi")
+        for commands in kinds:
+            offers = choose_purge(drive, never, transport=Mute(), commands=commands)
+            assert [offer.method for offer in offers] == ["discard", "overwrite"]
+            with pytest.raises(AssertionError):
+                choose_purge(drive, never, wanted="sanitize-block", transport=Mute(), commands=commands)

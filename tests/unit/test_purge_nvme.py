@@ -29,12 +29,18 @@ OK = NvmeReply()
 def asked(
     controller: NvmeReply, *, spaces: tuple[int, ...] = (1,), log: NvmeReply = NEVER, attached: int = 1
 ) -> list[tuple[Sent, Reply]]:
-    """What every purge asks first: the controller, who else has the namespace, a sanitize under way, the namespaces."""
+    """What every purge asks first, as far as the controller (bytes 256 and 328) says that it knows the answer.
+
+    Who it is, who else has the namespace, whether a sanitize is under way, and what namespaces there are.
+    """
+    manages, sanitizes = controller.data[256] & MANAGES, controller.data[328]
+    others = NvmeReply(data=attached.to_bytes(2, "little").ljust(4096, b"\0"))
     return [
         (identify(1), controller),
-        (identify(0x12, 1), NvmeReply(data=attached.to_bytes(2, "little").ljust(4096, b"\0"))),
-        (SANITIZE_LOG, log),
-        (identify(2), namespace_list(*spaces)),
+        *([(identify(0x12, 1), others)] if manages else []),
+        *([(SANITIZE_LOG, log)] if sanitizes else []),
+        *([(identify(0x10), namespace_list(*spaces))] if manages else []),
+        (identify(2), namespace_list(1)) if manages else (identify(2), namespace_list(*spaces)),
     ]
 
 
@@ -157,8 +163,7 @@ def test_what_may_reach_beyond_the_namespace_needs_the_true_count(
 
 
 def test_namespaces_that_are_not_attached_count_too() -> None:
-    script = asked(controller_data(commands=FORMATS | MANAGES))
-    script.insert(-1, (identify(0x10), namespace_list(1, 5)))
+    script = asked(controller_data(commands=FORMATS | MANAGES), spaces=(1, 5))
     assert "has 2 namespaces" in str(offer(Recorded(*script), "format").obstacle)
 
 
@@ -167,7 +172,8 @@ def test_namespaces_that_are_not_attached_count_too() -> None:
     [(2, NEVER, "attached to 2 controllers"), (1, sanitize_status(2, 0x8000), r"sanitizing itself \(50% done\)")],
 )
 def test_a_drive_in_use_by_others_or_by_itself_is_left_alone(attached: int, log: NvmeReply, reason: str) -> None:
-    drive = Recorded(*asked(controller_data(commands=FORMATS), log=log, attached=attached))
+    reply = controller_data(commands=FORMATS | MANAGES, sanitizes=ALL_SANITIZES)
+    drive = Recorded(*asked(reply, log=log, attached=attached))
     obstacle = offer(drive, "format", acknowledged=1).obstacle
     with pytest.raises(GateRefusedError, match=reason):
         raise obstacle or AssertionError

@@ -19,7 +19,7 @@ from assay.errors import InterruptedRunError
 if TYPE_CHECKING:
     from assay.bench import Answers
     from assay.plan import Plan
-    from assay.session import Outcome
+    from assay.session import Outcome, Progress
 
 
 @click.command()
@@ -71,12 +71,18 @@ def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outc
 
     try:
         if quiet:
-            return run_plan(plan, out=out, answers=answers, show=lambda _: None)
+            return run_plan(plan, out=out, answers=answers, show=_advise)
         with display() as shown:
             return run_plan(plan, out=out, answers=answers, show=shown.show)
     except InterruptedRunError as error:
         remedy = f"{error.remedy}; run it again with: {_again(sys.argv[1:])}"
         raise InterruptedRunError(error.thing, error.reason, remedy) from None
+
+
+def _advise(progress: Progress) -> None:
+    """Show only what must not be missed."""
+    if progress.advice:
+        click.echo(progress.advice, err=True)
 
 
 def _again(arguments: list[str]) -> str:

@@ -41,7 +41,9 @@ def choose_purge(
     """
     commands = commands or command_set(drive.identity)
     transport = transport or HeldDrive(drive.fd)
-    offers = _offers(drive.identity.path, commands, transport, all_namespaces)
+    # A drive is asked nothing that does not matter for the choice: not all of them bear every question.
+    asked = commands == "nvme" if wanted == "auto" else wanted not in ("discard", "overwrite")
+    offers = _offers(drive.identity.path, commands, transport, all_namespaces) if asked else []
     plain = [discard_offer(drive)] if supports_discard(drive) else []
     plain.append(overwrite_offer(overwrite, chosen=wanted == "overwrite"))
     if wanted == "auto":

@@ -59,14 +59,8 @@ def _actions(own: Controller) -> list[int]:
 
 def _obstacle(path: str, transport: Transport, own: Controller, acknowledged: int | None) -> AssayError | None:
     """Why a command that may reach beyond the held namespace is not sent."""
-    number = transport.namespace()
-    if (controllers := controller_count(transport, number)) is not None and controllers > 1:
-        reason = f"its namespace {number} is attached to {controllers} controllers"
-        return GateRefusedError(path, reason, "detach it from the others, or purge with --purge discard")
-    log = sanitize_log(transport)
-    if log is not None and log.status == _UNDER_WAY:
-        reason = f"the controller is sanitizing itself ({log.done:.0%} done)"
-        return GateRefusedError(path, reason, "wait for it to end")
+    if (obstacle := _in_use(path, transport, own)) is not None:
+        return obstacle
     count = len(namespaces(transport, own))
     reaches_all = own.format_is_for_all or own.erase_is_for_all
     if acknowledged == count or (count == 1 and not reaches_all and acknowledged is None):
@@ -76,6 +70,23 @@ def _obstacle(path: str, transport: Transport, own: Controller, acknowledged: in
     return GateRefusedError(
         path, f"{known}, and {scope}", f"if all may be destroyed, add --all-namespaces {count}; or --purge discard"
     )
+
+
+def _in_use(path: str, transport: Transport, own: Controller) -> AssayError | None:
+    """Whether others, or a sanitize, are at work on the drive.
+
+    Only what it names as known is asked: a refused command would stand in its error log for ever.
+    """
+    number = transport.namespace()
+    controllers = controller_count(transport, number) if own.manages_namespaces else None
+    if controllers is not None and controllers > 1:
+        reason = f"its namespace {number} is attached to {controllers} controllers"
+        return GateRefusedError(path, reason, "detach it from the others, or purge with --purge discard")
+    log = sanitize_log(transport) if _actions(own) else None
+    if log is not None and log.status == _UNDER_WAY:
+        reason = f"the controller is sanitizing itself ({log.done:.0%} done)"
+        return GateRefusedError(path, reason, "wait for it to end")
+    return None
 
 
 def _format_offer(path: str, transport: Transport, erase: int) -> Offer:
