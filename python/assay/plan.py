@@ -15,10 +15,16 @@ from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationSt
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
-SUITE_PROFILES = {"basic": "pts-c-1.0", "client": "pts-c-1.0", "enterprise": "pts-e-1.1"}
-"""What a suite implies for the profile, unless the plan says else."""
+TestName = Literal["wsat", "iops", "tp", "lat"]
+SuiteName = Literal["basic", "client", "enterprise"]
+_BASIC: tuple[TestName, ...] = ("wsat", "iops", "tp", "lat")
 
-_TESTS = ("wsat", "iops", "tp", "lat")
+SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
+    "basic": ("pts-c-1.0", _BASIC),
+    "client": ("pts-c-1.0", _BASIC),
+    "enterprise": ("pts-e-1.1", _BASIC),
+}
+"""What a suite implies for the profile and the tests, unless the plan says else."""
 
 _DEMANDING = ("wsat", "iops", "tp")
 """Tests whose demand is the tester's choice; latency has one I/O outstanding."""
@@ -166,9 +172,9 @@ class Plan(Strict):
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     drive: Annotated[str, Field(min_length=1, max_length=4096)]
-    suite: Literal["basic", "client", "enterprise"] = "client"
+    suite: SuiteName = "client"
     profile: str | None = None
-    tests: tuple[Literal["wsat", "iops", "tp", "lat"], ...] = ()
+    tests: tuple[TestName, ...] = ()
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
@@ -193,12 +199,12 @@ class Plan(Strict):
         """
         load_profile(self.edition)
         self.data.check_file()
-        return self.model_copy(update={"profile": self.edition, "tests": self.tests or _TESTS})
+        return self.model_copy(update={"profile": self.edition, "tests": self.tests or SUITES[self.suite][1]})
 
     @property
     def edition(self) -> str:
         """Name of the profile: the plan's own, or the one that its suite implies."""
-        return SUITE_PROFILES[self.suite] if self.profile is None else self.profile
+        return SUITES[self.suite][0] if self.profile is None else self.profile
 
     def options(self, test: str) -> LoopOptions:
         """The tester's choices for a test; ``tp-128`` and ``tp-1024`` share those of ``tp``."""

@@ -394,12 +394,18 @@ impl<'a, D: Device> LaneRun<'a, D> {
     }
 
     fn seal_if_done(&mut self, index: usize) {
+        let threads = self.program.steps[index].threads(self.lane.index, self.program.lane_count);
         let step = &mut self.steps[index];
         if step.closed
             && step.in_flight == 0
             && let Some(mut tally) = step.tally.take()
         {
             tally.seal(&mut step.record);
+            if threads == 1 {
+                let io_count = step.record.read.window_io_count + step.record.write.window_io_count;
+                step.record.thread_io_count_min = Some(io_count);
+                step.record.thread_io_count_max = Some(io_count);
+            }
             self.lane.spare_tallies.push(tally);
         }
     }

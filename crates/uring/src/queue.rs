@@ -70,6 +70,17 @@ impl RingQueue {
     }
 }
 
+impl Drop for RingQueue {
+    /// The kernel takes a closed ring apart at leisure; until then it would hold the drive, and refuse it to the next.
+    fn drop(&mut self) {
+        // Some kernels wait here for the I/Os under way, which on a drive that hangs never end.
+        if self.in_flight == 0 {
+            // What fails is left to the ring's own end.
+            let _ = self.ring.submitter().unregister_files();
+        }
+    }
+}
+
 /// Why it was refused, where it was; the I/Os then go unregistered.
 fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<Option<Errno>> {
     // SAFETY: the memory lives as long as the ring and is dropped after it.

@@ -11,7 +11,7 @@ from assay.cli.options import make_plan, plan_options
 
 if TYPE_CHECKING:
     from assay.procedures.planned import PlannedRun, PlannedTest
-    from assay.records import DriveIdentity, LoopSettings, SaturationSettings
+    from assay.records import DriveIdentity
 
 
 @click.command()
@@ -83,14 +83,15 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
-    from assay.records import LoopSettings  # noqa: PLC0415
-
-    settings = test.settings
-    own = _loop_facts(settings) if isinstance(settings, LoopSettings) else _saturation_facts(settings)
+    settings, outline = test.settings, test.outline
     return {
         "test": settings.test,
         "preconditioning_bytes": test.written_first_bytes,
-        **own,
+        "what": outline.what,
+        "steps": outline.steps,
+        "step_ns": outline.step_ns,
+        "notes": list(outline.notes),
+        **outline.facts,
         "device_ns_min": test.earliest_ns,
         "device_ns_max": test.latest_ns,
         "histogram_ns": settings.histogram_ns,
@@ -98,36 +99,4 @@ def _test_facts(test: PlannedTest) -> dict[str, Any]:
         "queue_depth": settings.demand.queue_depth,
         "range_amount_bytes": settings.range_amount_bytes,
         "deviations": list(test.deviations),
-    }
-
-
-def _loop_facts(settings: LoopSettings) -> dict[str, Any]:
-    from assay.units import kib_label  # noqa: PLC0415
-
-    reasons = {f"{kib_label(size)} KiB": reason for size, reason in settings.not_applicable.items()}
-    return {
-        "what": "rounds",
-        "steps": f"{len(settings.cells)} cells",
-        "step_ns": settings.step_ns,
-        "not_applicable": reasons,
-        "notes": [f"{size} not run: {reason}" for size, reason in reasons.items()],
-    }
-
-
-def _saturation_facts(settings: SaturationSettings) -> dict[str, Any]:
-    from assay.units import duration_label, gigabytes  # noqa: PLC0415
-
-    ends = {
-        "time": f"after {duration_label(settings.time_ns)}",
-        "amount": f"after {gigabytes(settings.amount_bytes):.2f} GB written",
-        "steady": "when five samples are steady",
-    }
-    chosen = ", ".join(ends.values()) if settings.stop == "first" else ends[settings.stop]
-    return {
-        "what": settings.label,
-        "steps": "samples",
-        "step_ns": settings.sample_ns,
-        "stop": settings.stop,
-        "amount_bytes": settings.amount_bytes,
-        "notes": [f"ends {chosen}" + (", whichever is first" if settings.stop == "first" else "")],
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from assay.errors import TooSmallError, ValueRangeError
 from assay.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
 from assay.procedures.planned import (
+    Outline,
     PlannedTest,
     common_deviations,
     histogram_deviation,
@@ -20,7 +21,7 @@ from assay.procedures.planned import (
 )
 from assay.records import LoopSettings, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
-from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes
+from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes, kib_label
 from assay.window import cell_label
 
 if TYPE_CHECKING:
@@ -85,6 +86,18 @@ def plan_loop(
         earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,
+        outline=_outline(settings),
+    )
+
+
+def _outline(settings: LoopSettings) -> Outline:
+    reasons = {f"{kib_label(size)} KiB": reason for size, reason in settings.not_applicable.items()}
+    return Outline(
+        what="rounds",
+        steps=f"{len(settings.cells)} cells",
+        step_ns=settings.step_ns,
+        notes=tuple(f"{size} not run: {reason}" for size, reason in reasons.items()),
+        facts={"not_applicable": reasons},
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import ValueRangeError
 from assay.profile import is_shipped
@@ -23,6 +23,7 @@ class PlannedTest:
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning.
+    outline : what is repeated, for the eyes of people.
     """
 
     settings: AnySettings
@@ -30,6 +31,21 @@ class PlannedTest:
     earliest_ns: int
     latest_ns: int | None
     written_first_bytes: int = 0
+    outline: Outline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What a test repeats. Worked: ``rounds`` of ``56 cells`` of 60 s.
+
+    notes : further lines for people. facts : further facts for programs, JSON values by name.
+    """
+
+    what: str
+    steps: str
+    step_ns: int
+    notes: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

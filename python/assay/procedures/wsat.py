@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from assay.errors import ValueRangeError
 from assay.pattern import leading_range, workload
 from assay.procedures.planned import (
+    Outline,
     PlannedTest,
     common_deviations,
     histogram_deviation,
@@ -27,7 +28,7 @@ from assay.procedures.planned import (
 )
 from assay.records import SaturationSettings, SkippedTest, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
-from assay.units import HOUR_SECONDS, SECOND_NS, duration_label
+from assay.units import HOUR_SECONDS, SECOND_NS, duration_label, gigabytes
 
 if TYPE_CHECKING:
     from assay.pattern import Workload
@@ -71,6 +72,7 @@ def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity
         deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=_earliest_ns(settings),
         latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
+        outline=_outline(settings),
     )
 
 
@@ -105,6 +107,22 @@ def _earliest_ns(settings: SaturationSettings) -> int:
     verdict_ns = WINDOW_ROUNDS * settings.samples_per_verdict * settings.sample_ns
     earliest = {"time": settings.time_ns, "steady": verdict_ns}
     return earliest.get(settings.stop, settings.sample_ns) + settings.histogram_ns
+
+
+def _outline(settings: SaturationSettings) -> Outline:
+    ends = {
+        "time": f"after {duration_label(settings.time_ns)}",
+        "amount": f"after {gigabytes(settings.amount_bytes):.2f} GB written",
+        "steady": "when five samples are steady",
+    }
+    chosen = ", ".join(ends.values()) if settings.stop == "first" else ends[settings.stop]
+    return Outline(
+        what=settings.label,
+        steps="samples",
+        step_ns=settings.sample_ns,
+        notes=(f"ends {chosen}" + (", whichever is first" if settings.stop == "first" else ""),),
+        facts={"stop": settings.stop, "amount_bytes": settings.amount_bytes},
+    )
 
 
 def _step(settings: SaturationSettings, label: str, span_ns: int) -> StepSpec:

@@ -156,6 +156,8 @@ class StepRecord:
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
     cpu_ns : host CPU time of the stimulus threads, None where it cannot be told.
     counters_before, counters_after : at the step's two boundaries, None where the drive has none.
+    thread_io_count_min, thread_io_count_max : completions within [0, T] of the thread with the fewest and of that with
+        the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
     ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors`` or ``hung``.
     """
 
@@ -174,6 +176,8 @@ class StepRecord:
     counters_after: KernelCounters | None
     ended: str
     offered_io_count: int | None = None
+    thread_io_count_min: int | None = None
+    thread_io_count_max: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

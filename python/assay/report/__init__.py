@@ -9,28 +9,24 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
 from assay.profile import stored_profile
-from assay.records import LoopSettings
+from assay.records import LoopSettings, SaturationSettings
 from assay.report import disclosure
-from assay.report.data_tables import data_tables
-from assay.report.iops import iops_pages
 from assay.report.label import conformity_label
-from assay.report.lat import lat_pages
 from assay.report.loop import LoopSheets
 from assay.report.page import Report
 from assay.report.printed import printable, utc_datetime
 from assay.report.results_json import results_json
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
-from assay.report.tp import tp_pages
-from assay.report.wsat import SaturationSheets, wsat_pages
+from assay.report.wsat import SaturationSheets
 from assay.window import loop_result, saturation_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from assay.profile import Profile
     from assay.records import StoredRun, StoredTest
@@ -40,12 +36,6 @@ if TYPE_CHECKING:
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
-_PAGES: dict[str, Callable[[Any], tuple[Page, ...]]] = {
-    "wsat": wsat_pages,
-    "iops": iops_pages,
-    "tp": tp_pages,
-    "lat": lat_pages,
-}
 
 __all__ = ["FORMATS", "Format", "build_report", "render", "render_pages"]
 
@@ -80,9 +70,12 @@ def build_report(run: StoredRun) -> Report:
     pages; the drive's selected performance and the disclosure follow under numbers of their own.
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
-    profile = stored_profile(run.profile)
-    tests = [_sheets(run, test, number, profile) for number, test in _numbered_tests(run)]
-    standard = [page for sheets in tests for page in (test_page(sheets), *_PAGES[_family(sheets)](sheets))]
+    return _laid_out(run, _sheets(run))
+
+
+def _laid_out(run: StoredRun, tests: list[Sheets]) -> Report:
+    profile = tests[0].profile
+    standard = [page for sheets in tests for page in (test_page(sheets), *sheets.report_pages())]
     pages = _numbered([all_tests_page(run, profile, tests), *standard], "")
     behind = _numbered([selected_page(run, profile, tests), *disclosure.pages(run, profile, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
@@ -102,32 +95,34 @@ def _numbered(pages: list[Page], prefix: str) -> tuple[Page, ...]:
     return tuple(replace(page, place=f"{prefix}{place} of {last}") for place, page in enumerate(pages, 1))
 
 
-def _sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> Sheets:
+def _sheets(run: StoredRun) -> list[Sheets]:
+    """The tests of a run on their way to pages."""
+    if not run.tests:
+        raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
+    profile = stored_profile(run.profile)
+    return [_test_sheets(run, test, number, profile) for number, test in _numbered_tests(run)]
+
+
+def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> Sheets:
     prefix = f"{test.settings.test}-{number}"
-    if isinstance(test.settings, LoopSettings):
-        return LoopSheets(run=run, test=test, profile=profile, prefix=prefix, result=loop_result(test))
-    result = saturation_result(test, run.identity.capacity_bytes)
-    return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
-
-
-def _family(sheets: Sheets) -> str:
-    return sheets.test.settings.test.partition("-")[0]
+    match test.settings:
+        case LoopSettings():
+            return LoopSheets(run=run, test=test, profile=profile, prefix=prefix, result=loop_result(test))
+        case SaturationSettings():
+            result = saturation_result(test, run.identity.capacity_bytes)
+            return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     """List the tests of a run, each with its place among those of the same name, from 1."""
-    if not run.tests:
-        raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
     names = [test.settings.test for test in run.tests]
-    if unknown := sorted({name for name in names if name.partition("-")[0] not in _PAGES}):
-        raise StoreError(f"run {run.run_id}", f"test {unknown[0]!r} has no report pages", "use a newer version")
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
 def _contents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:
-    asked = set(formats)
-    report = build_report(run) if asked & {"pdf", "html", "xlsx"} else None
-    tables = list(_tables(run)) if asked & {"csv", "xlsx"} else []
+    asked, tests = set(formats), _sheets(run)
+    report = _laid_out(run, tests) if asked & {"pdf", "html", "xlsx"} else None
+    tables = [table for sheets in tests for table in _tables(sheets)] if asked & {"csv", "xlsx"} else []
     if report and asked & {"pdf", "html"}:
         yield from _documents(report, formats)
     if "csv" in formats:
@@ -138,12 +133,12 @@ def _contents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str
 
         yield "report.xlsx", workbook(report, tables)
     if "json" in formats:
-        yield "results.json", results_json(run)
+        yield "results.json", results_json(run, tests)
 
 
-def _tables(run: StoredRun) -> Iterator[DataTable]:
-    for number, test in _numbered_tests(run):
-        yield from data_tables(run, test, "" if number == 1 else f"_{number}")
+def _tables(sheets: Sheets) -> Iterator[DataTable]:
+    number = sheets.prefix.rpartition("-")[2]
+    return sheets.tables("" if number == "1" else f"_{number}")
 
 
 def _documents(report: Report, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.records import Cell, LoopSettings
+from assay.records import Cell
+from assay.report.histogram import histogram_times
 from assay.report.label import headline_window, no_window_reason
 from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, printable, rounds_label
 from assay.report.variable import shown
-from assay.report.wsat import histogram_times
 from assay.units import kibibytes, milliseconds
 from assay.window import (
     NINES,
@@ -17,10 +17,8 @@ from assay.window import (
     effective_queue_depth,
     error_count,
     iops,
-    loop_result,
     max_latency_ns,
     mean_latency_ns,
-    saturation_result,
     throughput,
     window_times,
     withheld_reason,
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.records import StepRecord, StoredRun, StoredTest
-    from assay.window import Mark, SaturationResult
+    from assay.window import LoopResult, Mark, SaturationResult
 
 PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
 SAMPLE_COLUMNS = (
@@ -66,32 +64,39 @@ class DataTable:
     rows: tuple[tuple[Any, ...], ...]
 
 
-def data_tables(run: StoredRun, test: StoredTest, suffix: str = "") -> Iterator[DataTable]:
-    """The tables of one test. ``suffix`` tells tests of the same name apart.
+def loop_tables(run: StoredRun, test: StoredTest, result: LoopResult, suffix: str) -> Iterator[DataTable]:
+    """The tables of a test loop. ``suffix`` tells tests of the same name apart.
 
     Numbers are unrounded; ``n/a`` where none may be printed, ``N/A`` where the drive cannot run a size.
-    Raises VerificationError as ``assay.window.loop_result``.
     """
     name = test.settings.test.replace("-", "_")
-    if isinstance(test.settings, LoopSettings):
-        yield matrix_table(run, test, f"{name}_matrix{suffix}")
-        yield rounds_table(test, f"{name}_rounds{suffix}")
-        yield _response_times(test, f"{name}_response_times{suffix}")
-    else:
-        result = saturation_result(test, run.identity.capacity_bytes)
-        yield samples_table(result, f"{name}_samples{suffix}")
-        yield _marks(result, f"{name}_marks{suffix}")
+    yield _matrix(run, test, result, f"{name}_matrix{suffix}")
+    yield _rounds(test, f"{name}_rounds{suffix}")
+    yield _response_times(test, result, f"{name}_response_times{suffix}")
+    yield from histogram_tables(test, suffix)
+
+
+def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -> Iterator[DataTable]:
+    """The tables of a write saturation test."""
+    name = test.settings.test.replace("-", "_")
+    yield samples_table(result, f"{name}_samples{suffix}")
+    yield _marks(result, f"{name}_marks{suffix}")
+    yield from histogram_tables(test, suffix)
+
+
+def histogram_tables(test: StoredTest, suffix: str) -> Iterator[DataTable]:
+    """The table of the histogram behind a test, where it has one that may be printed."""
     if test.steps("histogram") and not withheld_reason(test):
-        yield _histogram(test, f"{name}_histogram{suffix}")
+        yield _histogram(test, f"{test.settings.test.replace('-', '_')}_histogram{suffix}")
 
 
-def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
+def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> DataTable:
     """A test's matrix, one row per cell, sorted by block size and then by read share.
 
     The first three columns are ``block_kib``, ``read_pct`` and the test's own variable; note says why a number is
     missing.
     """
-    settings, result = test.loop, loop_result(test)
+    settings = test.loop
     window = headline_window(result)
     drive = (printable(run.identity.model), printable(run.identity.serial))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
@@ -108,7 +113,7 @@ def matrix_table(run: StoredRun, test: StoredTest, name: str) -> DataTable:
     return DataTable(name=name, columns=(*columns, "drive_model", "drive_serial", "note"), rows=tuple(rows))
 
 
-def rounds_table(test: StoredTest, name: str) -> DataTable:
+def _rounds(test: StoredTest, name: str) -> DataTable:
     """Every cell of every complete round in the order they ran."""
     rows = (
         (round_.index, _kib(cell.transfer_bytes), cell.read_pct, *_measured(record))
@@ -144,9 +149,9 @@ def _mark(mark: Mark | None) -> tuple[Any, ...]:
     return (mark.sample, mark.minutes, mark.written_gb, mark.fills, mark.iops)
 
 
-def _response_times(test: StoredTest, name: str) -> DataTable:
+def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTable:
     rows = []
-    for cell, times in window_times(test, loop_result(test)).items():
+    for cell, times in window_times(test, result).items():
         nines = [_or_na(times.percentiles_ms.get(share)) for share in NINES]
         values = (times.iops, times.average_ms, *nines, _or_na(times.largest_ms))
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))

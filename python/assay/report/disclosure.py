@@ -7,43 +7,33 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
-from assay.records import LoopSettings
 from assay.report.label import deviations
 from assay.report.page import Page, Table
 from assay.report.printed import (
-    NOT_AVAILABLE,
     UNKNOWN,
     amount_label,
     cache_label,
     capacity_label,
     data_label,
     demand_label,
-    mix_label,
+    milliseconds_label,
     paragraph,
     percent,
     printable,
-    size_label,
-    utc,
 )
 from assay.report.summary import summary_header
-from assay.steady import WINDOW_ROUNDS
-from assay.units import duration_label, milliseconds
+from assay.units import duration_label
 from assay.window import (
-    cell_label,
-    complete_rounds,
-    effective_queue_depth,
     error_count,
     holds_queue_depth,
-    max_latency_ns,
-    mean_latency_ns,
     program_audits,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.profile import Profile
-    from assay.records import AnySettings, SaturationSettings, StepRecord, StoredRun, StoredTest
+    from assay.records import StepRecord, StoredRun, StoredTest
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
 
@@ -74,8 +64,7 @@ def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
     test = sheets.test
     name = test.settings.test.upper()
-    detail = _cell_tables(name, test) if isinstance(test.settings, LoopSettings) else ()
-    return (*_test_facts(sheets), _audit(name, test), *detail)
+    return (*_test_facts(sheets), _audit(name, test), *sheets.details())
 
 
 def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Page]:
@@ -124,7 +113,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 *reads,
                 *writes,
                 f"{held} of {asked}",
-                _milliseconds(max(gaps) if gaps else None),
+                milliseconds_label(max(gaps) if gaps else None),
             )
         )
     columns = (
@@ -152,7 +141,7 @@ def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
     name = test.settings.test.upper()
     return (
         _facts(f"{name}: purge", _purge(test)),
-        _facts(f"{name}: settings", settings_entries(test.settings)),
+        _facts(f"{name}: settings", _settings(sheets)),
         _sources(
             f"{name}: {profile.title} profile data and their sources", profile, test.settings.test.partition("-")[0]
         ),
@@ -209,49 +198,20 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def settings_entries(settings: AnySettings) -> tuple[Entry, ...]:
+def _settings(sheets: Sheets) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
-    own = _loop_settings(settings) if isinstance(settings, LoopSettings) else _saturation_settings(settings)
+    settings = sheets.test.settings
     return (
         ("Profile", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
         ("Data pattern", data_label(settings.data)),
-        *own,
+        *sheets.own_settings(),
         ("Allowed data excursion", percent(settings.range_limit)),
         ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
         ("ActiveRange segments", str(settings.segment_count or "contiguous")),
         ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
         ("Write cache demanded", cache_label(settings.write_cache_required)),
-    )
-
-
-def _loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
-    written = capacity_label(settings.preconditioning_bytes)
-    return (
-        ("Read/write mixes, in order", ", ".join(mix_label(mix) for mix in settings.read_pcts)),
-        ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),
-        ("Step duration", duration_label(settings.step_ns)),
-        ("Round limit", str(settings.round_limit)),
-        ("Tracking variables", ", ".join(cell_label(cell, settings.access) for cell in settings.tracking)),
-        ("Preconditioning", f"{written}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W"),
-        ("Preconditioning OIO - TC/QD", demand_label(settings.preconditioning_demand)),
-        ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
-        *((f"{size_label(size)} not run", paragraph(why)) for size, why in sorted(settings.not_applicable.items())),
-    )
-
-
-def _saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
-    return (
-        ("Workload", settings.label),
-        ("Block sizes", ", ".join(f"{size_label(size)} {percent(share)}" for size, share in settings.pattern.sizes)),
-        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "own size"),
-        ("Sample", duration_label(settings.sample_ns)),
-        ("Five-point rule over every", f"{settings.samples_per_verdict}th sample"),
-        ("Ends by", "first of time, amount, five-point rule" if settings.stop == "first" else settings.stop),
-        ("Time limit", duration_label(settings.time_ns)),
-        ("Amount limit", capacity_label(settings.amount_bytes)),
-        ("Preconditioning", "none"),
     )
 
 
@@ -274,43 +234,13 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _cell_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
-    contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
-        (
-            "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
-            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings.demand) else ' !'}",
-        ),
-        ("average response time (ms)", lambda r: _milliseconds(mean_latency_ns(r))),
-        ("maximum response time (ms)", lambda r: _milliseconds(max_latency_ns(r))),
-        ("failed and short I/Os", lambda r: str(error_count(r))),
-        ("longest time without a submission (ms)", lambda r: _milliseconds(r.submission_gap_ns_max)),
-    )
-    return tuple(_cell_table(f"{name}: {title}", test, printed) for title, printed in contents)
-
-
-def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:
-    """Print one quantity of every cell in each of the last five rounds, averaging nothing over rounds."""
-    rounds = complete_rounds(test)[-WINDOW_ROUNDS:]
-    cells = test.loop.cells
-    return Table(
-        caption=caption,
-        columns=("Cell", *(f"Round {round_.index}" for round_ in rounds)),
-        rows=tuple(
-            (cell_label(cell, test.loop.access), *(printed(round_.cells[place]) for round_ in rounds))
-            for place, cell in enumerate(cells)
-        ),
-        folded=True,
-        notes=(f"Started {utc(test.started_wall_ns)}, ended {utc(test.ended_wall_ns)}.",),
-    )
-
-
 def _audit(name: str, test: StoredTest) -> Table:
     """Print what each program issued beside what the drive counted."""
     return Table(
         caption=f"{name}: bytes issued and bytes that the drive's own counters show",
         columns=("Program", "Reads issued", "Reads counted", "Writes issued", "Writes counted", "Gap before (ms)"),
         rows=tuple(
-            (audit.name, *map(_count, (*audit.read_bytes, *audit.write_bytes)), _milliseconds(audit.gap_ns))
+            (audit.name, *map(_count, (*audit.read_bytes, *audit.write_bytes)), milliseconds_label(audit.gap_ns))
             for audit in program_audits(test)
         ),
         folded=True,
@@ -319,10 +249,6 @@ def _audit(name: str, test: StoredTest) -> Table:
 
 def _count(count: int | None) -> str:
     return printable(None) if count is None else f"{count:,}"
-
-
-def _milliseconds(time_ns: float | None) -> str:
-    return NOT_AVAILABLE if time_ns is None else f"{milliseconds(time_ns):.3f}"
 
 
 def _bytes(count: int | None) -> str:

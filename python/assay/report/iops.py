@@ -23,7 +23,7 @@ def iops_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     columns = columns_figure(f"{sheets.prefix}-columns", settings, result.matrix)
     subtitle, convergence = sheets.convergence("Steady State Convergence Plot - All Block Sizes")
     title = f"{profile.market} IOPS ({profile.iops.status.value}) - Report Page"
-    return sheets.made(
+    return sheets.pages(
         "IOPS Test - Report Page" if profile.header == "2.0" else title,
         (
             (subtitle, (sheets.strip(), *convergence)),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.report.histogram import histogram_sheets
 from assay.report.loop_figures import columns_figure
 from assay.report.page import Text
-from assay.report.wsat import histogram_sheets
 from assay.window import NINES, latency_maxima, window_times
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
         ),
     )
     extra = _response_sheets(sheets) if profile.header == "2.0" else ()
-    return sheets.made(
+    return sheets.pages(
         "Latency Test - Report Page" if profile.header == "2.0" else title,
         (
             (subtitle, (sheets.strip(), *convergence)),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.records import Cell
 from assay.report import loop_figures
+from assay.report.cell_tables import cell_tables
+from assay.report.data_tables import loop_tables
+from assay.report.facts import loop_facts, loop_settings
+from assay.report.iops import iops_pages
 from assay.report.label import headline_window, loop_banner, no_window_reason
+from assay.report.lat import lat_pages
 from assay.report.page import Box, Figure, Table, Text
 from assay.report.printed import (
     NOT_APPLICABLE,
@@ -18,20 +23,27 @@ from assay.report.printed import (
     rounds_label,
     size_label,
 )
+from assay.report.results_json import loop_results
+from assay.report.select import loop_selection
 from assay.report.sheets import Sheets
+from assay.report.tp import tp_pages
 from assay.report.variable import shown
 from assay.units import kib_label
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from assay.records import LoopSettings
-    from assay.report.page import Page
+    from assay.report.data_tables import DataTable
+    from assay.report.facts import TestFacts
+    from assay.report.page import Entry, Page
+    from assay.report.select import Selected
     from assay.report.sheets import Sheet
     from assay.window import LoopResult
 
 Column = tuple[str, "Mapping[Cell, float]"]
+_PAGES = {"iops": iops_pages, "throughput": tp_pages, "latency": lat_pages}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +57,39 @@ class LoopSheets(Sheets):
         """What the test used."""
         return self.test.loop
 
-    def made(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
-        """The pages of the test under its banner."""
-        return self.pages(
-            title, sheets, window=headline_window(self.result), banner=loop_banner(self.test, self.result)
-        )
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        return loop_facts(self.run, self.test, self.result)
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return loop_banner(self.test, self.result)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages of its test."""
+        return _PAGES[self.settings.variable](self)
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Figures of single cells."""
+        return loop_selection(self)
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Cells, preconditioning, tracking."""
+        return loop_settings(self.settings)
+
+    def details(self) -> tuple[Table, ...]:
+        """Every cell of the last rounds."""
+        return cell_tables(self.test)
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Matrix, rounds, response times and the histogram behind them."""
+        return loop_tables(self.run, self.test, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Matrix, response times and rounds."""
+        return loop_results(self.test, self.result)
 
     def convergence(
         self,

@@ -6,7 +6,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from assay.units import GIB, gigabytes, kib_label
+from assay.units import GIB, gigabytes, kib_label, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,3 +120,8 @@ def _visible(character: str) -> str:
     if not unicodedata.category(character).startswith("C"):
         return character
     return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def milliseconds_label(time_ns: float | None) -> str:
+    """Print a time in ms to three places; n/a for None. Worked: 1500000 ns -> ``"1.500"``."""
+    return NOT_AVAILABLE if time_ns is None else f"{milliseconds(time_ns):.3f}"

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.records import LoopSettings
 from assay.report.label import conformity_label, deviations
 from assay.report.variable import shown
 from assay.units import kibibytes
@@ -16,22 +15,23 @@ from assay.window import (
     iops,
     is_complete,
     issued_bytes,
-    loop_result,
     max_latency_ns,
     mean_latency_ns,
-    saturation_result,
     throughput,
     window_times,
 )
 
 if TYPE_CHECKING:
-    from assay.records import Cell, Round, StepRecord, StoredRun, StoredTest
-    from assay.window import LoopResult, WindowTimes
+    from collections.abc import Sequence
+
+    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredRun, StoredTest
+    from assay.report.sheets import Sheets
+    from assay.window import LoopResult, SaturationResult, WindowTimes
 
 SCHEMA = 1
 
 
-def results_json(run: StoredRun) -> bytes:
+def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
     """Write a run's results as JSON text, ASCII only, keys in a fixed order.
 
     Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
@@ -48,26 +48,28 @@ def results_json(run: StoredRun) -> bytes:
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
-        "tests": [_test(test, run.identity.capacity_bytes) for test in run.tests],
+        "tests": [_test(sheets) for sheets in tests],
         "skipped": [asdict(test) for test in run.skipped],
     }
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(test: StoredTest, capacity_bytes: int) -> dict[str, Any]:
+def _test(sheets: Sheets) -> dict[str, Any]:
+    test = sheets.test
     return {
         "settings": asdict(test.settings),
         "started_wall_ns": test.started_wall_ns,
         "ended_wall_ns": test.ended_wall_ns,
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
-        **(_loop(test) if isinstance(test.settings, LoopSettings) else _saturation(test, capacity_bytes)),
-        "histogram": [_step(step) for step in test.steps("histogram")],
+        **sheets.results(),
+        "histogram": [step_results(step) for step in test.steps("histogram")],
     }
 
 
-def _loop(test: StoredTest) -> dict[str, Any]:
-    result, settings = loop_result(test), test.loop
+def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
+    """The numbers of a test loop."""
+    settings = test.loop
     times = window_times(test, result)
     return {
         "error_count": result.error_count,
@@ -84,8 +86,8 @@ def _times(times: WindowTimes) -> dict[str, Any]:
     return {"iops": times.iops, "latency_ms_average": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
 
 
-def _saturation(test: StoredTest, capacity_bytes: int) -> dict[str, Any]:
-    result = saturation_result(test, capacity_bytes)
+def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:
+    """The numbers of a write saturation test."""
     marks = ("peak", "peak_drop", "steady", "first_steady")
     return {
         "error_count": result.error_count,
@@ -94,7 +96,7 @@ def _saturation(test: StoredTest, capacity_bytes: int) -> dict[str, Any]:
         "steady_iops": result.steady_iops,
         "plateau": result.plateau,
         "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},
-        "samples": [_step(step) for step in test.steps("sample")],
+        "samples": [step_results(step) for step in test.steps("sample")],
     }
 
 
@@ -109,7 +111,7 @@ def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
     return {
         "round": round_.index,
         "complete": complete,
-        "cells": [{**_cell_key(cell), **_step(record)} for cell, record in cells],
+        "cells": [{**_cell_key(cell), **step_results(record)} for cell, record in cells],
     }
 
 
@@ -121,7 +123,8 @@ def _cell_key(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _step(record: StepRecord) -> dict[str, Any]:
+def step_results(record: StepRecord) -> dict[str, Any]:
+    """The numbers of one step."""
     rate = iops(record)
     return {
         "iops": float(rate),

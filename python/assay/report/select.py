@@ -6,22 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.records import Cell, LoopSettings
-from assay.report.loop import LoopSheets
 from assay.report.printed import NOT_AVAILABLE, one_decimal
 from assay.report.variable import shown
-from assay.report.wsat import SaturationSheets
 from assay.units import KIB
 from assay.window import latency_maxima
 
 if TYPE_CHECKING:
     from assay.records import StoredRun
-    from assay.report.sheets import Sheets
+    from assay.report.loop import LoopSheets
+    from assay.report.wsat import SaturationSheets
 
 _NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Selected:
     """One selected figure as printed. fresh, steady : n/a where there is none. claim : of the data sheet."""
 
     item: str
@@ -31,19 +30,6 @@ class Figure:
     claim: str
 
 
-def select_data(sheets: Sheets) -> tuple[Figure, ...]:
-    """The selected figures of one test.
-
-    Source: Select Performance Data of "Understanding SSD Performance Using the SNIA SSS PTS" (2012): IOPS of 4 and
-    8 KiB, throughput of the largest size, response times of 4 KiB, fresh and steady IOPS of the write saturation.
-    """
-    if isinstance(sheets, SaturationSheets):
-        return _saturation(sheets)
-    if isinstance(sheets, LoopSheets):
-        return _LOOPS[sheets.settings.variable](sheets)
-    return ()
-
-
 def claim_label(run: StoredRun, name: str | None) -> str:
     """What the data sheet claims of a figure, as the plan states it."""
     claims: dict[str, Any] = run.plan.get("claims") or {}
@@ -51,15 +37,21 @@ def claim_label(run: StoredRun, name: str | None) -> str:
     return _NOT_STATED if value is None else f"{value:,.12g}"
 
 
-def _saturation(sheets: SaturationSheets) -> tuple[Figure, ...]:
+def saturation_selection(sheets: SaturationSheets) -> tuple[Selected, ...]:
+    """Fresh and steady IOPS of a write saturation test."""
     result, label = sheets.result, sheets.settings.label
     fresh = NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)
     steady = NOT_AVAILABLE if result.steady_iops is None else one_decimal(result.steady_iops)
     claim = "rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None
-    return (Figure(item=label, unit="IOPS", fresh=fresh, steady=steady, claim=claim_label(sheets.run, claim)),)
+    return (Selected(item=label, unit="IOPS", fresh=fresh, steady=steady, claim=claim_label(sheets.run, claim)),)
 
 
-def _iops(sheets: LoopSheets) -> tuple[Figure, ...]:
+def loop_selection(sheets: LoopSheets) -> tuple[Selected, ...]:
+    """Figures of a test loop: IOPS of 4 and 8 KiB, throughput of the size, response times of 4 KiB."""
+    return _LOOPS[sheets.settings.variable](sheets)
+
+
+def _iops(sheets: LoopSheets) -> tuple[Selected, ...]:
     return (
         _steady(sheets, "RND 4KiB W", 0, 4, "rnd_4k_write_iops"),
         _steady(sheets, "RND 4KiB R", 100, 4, "rnd_4k_read_iops"),
@@ -68,7 +60,7 @@ def _iops(sheets: LoopSheets) -> tuple[Figure, ...]:
     )
 
 
-def _throughput(sheets: LoopSheets) -> tuple[Figure, ...]:
+def _throughput(sheets: LoopSheets) -> tuple[Selected, ...]:
     kib = sheets.settings.sizes_bytes[0] // KIB
     claimed = kib >= KIB
     return (
@@ -77,7 +69,7 @@ def _throughput(sheets: LoopSheets) -> tuple[Figure, ...]:
     )
 
 
-def _latency(sheets: LoopSheets) -> tuple[Figure, ...]:
+def _latency(sheets: LoopSheets) -> tuple[Selected, ...]:
     largest = latency_maxima(sheets.test, sheets.result).largest
     return (
         _steady(sheets, "RND 4KiB R Ave", 100, 4, "read_latency_ms"),
@@ -91,15 +83,15 @@ _LOOPS = {"iops": _iops, "throughput": _throughput, "latency": _latency}
 _UNITS = {"iops": "IOPS", "throughput": "MB/s", "latency": "ms"}
 
 
-def _steady(sheets: LoopSheets, item: str, read_pct: int, kib: int, claim: str | None = None) -> Figure:
+def _steady(sheets: LoopSheets, item: str, read_pct: int, kib: int, claim: str | None = None) -> Selected:
     return _figure(sheets, item, sheets.result.matrix.get(_cell(read_pct, kib)), claim)
 
 
-def _figure(sheets: LoopSheets, item: str, value: float | None, claim: str | None = None) -> Figure:
+def _figure(sheets: LoopSheets, item: str, value: float | None, claim: str | None = None) -> Selected:
     settings: LoopSettings = sheets.settings
     text = NOT_AVAILABLE if value is None else shown(settings).text(value)
     unit = _UNITS[settings.variable]
-    return Figure(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(sheets.run, claim))
+    return Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(sheets.run, claim))
 
 
 def _cell(read_pct: int, kib: int) -> Cell:

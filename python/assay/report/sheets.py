@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.report.header import header
 from assay.report.page import Box, Figure, Page
 from assay.report.printed import paragraph
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.profile import Profile
-    from assay.records import MeasurementWindow, StoredRun, StoredTest
-    from assay.report.page import Block
+    from assay.records import StoredRun, StoredTest
+    from assay.report.data_tables import DataTable
+    from assay.report.facts import TestFacts
+    from assay.report.page import Block, Entry, Table
+    from assay.report.select import Selected
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 1.0, "2.0": 1.2}
@@ -21,19 +27,51 @@ Sheet = tuple[str, tuple["Block", ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheets:
-    """One test on its way to pages. prefix : begins the names of its figures."""
+class Sheets(ABC):
+    """One test on its way to pages; each kind of test has its own. prefix : begins the names of its figures."""
 
     run: StoredRun
     test: StoredTest
     profile: Profile
     prefix: str
 
-    def pages(
-        self, title: str, sheets: tuple[Sheet, ...], *, window: MeasurementWindow | None, banner: str | None
-    ) -> tuple[Page, ...]:
+    @property
+    @abstractmethod
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+
+    @property
+    @abstractmethod
+    def banner(self) -> str | None:
+        """The warning over every page."""
+
+    @abstractmethod
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages of the test, without its summary."""
+
+    @abstractmethod
+    def selected(self) -> tuple[Selected, ...]:
+        """The few figures that summaries print."""
+
+    @abstractmethod
+    def own_settings(self) -> tuple[Entry, ...]:
+        """What only tests of this kind are set to do."""
+
+    @abstractmethod
+    def details(self) -> tuple[Table, ...]:
+        """Further tables for the disclosure on screen."""
+
+    @abstractmethod
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Tables of numbers, unrounded; ``suffix`` tells tests of the same name apart."""
+
+    @abstractmethod
+    def results(self) -> dict[str, Any]:
+        """The numbers of ``results.json``."""
+
+    def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""
-        head = header(self.run, self.test, self.profile, window)
+        head, banner = header(self.run, self.test, self.profile, self.facts), self.banner
         return tuple(
             Page(
                 title=title,

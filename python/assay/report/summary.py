@@ -7,46 +7,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.records import LoopSettings
 from assay.report.header import (
     ORGANISATION,
-    convergence,
     interface_label,
     nand_label,
     platform_label,
-    preconditioned_label,
-    preconditioning_label,
     purge_label,
-    range_label,
     segments_label,
-    window_label,
-    workload_dependent,
 )
-from assay.report.label import headline_window, loop_banner, saturation_banner
-from assay.report.loop import LoopSheets
 from assay.report.page import Box, Group, Header, Page, Table
 from assay.report.printed import (
     NOT_APPLICABLE,
-    NOT_AVAILABLE,
     cache_label,
     capacity_label,
     data_label,
     demand_label,
-    minutes_label,
     paragraph,
-    percent,
     printable,
     utc,
 )
-from assay.report.select import select_data
-from assay.report.wsat import SaturationSheets
-from assay.window import cell_label, withheld_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.profile import Profile
-    from assay.records import AnySettings, DriveCondition, StoredRun
+    from assay.records import DriveCondition, StoredRun
     from assay.report.page import Entry
     from assay.report.sheets import Sheets
 
@@ -106,7 +91,7 @@ def test_page(sheets: Sheets) -> Page:
         title=f"Summary Report - {name}",
         subtitle=f"{profile.market} {name}",
         header=summary_header(run, profile),
-        banner=_banner(sheets),
+        banner=sheets.banner,
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
             Table(
@@ -210,22 +195,22 @@ def _unit(value: float | None, unit: str) -> str | None:
 
 
 def _set_up(sheets: Sheets) -> tuple[str, ...]:
-    run, test = sheets.run, sheets.test
-    settings = test.settings
+    test = sheets.test
+    settings, facts = test.settings, sheets.facts
     return (
         purge_label(test),
         data_label(settings.data),
         str(settings.demand.queue_depth),
         str(settings.demand.thread_count),
-        preconditioning_label(run, test),
-        preconditioned_label(settings),
-        _test_range(run, settings),
-        workload_dependent(settings),
-        range_label(run, settings),
+        facts.independent,
+        facts.preconditioned,
+        facts.test_area,
+        facts.dependent,
+        facts.test_range,
         segments_label(settings),
-        _workload(settings),
-        _extent(sheets),
-        _steady(sheets),
+        facts.workload,
+        facts.extent,
+        facts.steady,
     )
 
 
@@ -235,7 +220,7 @@ def _skipped_row(profile: Profile, test: str, reason: str) -> tuple[str, ...]:
 
 
 def _select_table(tests: Sequence[Sheets]) -> Table:
-    found = [(sheets, figure) for sheets in tests for figure in select_data(sheets)]
+    found = [(sheets, figure) for sheets in tests for figure in sheets.selected()]
     return Table(
         caption="Select Performance Data",
         columns=("Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Data sheet claims"),
@@ -247,16 +232,16 @@ def _select_table(tests: Sequence[Sheets]) -> Table:
 
 
 def _settings_box(sheets: Sheets) -> Box:
-    test = sheets.test
+    test, facts = sheets.test, sheets.facts
     entries = (
         ("Test", test.settings.test.upper()),
         ("Test Run Date", utc(test.started_wall_ns)),
-        ("WIPC", preconditioning_label(sheets.run, test)),
-        ("WDPC", workload_dependent(test.settings)),
-        ("AR AMT / Segments", f"{range_label(sheets.run, test.settings)} / {segments_label(test.settings)}"),
+        ("WIPC", facts.independent),
+        ("WDPC", facts.dependent),
+        ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
-        ("Rounds or Time/GB", _extent(sheets)),
-        ("Steady", _steady(sheets)),
+        ("Rounds or Time/GB", facts.extent),
+        ("Steady", facts.steady),
     )
     return Box(title=test.settings.test.upper(), entries=entries, wide=True)
 
@@ -285,49 +270,7 @@ def _family(test: str) -> str:
     return test.partition("-")[0]
 
 
-def _test_range(run: StoredRun, settings: AnySettings) -> str:
-    if settings.segment_count is not None:
-        return percent(1.0)
-    return f"{settings.range_amount_bytes / run.identity.capacity_bytes * 100:.3g} %"
-
-
-def _workload(settings: AnySettings) -> str:
-    if isinstance(settings, LoopSettings):
-        return "; ".join(cell_label(cell, settings.access) for cell in settings.tracking)
-    return settings.label
-
-
-def _extent(sheets: Sheets) -> str:
-    """The rounds of the window, or time and gigabytes of a write saturation test."""
-    if isinstance(sheets, SaturationSheets):
-        result = sheets.result
-        return (
-            f"{minutes_label(result.minutes[-1])} / {result.written_gb[-1]:,.1f} GB"
-            if result.minutes
-            else NOT_APPLICABLE
-        )
-    if isinstance(sheets, LoopSheets):
-        return window_label(sheets.settings, headline_window(sheets.result))
-    return NOT_APPLICABLE
-
-
-def _banner(sheets: Sheets) -> str | None:
-    if isinstance(sheets, SaturationSheets):
-        return saturation_banner(sheets.test, sheets.result)
-    return loop_banner(sheets.test, sheets.result) if isinstance(sheets, LoopSheets) else None
-
-
 def _joined_banner(tests: Sequence[Sheets]) -> str | None:
     """The banners of all tests, each under its test's name."""
-    found = ((sheets.test.settings.test.upper(), _banner(sheets)) for sheets in tests)
+    found = ((sheets.test.settings.test.upper(), sheets.banner) for sheets in tests)
     return " | ".join(f"{name}: {text}" for name, text in found if text) or None
-
-
-def _steady(sheets: Sheets) -> str:
-    if withheld_reason(sheets.test):
-        return NOT_AVAILABLE
-    if isinstance(sheets, SaturationSheets):
-        return "reached" if sheets.result.steady_iops is not None else "not reached"
-    if isinstance(sheets, LoopSheets):
-        return convergence(sheets.settings, sheets.result.window)
-    return NOT_APPLICABLE

@@ -24,7 +24,7 @@ def tp_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     plane = plane_figure(f"{sheets.prefix}-plane", sheets.result, sheets.settings)
     subtitle, writes = sheets.convergence("Steady State Convergence Plot - 100% Writes")
     title = f"{profile.market} Throughput Test ({profile.tp.status.value}) - Report Page"
-    return sheets.made(
+    return sheets.pages(
         "Throughput Test - Report Page" if profile.header == "2.0" else title,
         (
             (subtitle, (sheets.strip(), *writes)),

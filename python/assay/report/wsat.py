@@ -7,29 +7,35 @@ draw time, gigabytes written and normalised capacity, and the Confidence Level P
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from assay.report.label import headline_window, saturation_banner
+from assay.report.data_tables import saturation_tables
+from assay.report.facts import saturation_facts, saturation_settings
+from assay.report.histogram import histogram_sheets
+from assay.report.label import saturation_banner
 from assay.report.page import Box, Text
 from assay.report.printed import NOT_AVAILABLE, minutes_label, one_decimal
+from assay.report.results_json import saturation_results
 from assay.report.saturation_figures import (
     FILLS,
     MINUTES,
     WRITTEN,
-    confidence_figure,
-    histogram_figure,
     iops_figure,
     response_figure,
 )
+from assay.report.select import saturation_selection
 from assay.report.sheets import Sheets
-from assay.units import MILLISECOND_NS, duration_label
-from assay.window import max_latency_ns, merged, response_time, step_times, withheld_reason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.records import SaturationSettings, StoredTest
-    from assay.report.page import Block, Entry, Figure, Page
+    from assay.report.data_tables import DataTable
+    from assay.report.facts import TestFacts
+    from assay.report.page import Block, Entry, Figure, Page, Table
+    from assay.report.select import Selected
     from assay.report.sheets import Sheet
-    from assay.window import Mark, ResponseTimes, SaturationResult
+    from assay.window import Mark, SaturationResult
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
@@ -44,6 +50,40 @@ class SaturationSheets(Sheets):
     def settings(self) -> SaturationSettings:
         """What the test used."""
         return self.test.saturation
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        return saturation_facts(self.run, self.test, self.result)
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return saturation_banner(self.test, self.result)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages."""
+        return wsat_pages(self)
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Fresh and steady IOPS."""
+        return saturation_selection(self)
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Samples and stop rule."""
+        return saturation_settings(self.settings)
+
+    def details(self) -> tuple[Table, ...]:
+        """None: the samples are many, and in tables."""
+        return ()
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Samples, marks and the histogram behind them."""
+        return saturation_tables(self.test, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Samples and marks."""
+        return saturation_results(self.test, self.result)
 
     def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> Sheet:
         """IOPS over time, data written or drive fills, under the strip of marks."""
@@ -66,9 +106,7 @@ def wsat_pages(sheets: SaturationSheets) -> tuple[Page, ...]:
     first, *rest = found
     with_strip = (first[0], (sheets.strip(), *first[1]))
     pages = (with_strip, *rest, *histogram_sheets(sheets))
-    return sheets.pages(
-        title, pages, window=headline_window(sheets.result), banner=saturation_banner(sheets.test, sheets.result)
-    )
+    return sheets.pages(title, pages)
 
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
@@ -95,32 +133,6 @@ def mark_label(mark: Mark | None) -> str:
     if mark is None:
         return NOT_AVAILABLE
     return f"{minutes_label(mark.minutes)} / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
-
-
-def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
-    """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
-    steps, times = sheets.test.steps("histogram"), histogram_times(sheets.test)
-    if not steps:
-        return ()
-    step = steps[0]
-    if (withheld := withheld_reason(sheets.test)) or not times.io_count:
-        reason = f"n/a: {withheld or 'no I/O completed'}"
-        return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
-    largest_ms = (max_latency_ns(step) or 0) / MILLISECOND_NS
-    what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
-    plot = confidence_figure(f"{sheets.prefix}-confidence", times, float(response_time(step)))
-    return (
-        (
-            f"Response Time Histogram - {what}, MRT = {largest_ms:.3f} ms",
-            (_or_nothing(histogram_figure(f"{sheets.prefix}-histogram", times)),),
-        ),
-        (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),
-    )
-
-
-def histogram_times(test: StoredTest) -> ResponseTimes:
-    """All response times of the histogram step behind a test; empty where it had none."""
-    return merged([times for program in test.phase("histogram") for times in step_times(program)])
 
 
 def _sheets_1_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:

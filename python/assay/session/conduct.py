@@ -9,7 +9,7 @@ from assay.device.purge import PurgeWatch
 from assay.errors import AssayError, DeviceFailureError, IdentityError
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
-from assay.records import LoopSettings
+from assay.records import LoopSettings, SaturationSettings
 from assay.rounds import until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Bench
     from assay.procedures.planned import PlannedTest
-    from assay.records import Phase, SaturationSettings, StepRecord, StepSpec
+    from assay.records import Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -44,9 +44,11 @@ def conduct(
     writer.test_started(planned.settings)
     try:
         conductor.purge()
-        if isinstance(planned.settings, LoopSettings):
-            return _conduct_loop(conductor, planned.settings, seed)
-        return _conduct_saturation(conductor, planned.settings)
+        match planned.settings:
+            case LoopSettings() as settings:
+                return _conduct_loop(conductor, settings, seed)
+            case SaturationSettings() as settings:
+                return _conduct_saturation(conductor, settings)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _REPORT_DATE = "report_date.json"
 
+_KINDS: dict[str, type[AnySettings]] = {"loop": LoopSettings, "saturation": SaturationSettings}
+
 
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
@@ -140,8 +142,12 @@ def _engine(entries: list[Entry]) -> dict[str, str]:
     return {name: ", later ".join(texts) for name, texts in values.items()}
 
 
-def _settings_kind(settings: dict[str, Any]) -> type[LoopSettings | SaturationSettings]:
-    return SaturationSettings if settings.get("kind") == "saturation" else LoopSettings
+def _settings_kind(settings: dict[str, Any]) -> type[AnySettings]:
+    """The kind that the settings say; test loops of early versions said none."""
+    name = settings.get("kind", "loop")
+    if name not in _KINDS:
+        raise StoreError("journal", f"holds a test of kind {name!r}", "use the version of Assay that wrote it")
+    return _KINDS[name]
 
 
 def _checked_tables(folder: Path, entries: list[Entry]) -> dict[str, bytes]:

@@ -50,6 +50,7 @@ from assay.window.step import (
     max_latency_ns,
     mean_latency_ns,
     response_time,
+    thread_spread,
     throughput,
 )
 
@@ -88,6 +89,7 @@ __all__ = [
     "saturation_window",
     "step_times",
     "stored_error_count",
+    "thread_spread",
     "throughput",
     "window_times",
     "withheld_reason",
