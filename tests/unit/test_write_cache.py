@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ class Cached:
 
     def __init__(self, *, enabled: bool = True, stubborn: bool = False, present: bool = True) -> None:
         self.enabled, self.stubborn, self.present = enabled, stubborn, present
+        self.asked: list[int] | None = None
 
     def namespace(self) -> int:
         """Number of the held namespace."""
@@ -33,6 +35,9 @@ class Cached:
 
     def nvme_admin(self, command: NvmeCommand) -> NvmeReply:
         """Identify the controller; feature 06h set and read."""
+        if self.asked is not None:
+            self.asked.append(command.opcode)
+            raise OSError
         if command.opcode == 0x06:
             return controller_data(cache=self.present)
         assert command.words[0] == 0x06
@@ -156,6 +161,16 @@ def test_a_cache_that_a_purge_has_switched_is_switched_back_or_ends_the_run(tmp_
         with pytest.raises(DeviceFailureError, match="its write cache was disabled and cannot be made so again"):
             held.check()
         drive.stubborn = False
+
+
+def test_a_drive_that_died_is_asked_once_and_its_note_stays(tmp_path: Path) -> None:
+    kernel(tmp_path)
+    drive, notes = Cached(), tmp_path / "notes"
+    with write_cache_held(IDENTITY, cache_of(tmp_path, drive), "disabled", notes=notes):
+        drive.asked = []
+    assert drive.asked == [0x06]
+    (note,) = notes.iterdir()
+    assert json.loads(note.read_text())["drive"] == "enabled"
 
 
 def test_nothing_is_changed_where_no_note_of_it_can_be_kept(tmp_path: Path) -> None:

@@ -92,7 +92,11 @@ class WriteCache:
     def restore(self, former: CacheView) -> bool:
         """Put back what was; whether it took."""
         drive = former.kernel if former.drive == "unknown" else former.drive
-        view = self.look() if drive == "unknown" else self.set(drive)
+        view = self.look()
+        if view.drive == "unknown" != former.drive:
+            # It does not answer any more; each further command could wait for its whole time limit.
+            return False
+        view = view if drive == "unknown" else self.set(drive)
         if view.kernel != former.kernel != "unknown":
             self._tell_kernel(former.kernel)
             view = self.look()
