@@ -65,6 +65,7 @@ class Bench:
     purge : purges it, watched, and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
     queue : settings of the block layer in force, empty where there are none.
+    host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
 
     identity: DriveIdentity
@@ -73,6 +74,7 @@ class Bench:
     verify: Callable[[], None]
     condition: Callable[[], DriveCondition]
     queue: dict[str, str] = field(default_factory=dict)
+    host_time: bool = True
 
 
 def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset()) -> DriveIdentity:
@@ -127,7 +129,14 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
         def condition() -> DriveCondition:
             return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
 
-        yield Bench(identity=drive, stimulus=stimulus, purge=purge, verify=lambda: None, condition=condition)
+        yield Bench(
+            identity=drive,
+            stimulus=stimulus,
+            purge=purge,
+            verify=lambda: None,
+            condition=condition,
+            host_time=False,
+        )
 
 
 @contextmanager

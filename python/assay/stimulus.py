@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
-_PATHS = {"interrupt": "ring, completions by interrupt", "synchronous": "one system call per I/O"}
+_PATHS = {
+    "interrupt": "ring, completions by interrupt",
+    "synchronous": "one system call per I/O",
+    "polled": "ring, completions polled for by the stimulus thread",
+    "kernel-thread": "ring, submissions polled for by a thread of the kernel",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +90,10 @@ class Stimulus:
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
         path : the way that I/Os take; ``synchronous`` serves programs with one I/O at a time per thread, others go over
-        a ring all the same.
+        a ring all the same. ``polled`` takes a drive with queues for polling (one read of its first block tells),
+        ``kernel-thread`` two idle processors per thread on a host of at least four.
+        Raises ValueRangeError where the drive or the host cannot serve the path, DeviceFailureError where the drive
+        cannot be opened.
         """
         return cls(
             NativeStimulus.real(

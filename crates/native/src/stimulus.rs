@@ -10,11 +10,13 @@ use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
+use assay_uring::path::Path;
+use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
-use crate::paths::path_of;
+use crate::paths::{open_error, path_error, path_of};
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
 use crate::state;
@@ -92,6 +94,9 @@ impl NativeStimulus {
         path: &str,
     ) -> PyResult<Self> {
         let path = path_of(path)?;
+        if path == Path::KernelThread {
+            admit_kernel_threads(thread_count as usize).map_err(|crowded| path_error(path, &crowded.to_string()))?;
+        }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
         for lane in 0..u64::from(thread_count) {
@@ -105,7 +110,7 @@ impl NativeStimulus {
             };
             openers.push(move || UringDevice::new(target));
         }
-        let stimulus = Stimulus::open(seed, openers).map_err(|error| io_error(&error))?;
+        let stimulus = Stimulus::open(seed, openers).map_err(|error| open_error(path, &error))?;
         Ok(Self::of(Engine::Real(stimulus)))
     }
 

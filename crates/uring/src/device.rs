@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
-use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Errno, Io, Nanos, Probe};
+use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
 use crate::buffers::Buffers;
 use crate::clock;
@@ -12,6 +12,9 @@ use crate::counters::CounterFile;
 use crate::path::Path;
 use crate::queue::RingQueue;
 use crate::synchronous::SynchronousQueue;
+
+/// A drive that answers no read for so long is lost.
+const PROBE_LIMIT: Nanos = Nanos(30 * Nanos::SECOND.0);
 
 /// What a lane needs to know of the drive; every lane gets its own duplicate of the gate's descriptor.
 pub struct Target {
@@ -73,8 +76,12 @@ impl UringDevice {
     /// Take over a lane's descriptor.
     ///
     /// # Errors
-    /// When the disk's counters cannot be opened.
+    /// When the disk's counters cannot be opened; `EOPNOTSUPP` where completions are to be polled for and the drive has no
+    /// queues for that, which one read of its first block tells.
     pub fn new(target: Target) -> io::Result<Self> {
+        if target.path == Path::Polled {
+            probe_polling(&target)?;
+        }
         let counters = target.counters.as_deref().map(CounterFile::open).transpose()?;
         Ok(Self { queue: None, target, counters })
     }
@@ -141,10 +148,14 @@ impl Queue {
         let buffers = Buffers::new(target.data_origin, data, slot_count, transfer)?;
         match target.path {
             Path::Synchronous if slot_count == 1 => Ok(Self::Synchronous(SynchronousQueue::new(buffers))),
-            Path::Synchronous | Path::Interrupt => {
-                RingQueue::new(target.descriptor.as_fd(), slot_count, buffers).map(Self::Ring)
-            }
+            // More than one at a time need a ring.
+            Path::Synchronous => Self::ring(target, slot_count, buffers, Path::Interrupt),
+            path => Self::ring(target, slot_count, buffers, path),
         }
+    }
+
+    fn ring(target: &Target, slot_count: u32, buffers: Buffers, path: Path) -> io::Result<Self> {
+        RingQueue::new(target.descriptor.as_fd(), slot_count, buffers, path).map(Self::Ring)
     }
 
     /// A larger queue serves a smaller program, except that one I/O at a time may go another way.
@@ -161,13 +172,29 @@ impl Queue {
         let counter_clock = clock::is_counter();
         match self {
             Self::Ring(ring) => Disclosure {
-                path: Path::Interrupt,
+                path: ring.path,
                 registration_refused: ring.registration_refused,
-                deferred_completions: ring.deferred_completions,
+                deferred_completions: ring.deferred_completions(),
                 counter_clock,
             },
             Self::Synchronous(_) => Disclosure { path: Path::Synchronous, counter_clock, ..Disclosure::default() },
         }
+    }
+}
+
+/// Drives without such queues refuse each I/O, and not the ring.
+fn probe_polling(target: &Target) -> io::Result<()> {
+    let length = target.info.logical_block;
+    let buffers = Buffers::new(0, &[], 1, length.0 as usize)?;
+    let mut queue = RingQueue::new(target.descriptor.as_fd(), 1, buffers, Path::Polled)?;
+    queue.submit(&Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length, data_index: 0 });
+    let mut completions = Vec::new();
+    queue.reap(&mut completions, Nanos(clock::monotonic().0 + PROBE_LIMIT.0))?;
+    match completions.first().map(|completion| completion.result) {
+        None => Err(io::Error::from_raw_os_error(libc::ETIMEDOUT)),
+        Some(Err(Errno(libc::EOPNOTSUPP))) => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+        // Another fault is not about the way and meets the I/Os of the steps.
+        Some(_) => Ok(()),
     }
 }
 

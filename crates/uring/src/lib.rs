@@ -5,6 +5,7 @@
 pub mod device;
 pub mod null;
 pub mod path;
+pub mod processors;
 pub mod workers;
 
 mod buffers;
@@ -15,3 +16,6 @@ mod payload;
 mod queue;
 mod ring;
 mod synchronous;
+
+#[cfg(test)]
+mod path_tests;

@@ -11,11 +11,20 @@ pub enum Path {
     Interrupt,
     /// One system call per I/O, for devices that hand I/Os of a ring to worker threads.
     Synchronous,
+    /// Over a ring whose thread looks for completions itself, on a drive with queues for that.
+    Polled,
+    /// Over a ring that a thread of the kernel watches, which takes a processor of its own.
+    KernelThread,
 }
 
 impl Path {
     /// All of them with the names they have in options and reports.
-    pub const NAMES: [(&'static str, Self); 2] = [("interrupt", Self::Interrupt), ("synchronous", Self::Synchronous)];
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("interrupt", Self::Interrupt),
+        ("synchronous", Self::Synchronous),
+        ("polled", Self::Polled),
+        ("kernel-thread", Self::KernelThread),
+    ];
 
     /// The path of a name.
     #[must_use]

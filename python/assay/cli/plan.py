@@ -77,12 +77,15 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
     return [
         f"Test      {facts['test']}: purge, {prepared}, and {span} of {facts['what']}",
         f"          {facts['steps']} of {unit}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
+        *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
         *(f"          {note}" for note in facts["notes"]),
         *(f"Deviation {line}" for line in facts["deviations"]),
     ]
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
+    from assay.window import arrival_label  # noqa: PLC0415
+
     settings, outline = test.settings, test.outline
     return {
         "test": settings.test,
@@ -97,6 +100,7 @@ def _test_facts(test: PlannedTest) -> dict[str, Any]:
         "histogram_ns": settings.histogram_ns,
         "thread_count": settings.demand.thread_count,
         "queue_depth": settings.demand.queue_depth,
+        "arrivals": arrival_label(settings.demand),
         "range_amount_bytes": settings.range_amount_bytes,
         "deviations": list(test.deviations),
     }

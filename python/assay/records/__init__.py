@@ -12,6 +12,7 @@ from assay.records.drive import (
     PurgeMethod,
     PurgeRecord,
 )
+from assay.records.host import HostCertificate, HostPoint
 from assay.records.run import (
     AnySettings,
     Cell,
@@ -60,6 +61,8 @@ __all__ = [
     "DriveIdentity",
     "DriveKind",
     "HistogramTable",
+    "HostCertificate",
+    "HostPoint",
     "IoPath",
     "KernelCounters",
     "LoopSettings",

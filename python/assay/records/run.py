@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assay.records.drive import CacheState, DriveCondition, DriveIdentity, Platform, PurgeRecord
+from assay.records.host import HostCertificate
 from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand, HistogramTable, StepRecord
 
 Variable = Literal["iops", "throughput", "latency"]
@@ -168,12 +169,14 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
+    intended : the same from when the I/Os were due, None without a stated arrival rate.
     """
 
     phase: Phase
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    intended: HistogramTable | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +246,7 @@ class StoredRun:
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
     engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
+    certificate : of the host; None where its speed is in no figure, or in runs of earlier versions.
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     """
@@ -260,3 +264,4 @@ class StoredRun:
     skipped: tuple[SkippedTest, ...] = ()
     engine: dict[str, str] = field(default_factory=dict)
     conditions: tuple[DriveCondition, ...] = ()
+    certificate: HostCertificate | None = None

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 Access = Literal["random", "sequential"]
 
-IoPath = Literal["interrupt", "synchronous"]
-"""The way that I/Os take into the kernel: over a ring with interrupts, or one system call each."""
+IoPath = Literal["interrupt", "synchronous", "polled", "kernel-thread"]
+"""The way that I/Os take into the kernel: over a ring with interrupts, one system call each, over a ring whose thread
+looks for completions itself, or over a ring that a thread of the kernel watches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,10 +27,15 @@ if TYPE_CHECKING:
 def cell_tables(test: StoredTest) -> tuple[Table, ...]:
     """Queue depth, response times, failures and gaps of every cell in the last five rounds."""
     name = test.settings.test.upper()
+    demand = test.settings.demand
+
+    def closed_or_held(record: StepRecord) -> bool:
+        return demand.arrivals_per_s is not None or holds_queue_depth(record, demand)
+
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
             "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
-            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings.demand) else ' !'}",
+            lambda r: f"{effective_queue_depth(r):.2f}{'' if closed_or_held(r) else ' !'}",
         ),
         ("average response time (ms)", lambda r: milliseconds_label(mean_latency_ns(r))),
         ("maximum response time (ms)", lambda r: milliseconds_label(max_latency_ns(r))),

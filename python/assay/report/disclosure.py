@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
+from assay.report.host import certificate_entries
 from assay.report.label import deviations
 from assay.report.page import Page, Table
 from assay.report.printed import (
@@ -24,6 +25,7 @@ from assay.report.printed import (
 from assay.report.summary import summary_header
 from assay.units import duration_label
 from assay.window import (
+    arrival_label,
     error_count,
     holds_queue_depth,
     program_audits,
@@ -38,12 +40,16 @@ if TYPE_CHECKING:
     from assay.report.sheets import Sheets
 
 
+OPEN_LOOP = "n/a: open loop"
+
+
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
     """Lay out what all tests of a run share: deviations, drive, platform and description."""
     found = deviations(run)
     tables = (
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
+        _facts("Host certificate", certificate_entries(run)),
         _facts(
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
@@ -112,7 +118,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 f"{sum(error_count(step) for step in steps)}",
                 *reads,
                 *writes,
-                f"{held} of {asked}",
+                f"{held} of {asked}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
             )
         )
@@ -173,6 +179,7 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
 
 def _platform(run: StoredRun) -> tuple[Entry, ...]:
     platform = run.platform
+    build = f", build {platform.build}" if platform.build else ""
     return (
         ("System", paragraph(platform.system)),
         ("Motherboard", paragraph(platform.motherboard)),
@@ -181,7 +188,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
         ("Operating system", paragraph(platform.operating_system)),
         ("Kernel", paragraph(platform.kernel)),
         ("Clock source", paragraph(platform.clock_source)),
-        ("Test software", paragraph(f"{platform.tool} {platform.tool_version}")),
+        ("Test software", paragraph(f"{platform.tool} {platform.tool_version}{build}")),
         *((paragraph(key), paragraph(value)) for key, value in sorted(platform.extra.items())),
     )
 
@@ -204,6 +211,7 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
     return (
         ("Profile", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
+        ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
         *sheets.own_settings(),
         ("Allowed data excursion", percent(settings.range_limit)),

@@ -131,10 +131,11 @@ class LoopSheets(Sheets):
                 (kib_label(size), *(self._cell(values, mix, size, decimals) for mix in mixes for _, values in chosen))
                 for size in sizes
             ),
-            notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
+            notes=(self.origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
         )
 
-    def _origin(self, what: str) -> str:
+    def origin(self, what: str) -> str:
+        """Say what rounds a number comes from, or why there is none."""
         window = headline_window(self.result)
         return f"{what} rounds {rounds_label(window.rounds)}." if window else no_window_reason(self.result)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import expected_drive, find_drive, open_bench
+from assay.certificate import certificate_now
 from assay.device.platform import describe_platform
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, InterruptedRunError
 from assay.procedures import plan_suite
@@ -92,15 +93,17 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
 
 
 def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, seed: int) -> dict[str, Any]:
+    platform, started_wall_ns = describe_platform(), time.time_ns()
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
         profile=profile.model_dump(mode="json", by_alias=True, exclude_none=True),
         description={key: text for key, text in plan.report.model_dump().items() if text},
         identity=bench.identity,
-        platform=describe_platform(),
+        platform=platform,
+        certificate=certificate_now(platform, started_wall_ns) if bench.host_time else None,
         deviations=planned.deviations,
         skipped=planned.skipped,
-        started_wall_ns=time.time_ns(),
+        started_wall_ns=started_wall_ns,
         seed=seed,
     )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.errors import StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
-from assay.store.tables import histogram_table, series_table, warm_up
+from assay.store.tables import histogram_table, intended_table, series_table, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         AnySettings,
         DriveCondition,
         DriveIdentity,
+        HostCertificate,
         MeasurementWindow,
         Phase,
         Platform,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, TRACES = "series", "histograms", "traces"
+SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
 ADVICE = "advice.txt"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
@@ -154,6 +155,9 @@ class RunWriter:
             f"{SERIES}/{number:06}.parquet": series_table(steps),
             f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
         }
+        if (intended := intended_table(steps)) is not None:
+            (self.folder / INTENDED).mkdir(exist_ok=True)
+            tables[f"{INTENDED}/{number:06}.parquet"] = intended
         for name, content in tables.items():
             write_durably(self.folder / name, content)
         return {
@@ -171,6 +175,7 @@ def run_document(
     description: dict[str, str],
     identity: DriveIdentity,
     platform: Platform,
+    certificate: HostCertificate | None,
     deviations: Sequence[str],
     skipped: Sequence[SkippedTest],
     started_wall_ns: int,
@@ -185,6 +190,7 @@ def run_document(
         "description": description,
         "identity": encode(identity),
         "platform": asdict(platform),
+        "certificate": None if certificate is None else asdict(certificate),
         "deviations": list(deviations),
         "skipped": [asdict(test) for test in skipped],
         "started_wall_ns": started_wall_ns,
