@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator, mo
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
 from assay.profile import WorkloadName, load_profile
-from assay.records import DataPattern, Demand, IoPath, SaturationStop
+from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
@@ -204,6 +204,8 @@ class Plan(Strict):
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
     pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
+    purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
+    write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -217,6 +219,8 @@ class Plan(Strict):
     capture: Literal["none", "times", "addresses"] = "none"
     pin: str = "auto"
     io_path: IoPath | Literal["auto"] = "auto"
+    purge: PurgeMethod | Literal["auto"] = "auto"
+    write_cache: Literal["edition", "on", "off", "as-is"] = "edition"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

@@ -47,9 +47,10 @@ class Monitor:
 
     def wait_for(self, event: str, device: str) -> None:
         """Wait until an event of a device has come. Raises GuestFailedError after two minutes."""
-        while not any(kept["event"] == event and kept["data"].get("device") == device for kept in self._events):
+        awaited = (event, device)
+        while not any((kept["event"], kept.get("data", {}).get("device")) == awaited for kept in self._events):
             self._events.append(self._read())
-        self._events = [kept for kept in self._events if kept["data"].get("device") != device]
+        self._events.clear()
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -94,8 +94,9 @@ def disk_identity(name: str, *, sysfs: Path = SYSFS) -> DriveIdentity:
     serial = _first(disk, "serial", "device/serial") or _vpd_serial(disk)
     wwn = _first(disk, "wwid", "device/wwid")
     diskseq = disk.number("diskseq")
+    namespace = _namespace(disk)
     return DriveIdentity(
-        id=serial or wwn or _boot_id(disk, capacity_bytes, diskseq),
+        id=_of_namespace(serial, namespace) or wwn or _boot_id(disk, capacity_bytes, diskseq),
         path="/dev/" + name.replace("!", "/"),
         kind="block",
         capacity_bytes=capacity_bytes,
@@ -110,7 +111,7 @@ def disk_identity(name: str, *, sysfs: Path = SYSFS) -> DriveIdentity:
         diskseq=diskseq,
         write_cache=read_write_cache(name, sysfs=sysfs),
         numa_node=numa_node(disk.folder),
-        **_namespace(disk),
+        **namespace,
     )
 
 
@@ -227,6 +228,12 @@ def _namespace(disk: Disk) -> dict[str, Any]:
         "namespace_id": disk.number("nsid"),
         "namespace_count": len(siblings),
     }
+
+
+def _of_namespace(serial: str | None, namespace: dict[str, Any]) -> str | None:
+    """The serial number is the controller's; where it has several namespaces, their number tells them apart."""
+    several = (namespace.get("namespace_count") or 1) > 1
+    return f"{serial}:{namespace['namespace_id']}" if serial and several else serial
 
 
 def _boot_id(disk: Disk, capacity_bytes: int, diskseq: int | None) -> str:

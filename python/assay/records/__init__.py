@@ -9,6 +9,7 @@ from assay.records.drive import (
     DriveIdentity,
     DriveKind,
     Platform,
+    PurgeMethod,
     PurgeRecord,
 )
 from assay.records.host import HostCertificate, HostPoint
@@ -80,6 +81,7 @@ __all__ = [
     "Phase",
     "Placement",
     "Platform",
+    "PurgeMethod",
     "PurgeRecord",
     "Round",
     "SaturationSettings",

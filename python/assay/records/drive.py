@@ -7,6 +7,18 @@ from typing import Any, Literal
 
 DriveKind = Literal["block", "file", "simulated"]
 CacheState = Literal["enabled", "disabled", "unknown"]
+PurgeMethod = Literal[
+    "format",
+    "format-crypto",
+    "sanitize-block",
+    "sanitize-crypto",
+    "sanitize-overwrite",
+    "erase",
+    "erase-enhanced",
+    "discard",
+    "overwrite",
+]
+"""Ways to purge a real drive, as chosen; which command one stands for depends on the drive's kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +74,7 @@ class DriveCondition:
 class PurgeRecord:
     """How the drive was purged and what proves it.
 
-    method : ``simulated purge``, ``discard`` or ``overwrite``, as printed.
+    method : as printed: ``NVMe Format (user data erase)``, ``discard``, ``overwrite``, ``simulated purge`` and so on.
     proof : one sentence saying what was checked. deviation : why this is less than a purge, or None.
     """
 

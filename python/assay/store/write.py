@@ -39,6 +39,7 @@ RUN_SCHEMA = 2
 SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
+ADVICE = "advice.txt"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
@@ -145,6 +146,19 @@ class RunWriter:
     def note(self, kind: str, **data: Any) -> None:
         """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
         self._journal.append(kind, lambda: data)
+
+    def keep_advice(self, advice: str) -> None:
+        """What frees the drive if this run is cut short, in the journal and in a file; returns once both are durable.
+
+        Raises StoreError.
+        """
+        self._journal.append("advice", lambda: {"text": advice})
+        self._journal.wait()
+        try:
+            write_durably(self.folder / ADVICE, f"{advice}\n".encode())
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise StoreError(str(self.folder / ADVICE), reason, "make the run folder writable") from None
 
     def wait(self) -> None:
         """Return once everything is durable. Raises StoreError."""
