@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import time
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -96,6 +97,7 @@ class RunWriter:
         head = canonical(document)
         self.folder = folder
         self._program_count = 0
+        self._traces: Counter[str] = Counter()
         try:
             self._lock = _locked(folder)
             for name in (SERIES, HISTOGRAMS):
@@ -134,10 +136,15 @@ class RunWriter:
         self._journal.append("verdict", lambda: encode(window))
 
     def trace_path(self, name: str) -> Path:
-        """Where the completions of a program are to be kept; the folder is made."""
+        """Where the completions of a program are to be kept; the folder is made.
+
+        Programs of one name are numbered: ``hir-segment-0001``, ``hir-segment-0001-2`` and so on.
+        """
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / f"{name}.parquet"
+        self._traces[name] += 1
+        number = self._traces[name]
+        return folder / f"{name}{f'-{number}' if number > 1 else ''}.parquet"
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
