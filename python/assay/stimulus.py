@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
+# What a StepRecord has from elsewhere, or in a form of its own.
+_NOT_NATIVE = {"label", "read", "write", "counters_before", "counters_after", "drive_events"}
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
     "synchronous": "one system call per I/O",
@@ -197,7 +199,7 @@ class Stimulus:
 
 
 def _step(label: str, step: NativeStep) -> StepRecord:
-    values = _fields(StepRecord, step, skip={"label", "read", "write", "counters_before", "counters_after"})
+    values = _fields(StepRecord, step, skip=_NOT_NATIVE)
     return StepRecord(
         label=label,
         read=_direction(step.read),

@@ -41,11 +41,23 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
         _number(health, "nvme_smart_health_information_log", "percentage_used"),
     )
     return DriveCondition(
-        link=_sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder),
+        link=_link(folder, sysfs),
         temperature_c=next((value for value in temperatures if value is not None), None),
         wear_used_pct=next((value for value in wear if value is not None and 0 <= value < _ALL_ONES), None),
         health=health_counts(health),
     )
+
+
+def read_link(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> str | None:
+    """The link of a block drive as negotiated, by sysfs alone; None where it is not told.
+
+    Worked: an NVMe drive in a slot of two lanes -> ``PCIe 8.0 GT/s x2 of PCIe 16.0 GT/s x4``.
+    """
+    return _link(sysfs_directory(identity, sysfs=sysfs).resolve(), sysfs)
+
+
+def _link(folder: Path, sysfs: Path) -> str | None:
+    return _sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder)
 
 
 def _pcie_link(folder: Path) -> str | None:

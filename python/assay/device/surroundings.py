@@ -66,11 +66,23 @@ def read_surroundings(identity: DriveIdentity, *, sysfs: Path = SYSFS, proc: Pat
         numa_node=numa_node(folder) if folder else None,
         cpu_nodes=_cpu_nodes(sysfs),
         memory_available_bytes=available_memory_bytes(proc=proc),
-        swap_in_pages=_vmstat(proc, "pswpin"),
+        swap_in_pages=swap_in_pages(proc=proc),
         other_io_bytes=_io_bytes(disk, sysfs),
         neighbours=_neighbours(disk, sysfs) if disk else (),
         clock_source=read_text(sysfs / "devices/system/clocksource/clocksource0/current_clocksource"),
     )
+
+
+def swap_in_pages(*, proc: Path = _PROC) -> int | None:
+    """Pages that the host has read back from swap since its start; None where it is not told.
+
+    Source: Linux ``proc_vmstat(5)``, ``pswpin``.
+    """
+    try:
+        fields = dict(line.split() for line in (proc / "vmstat").read_text("ascii").splitlines())
+        return int(fields["pswpin"])
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def _each_once(paths: Iterable[Path]) -> tuple[str, ...]:
@@ -98,14 +110,6 @@ def _cpu_nodes(sysfs: Path) -> tuple[int, ...]:
         for path in (sysfs / f"devices/system/cpu/cpu{cpu}").glob("node[0-9]*")
     }
     return tuple(sorted(nodes))
-
-
-def _vmstat(proc: Path, name: str) -> int | None:
-    try:
-        fields = dict(line.split() for line in (proc / "vmstat").read_text("ascii").splitlines())
-        return int(fields[name])
-    except (OSError, ValueError, KeyError):
-        return None
 
 
 def _io_bytes(disk: Disk | None, sysfs: Path) -> dict[str, int]:

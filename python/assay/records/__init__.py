@@ -51,7 +51,7 @@ from assay.records.stimulus import (
     StepSpec,
     StopRule,
 )
-from assay.records.watched import HostRecord
+from assay.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
 
 __all__ = [
     "IDLE",
@@ -67,8 +67,11 @@ __all__ = [
     "Demand",
     "DirectionRecord",
     "DriveCondition",
+    "DriveEvent",
     "DriveIdentity",
     "DriveKind",
+    "DriveRecord",
+    "DriveState",
     "HistogramTable",
     "HostCertificate",
     "HostPoint",

@@ -15,7 +15,7 @@ from assay.records.settings import (
     SaturationSettings,
 )
 from assay.records.stimulus import HistogramTable, StepRecord
-from assay.records.watched import HostRecord
+from assay.records.watched import DriveRecord, HostRecord
 
 Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
 
@@ -71,6 +71,7 @@ class StoredProgram:
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
+    drive : what was seen of the drive from beside it, None for one that is simulated or a file.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
     """
 
@@ -79,6 +80,7 @@ class StoredProgram:
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
     host: HostRecord | None = None
+    drive: DriveRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
 
 
@@ -87,6 +89,7 @@ class StoredTest:
     """One test of a run as the run folder holds it.
 
     programs : what ran, in order. verdict : the last one taken.
+    conditions : of the drive, before the purge and behind the last program; none in runs of earlier versions.
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
         ``interrupted`` or ``device-failure``.
     """
@@ -98,6 +101,7 @@ class StoredTest:
     programs: tuple[StoredProgram, ...]
     verdict: MeasurementWindow | None
     ended: str | None
+    conditions: tuple[DriveCondition, ...] = ()
 
     @property
     def loop(self) -> LoopSettings:

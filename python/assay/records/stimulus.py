@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from assay.records.watched import DriveEvent
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -171,6 +173,7 @@ class StepRecord:
     counters_before, counters_after : at the step's two boundaries, None where the drive has none.
     thread_io_count_min, thread_io_count_max : completions within [0, T] of the thread with the fewest and of that with
         the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
+    drive_events : what the kernel's log said of the drive meanwhile, at most the 16 gravest, to about half a second.
     ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors`` or ``hung``.
     """
 
@@ -191,6 +194,7 @@ class StepRecord:
     offered_io_count: int | None = None
     thread_io_count_min: int | None = None
     thread_io_count_max: int | None = None
+    drive_events: tuple[DriveEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,6 +14,7 @@ from assay.records import (
     CrossStimulusSettings,
     DriveCondition,
     DriveIdentity,
+    DriveRecord,
     HostCertificate,
     HostRecord,
     IdleRecoverySettings,
@@ -101,6 +102,7 @@ class _Test:
     tables: dict[str, bytes]
     purge: PurgeRecord | None = None
     programs: list[StoredProgram] = field(default_factory=list)
+    conditions: list[DriveCondition] = field(default_factory=list)
     verdict: MeasurementWindow | None = None
     ended: str | None = None
     ended_wall_ns: int | None = None
@@ -111,6 +113,8 @@ class _Test:
                 self.purge = decode(PurgeRecord, entry.data, name="journal")
             case "steps":
                 self._take_steps(entry.data)
+            case "test_condition":
+                self.conditions.append(decode(DriveCondition, entry.data, name="journal"))
             case "verdict":
                 self.verdict = decode(MeasurementWindow, entry.data, name="journal")
             case "test_ended" if self.ended is None:
@@ -124,6 +128,7 @@ class _Test:
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
             host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
+            drive=decode(DriveRecord, data["drive"], name="journal") if "drive" in data else None,
         )
         self.programs.append(program)
 
@@ -141,6 +146,7 @@ class _Test:
             programs=tuple(self.programs),
             verdict=self.verdict,
             ended=self.ended,
+            conditions=tuple(self.conditions),
         )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         AnySettings,
         DriveCondition,
         DriveIdentity,
+        DriveRecord,
         HostCertificate,
         HostRecord,
         MeasurementWindow,
@@ -118,16 +119,23 @@ class RunWriter:
         self._journal.append("purged", lambda: encode(record))
 
     def stepped(
-        self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0, host: HostRecord | None = None
+        self,
+        steps: Sequence[StepRecord],
+        *,
+        phase: Phase,
+        index: int = 0,
+        host: HostRecord | None = None,
+        drive: DriveRecord | None = None,
     ) -> None:
         """A program ran; returns once its record is durable.
 
         phase : of the test. index : the round, or the program of samples, from 1. host : what the test system did.
+        drive : what was seen of the drive from beside it.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1
         number = self._program_count
-        watched = {"host": encode(host)} if host else {}
+        watched = {name: encode(record) for name, record in (("host", host), ("drive", drive)) if record}
         self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index) | watched)
         self._journal.wait()
 
@@ -149,6 +157,10 @@ class RunWriter:
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
         self._journal.append("condition", lambda: encode(condition))
+
+    def test_condition(self, condition: DriveCondition) -> None:
+        """The condition of the drive before or behind the test that runs."""
+        self._journal.append("test_condition", lambda: encode(condition))
 
     def note(self, kind: str, **data: Any) -> None:
         """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
