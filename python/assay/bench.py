@@ -22,8 +22,8 @@ from assay.device.simulated import is_simulated, parse_simulated
 from assay.errors import DeviceFailureError, UsageError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.units import KIB, gigabytes
+from assay.stimulus import IO_TIME_LIMIT_NS, Stimulus
+from assay.units import KIB, SECOND_NS, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -146,6 +146,7 @@ def _real(
         drive,
         answers,
         io_path=plan.io_path,
+        io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
         needed_bytes=max(test.settings.range_amount_bytes for test in tests),
         thread_count=max(demand.thread_count for demand in demands),
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
@@ -171,12 +172,13 @@ def hold_drive(
     transfer_bytes_max: int,
     seed: int,
     io_path: IoPath | Literal["auto"] = "auto",
+    io_time_limit_ns: int = IO_TIME_LIMIT_NS,
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
-    hands the I/Os of a ring to worker threads.
+    hands the I/Os of a ring to worker threads. io_time_limit_ns : an I/O that takes longer ends its program.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     with (
@@ -197,6 +199,7 @@ def hold_drive(
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
             path=_probed(held, drive) if io_path == "auto" else io_path,
+            io_time_limit_ns=io_time_limit_ns,
         ) as stimulus,
     ):
         yield held, stimulus, queue

@@ -203,6 +203,9 @@ class Plan(Strict):
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
+    io_time_limit_seconds : an I/O of a real drive that takes longer ends the run as a device failure.
+    stall_limit_seconds : longest time in which a real drive may complete nothing; beyond, a round or sample is void.
+    on_stall : after a void round or sample, ``continue`` with a window that begins anew, or ``stop``.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -215,6 +218,9 @@ class Plan(Strict):
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
     io_path: IoPath | Literal["auto"] = "auto"
+    io_time_limit_seconds: float = Field(default=35, ge=1, le=3600)
+    stall_limit_seconds: float = Field(default=2, ge=0.5, le=3600)
+    on_stall: Literal["continue", "stop"] = "continue"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()

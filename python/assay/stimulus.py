@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay._native import NativeStimulus
 from assay.errors import StoreError
 from assay.records import DirectionRecord, KernelCounters, StepRecord
+from assay.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
+IO_TIME_LIMIT_NS = 35 * SECOND_NS
+"""An I/O that takes longer ends the program; the kernel's own limit for NVMe is 30 s and is to act first."""
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
     "synchronous": "one system call per I/O",
@@ -41,8 +44,8 @@ class Capture:
 class Stimulus:
     """The stimulus of one drive; owns its threads and must be closed. Use it as a context manager."""
 
-    def __init__(self, native: NativeStimulus) -> None:
-        self._native = native
+    def __init__(self, native: NativeStimulus, io_time_limit_ns: int = IO_TIME_LIMIT_NS) -> None:
+        self._native, self._io_time_limit_ns = native, io_time_limit_ns
 
     @classmethod
     def simulated(cls, card: object, *, seed: int, epoch_wall_ns: int) -> Self:
@@ -83,6 +86,7 @@ class Stimulus:
         counters_path: str | None,
         transfer_bytes_max: int = 0,
         path: IoPath = "interrupt",
+        io_time_limit_ns: int = IO_TIME_LIMIT_NS,
     ) -> Self:
         """Drive a device or file through the gate's descriptor.
 
@@ -92,6 +96,7 @@ class Stimulus:
         path : the way that I/Os take; ``synchronous`` serves programs with one I/O at a time per thread, others go over
         a ring all the same. ``polled`` takes a drive with queues for polling (one read of its first block tells),
         ``kernel-thread`` two idle processors per thread on a host of at least four.
+        io_time_limit_ns : an I/O that takes longer ends its program; above 0.
         Raises ValueRangeError where the drive or the host cannot serve the path, DeviceFailureError where the drive
         cannot be opened.
         """
@@ -106,7 +111,8 @@ class Stimulus:
                 transfer_bytes_max,
                 counters_path,
                 path,
-            )
+            ),
+            io_time_limit_ns,
         )
 
     def run(
@@ -124,7 +130,7 @@ class Stimulus:
         could not be made ready, StoreError where a capture could not be written or has lost completions.
         """
         asked = None if capture is None else (capture.path, capture.addresses)
-        native, captured = self._native.run(list(steps), ERROR_LIMIT, watch, asked)
+        native, captured = self._native.run(list(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")

@@ -52,6 +52,25 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread"]),
             help="The way that the I/Os of a real drive take; auto probes the drive.",
         ),
+        click.option(
+            "--io-time-limit",
+            "io_time_limit_seconds",
+            type=float,
+            metavar="SECONDS",
+            help="An I/O that takes longer ends the run with exit code 4; 35 unless given, the kernel's own being 30.",
+        ),
+        click.option(
+            "--stall-limit",
+            "stall_limit_seconds",
+            type=float,
+            metavar="SECONDS",
+            help="A round in which a real drive completes nothing for longer is void; 2 unless given.",
+        ),
+        click.option(
+            "--on-stall",
+            type=click.Choice(["continue", "stop"]),
+            help="After a void round: begin the window anew, at most three times, or stop with exit code 4.",
+        ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]
     for option in reversed(options):
