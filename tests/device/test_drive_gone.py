@@ -20,10 +20,11 @@ from conftest import allocate, command
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
-FILE_SYSTEM_BYTES = 400 << 20
+FILE_SYSTEM_BYTES = 320 << 20
 # EXT4_IOC_SHUTDOWN without writing anything back.
 SHUTDOWN, SHUTDOWN_NOW = 0x8004587D, 2
 HANG_LIMIT_S = 3
+FEW_ROUNDS = 'schema = 1\ndrive = "/dev/null"\n[iops]\nround_limit = 8\n'
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -84,6 +85,7 @@ def hosted(needs_root: None, tmp_path: Path) -> Iterator[HostedDrive]:  # noqa: 
             command("losetup", "--detach", node)
     finally:
         _until(lambda: _unmounted(mount))
+        system.unlink()
 
 
 def _unmounted(mount: Path) -> bool:
@@ -161,7 +163,7 @@ def test_a_drive_that_fails_in_mid_run_ends_it_with_exit_code_4(
         fault(hosted)
         code, error, took_s = ended(process, 60)
     assert (code, said in error, error.count("\n")) == (4, True, 1), error
-    assert took_s < 20
+    assert took_s < 60
     assert_no_headline(out)
 
 
@@ -197,13 +199,14 @@ def test_a_signal_in_a_hang_stops_the_run_within_seconds(
 def test_a_drive_that_hangs_for_five_seconds_voids_the_round_and_the_window_begins_anew(
     hosted: HostedDrive, tmp_path: Path
 ) -> None:
-    out = tmp_path / "run"
-    with running(hosted, out) as process:
+    out, plan = tmp_path / "run", tmp_path / "few.toml"
+    plan.write_text(FEW_ROUNDS, "utf-8")
+    with running(hosted, out, str(plan)) as process:
         hosted.freeze()
         time.sleep(5)
         hosted.thaw()
         code, error, _ = ended(process, 200)
-    # A busy host may keep the rounds behind from being steady.
+    # A busy host may keep the rounds behind it from being steady.
     assert code in {0, 7}, error
     found = results(out)
     (void,) = [one for one in found["rounds"] if one["void"]]
@@ -216,6 +219,20 @@ def test_a_drive_that_hangs_for_five_seconds_voids_the_round_and_the_window_begi
     number = void["round"]
     assert f"ROUND {number} VOID: the drive stalled for" in (out / "report/report.html").read_text("utf-8")
     assert '"kind":"stall"' in (out / "journal.jsonl").read_text("utf-8")
+
+
+def test_a_tester_that_was_stopped_is_not_laid_to_the_drive(hosted: HostedDrive, tmp_path: Path) -> None:
+    out, plan = tmp_path / "run", tmp_path / "few.toml"
+    plan.write_text(FEW_ROUNDS.replace("8", "5"), "utf-8")
+    with running(hosted, out, str(plan), "--io-time-limit", "2") as process:
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(5)
+        process.send_signal(signal.SIGCONT)
+        code, error, _ = ended(process, 100)
+    assert code in {0, 7}, error
+    found = results(out)
+    assert [one["void"] for one in found["rounds"]] == [None] * 5
+    assert max(cell["latency_ns_max"] or 0 for one in found["rounds"] for cell in one["cells"]) > 4e9
 
 
 def test_the_first_void_round_ends_the_run_where_the_plan_says_stop(hosted: HostedDrive, tmp_path: Path) -> None:

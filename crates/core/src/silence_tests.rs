@@ -1,5 +1,7 @@
 //! Silence of a drive as it is seen from beside the lanes: by looks at stated instants, and in real time.
 
+use std::cell::Cell;
+
 use super::*;
 use crate::contract::{Completion, Errno, Io, Probe};
 use crate::pattern::{AccessPattern, Cursor};
@@ -13,6 +15,7 @@ struct Holding {
     nth: usize,
     submitted: usize,
     due: Vec<(Instant, Io)>,
+    walls: Cell<u64>,
 }
 
 impl Device for Holding {
@@ -22,8 +25,12 @@ impl Device for Holding {
     fn now(&self) -> Nanos {
         Nanos(self.began.elapsed().as_nanos() as u64)
     }
+    /// Set back by an hour at every look, or on by a day.
     fn wall(&self) -> Nanos {
-        self.now()
+        let looks = self.walls.get() + 1;
+        self.walls.set(looks);
+        let day = if looks.is_multiple_of(2) { 86_400 } else { 0 };
+        Nanos((1_000_000 + day - 3_600 * looks) * 1_000_000_000)
     }
     fn blocks(&self) -> bool {
         self.inside
@@ -59,7 +66,9 @@ impl Device for Holding {
 
 fn holding(inside: bool, hold: Duration) -> Stimulus<Holding> {
     let began = Instant::now();
-    let opener = move || Ok::<_, Errno>(Holding { began, inside, hold, nth: 20, submitted: 0, due: Vec::new() });
+    let opener = move || {
+        Ok::<_, Errno>(Holding { began, inside, hold, nth: 20, submitted: 0, due: Vec::new(), walls: Cell::new(0) })
+    };
     Stimulus::open(7, vec![opener]).expect("opens")
 }
 
@@ -104,6 +113,21 @@ fn a_step_without_ios_is_no_silence() {
     let mut stimulus = holding(false, Duration::ZERO);
     let records = stimulus.run(&[step(100), idle], Limits::default(), |_| Decision::Continue).expect("runs");
     assert!(stalls_ms(&records)[1] < 250);
+}
+
+#[test]
+fn a_wall_clock_that_is_set_disturbs_no_duration() {
+    let mut stimulus = holding(false, Duration::ZERO);
+    let records = stimulus.run(&[step(100), step(100)], Limits::default(), |_| Decision::Continue).expect("runs");
+    let walls: Vec<u64> = records.iter().map(|record| record.start_wall.0 / 1_000_000_000_000).collect();
+    assert_eq!(walls, [996, 1079]);
+    for record in &records {
+        let read = &record.read;
+        assert_eq!(record.span, Nanos(100_000_000));
+        assert!(record.outstanding_ns <= record.span.0 && read.latency_max_ns < Some(1_000_000_000));
+        assert!(record.first_submission >= Some(record.start) && record.first_submission <= record.last_submission);
+    }
+    assert_eq!(records[1].start, records[0].start + records[0].span);
 }
 
 /// The lane can neither be joined nor told to stop; whoever asked is told all the same, and lets go of it.
