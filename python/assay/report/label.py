@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph
 from assay.units import SECOND_NS
-from assay.window import offered_rates, stalls
+from assay.window import host_reason, offered_rates, stalls
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
@@ -55,6 +55,8 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
     warnings += _void(test)
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    elif found := host_reason(test):
+        warnings.append(f"NO HEADLINE: {found}")
     rates = offered_rates(test, result).values()
     if missed := sum(rate.grade == "invalid" for rate in rates):
         warnings.append(f"OFFERED RATE NOT REACHED in {missed} of {_count(len(rates), 'cell')}")
@@ -72,6 +74,8 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
     warnings += _void(test)
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    elif found := host_reason(test):
+        warnings.append(f"NO HEADLINE: {found}")
     return " - ".join(warnings) or None
 
 

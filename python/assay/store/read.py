@@ -15,6 +15,7 @@ from assay.records import (
     DriveCondition,
     DriveIdentity,
     HostCertificate,
+    HostRecord,
     IdleRecoverySettings,
     LoopSettings,
     MeasurementWindow,
@@ -122,6 +123,7 @@ class _Test:
             steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
+            host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
         )
         self.programs.append(program)
 
