@@ -10,10 +10,12 @@ from assay.window import (
     complete_samples,
     is_complete,
     is_verdict_sample,
+    is_void,
     issued_bytes,
     measurement_window,
     saturation_window,
     verdict_sample,
+    void_reason,
     written_bytes,
 )
 
@@ -30,7 +32,7 @@ RECENT_SAMPLES = 5
 
 _BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
 
-Ending = Literal["steady", "round-limit", "time", "amount", "incomplete"]
+Ending = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +40,14 @@ class Judged:
     """A round or a program of samples that ran, and the verdict up to it.
 
     index : from 1. steps : what ran. window : None before five values.
-    ended : why nothing follows, None where more does.
+    void : why it enters no verdict, None where it may. ended : why nothing follows, None where more does.
     """
 
     index: int
     steps: tuple[StepRecord, ...]
     window: MeasurementWindow | None
     ended: Ending | None
+    void: str | None = None
 
 
 def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
@@ -52,17 +55,25 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[Ste
 
     run_round : runs the cells of round ``index`` (from 1) and returns what they did, durably stored.
     Yields each round with its verdict. Stops after the first steady one, after the limit, or after one that is
-    not complete.
+    not complete; a void one is left out, and the window begins anew behind it, as often as the settings allow.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
     done: list[Round] = []
+    void_count = 0
     for index in range(1, settings.round_limit + 1):
         cells = tuple(run_round(index))
-        done.append(Round(index=index, cells=cells))
+        void = void_reason(cells, settings)
+        void_count += void is not None
         complete = is_complete(cells, settings)
+        if complete:
+            done.append(Round(index=index, cells=cells))
         window = measurement_window(done, settings) if complete else None
-        ended = _round_ending(index, settings, window, complete=complete)
-        yield Judged(index=index, steps=cells, window=window, ended=ended)
+        ended: Ending | None = "incomplete"
+        if void_count > settings.void_limit:
+            ended = "stalled"
+        elif complete or void:
+            ended = _round_ending(index, settings, window)
+        yield Judged(index=index, steps=cells, window=window, void=void, ended=ended)
         if ended:
             return
 
@@ -74,9 +85,9 @@ def until_saturated(
 
     run_samples : runs program ``index`` (from 1) of ``count`` samples and returns what they did, durably stored.
     Yields each program, with a verdict where it ends at a verdict sample.
-    A program ends at a verdict sample, or before where the time or the amount
-    may be reached at the pace of the last five samples; the amount is exceeded by less than a sample, or by a few where
-    a drive gets faster just then.
+    A program ends at a verdict sample, or before where the time or the amount may be reached at the pace of the last
+    five samples; the amount is exceeded by less than a sample, or by a few where a drive gets faster just then. A void
+    sample makes the five-point rule begin anew behind it.
     Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
     """
     done: list[StepRecord] = []
@@ -89,14 +100,10 @@ def until_saturated(
         judging = is_verdict_sample(len(done), settings)
         window = saturation_window(complete_samples(done), settings) if judging else None
         ended = _sample_ending(settings, done, window)
-        yield Judged(index=index, steps=steps, window=window, ended=ended)
+        yield Judged(index=index, steps=steps, window=window, void=void_reason(steps, settings), ended=ended)
 
 
-def _round_ending(
-    index: int, settings: LoopSettings, window: MeasurementWindow | None, *, complete: bool
-) -> Ending | None:
-    if not complete:
-        return "incomplete"
+def _round_ending(index: int, settings: LoopSettings, window: MeasurementWindow | None) -> Ending | None:
     if window and window.reached:
         return "steady"
     return "round-limit" if index == settings.round_limit else None
@@ -123,6 +130,8 @@ def _sample_ending(
 ) -> Ending | None:
     if len(complete_samples(done)) < len(done):
         return "incomplete"
+    if sum(is_void(sample, settings) for sample in done) > settings.void_limit:
+        return "stalled"
     if settings.stop in _BY_VERDICT and window and window.reached:
         return "steady"
     if settings.stop in _BY_AMOUNT and written_bytes(done) >= settings.amount_bytes:

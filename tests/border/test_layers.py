@@ -33,7 +33,7 @@ ALLOWED = {
     "certificate": BASE | {"device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
     "session": BASE
-    | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
+    | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan", "window"},
     "cli": BASE
     | {
         "bench",
