@@ -9,6 +9,7 @@ import secrets
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from assay._native import hands_to_workers
@@ -22,6 +23,7 @@ from assay.device.purge import choose_purge, purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.device.transport import HeldDrive, command_set
+from assay.device.watch import DriveWatch
 from assay.device.write_cache import WriteCache, write_cache_held
 from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
 from assay.host import HostWatch
@@ -72,6 +74,7 @@ class Bench:
     verify : raises where it is no longer the drive that was named.
     heat : raises DeviceFailureError where it is as warm as it warns of.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
+    watch_drive : a block in which the drive is watched from beside it; gives None where the kernel has no such drive.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
@@ -83,6 +86,7 @@ class Bench:
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
+    watch_drive: Callable[[], AbstractContextManager[DriveWatch | None]] = nullcontext
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -221,8 +225,14 @@ def _real(
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
                 watch_host=HostWatch,
+                watch_drive=partial(_watch_drive, drive, cache),
                 queue=queue | cache.facts,
             )
+
+
+def _watch_drive(drive: DriveIdentity, cache: HeldCache) -> AbstractContextManager[DriveWatch | None]:
+    asked = (lambda: cache.cache.look().drive) if cache.cache.settable else None
+    return DriveWatch(drive, asked) if drive.kind == "block" else nullcontext()
 
 
 def _cache_held(plan: Plan, held: OpenDrive, tests: Sequence[PlannedTest]) -> AbstractContextManager[HeldCache]:

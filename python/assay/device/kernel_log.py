@@ -47,13 +47,15 @@ def log_names(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> LogNames:
     """
     devices, words = set(), set()
     for place in drive_places(identity, sysfs=sysfs):
-        subsystem = (place / "subsystem").resolve().name
+        link = place / "subsystem"
+        subsystem = link.resolve().name if link.exists() else ""
         words.add(place.name)
-        devices.add(f"+{subsystem}:{place.name}")
-        if number := read_text(place / "dev"):
-            devices.add(f"{'b' if subsystem == 'block' else 'c'}{number}")
+        if subsystem:
+            devices.add(f"+{subsystem}:{place.name}")
+        if node := read_text(place / "dev"):
+            devices.add(f"{'b' if subsystem == 'block' else 'c'}{node}")
         # libata names its links and devices after the port: ata3, ata3.00.
-        words.update(f"{place.name}.{link:02}" for link in range(16) if re.fullmatch(r"ata\d+", place.name))
+        words.update(f"{place.name}.{number:02}" for number in range(16) if re.fullmatch(r"ata\d+", place.name))
     return LogNames(frozenset(devices), _any_of(words))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from assay.device.cache import read_write_cache
@@ -18,6 +17,7 @@ from assay.records import DriveEvent, DriveRecord, DriveState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from assay.records import CacheState, DriveIdentity, StepRecord
 
@@ -107,7 +107,7 @@ def read_state(
     return DriveState(
         write_cache=read_write_cache(folder.name, sysfs=sysfs),
         write_cache_drive=asked() if asked else "unknown",
-        queue=queue_settings(identity, sysfs=sysfs),
+        queue={name: text for name, text in queue_settings(identity, sysfs=sysfs).items() if name != "write_cache"},
         link=read_link(identity, sysfs=sysfs),
         controller=_controller_state(identity, folder, sysfs),
         temperature_c=sensor_c(folder, "input"),

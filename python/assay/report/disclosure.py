@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
+from assay.report.checks import condition_table, event_tables, run_checks_table
 from assay.report.host import certificate_entries
 from assay.report.label import deviations
 from assay.report.page import Page, Table
@@ -60,6 +61,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
         _health(run),
+        *filter(None, (condition_table(run),)),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
     return (
@@ -77,7 +79,13 @@ def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
     test = sheets.test
     name = test.settings.test.upper()
-    return (*_test_facts(sheets), _audit(name, test), *_stalls(name, test), *sheets.details())
+    return (
+        *_test_facts(sheets),
+        _audit(name, test),
+        *_stalls(name, test),
+        *event_tables(name, test),
+        *sheets.details(),
+    )
 
 
 def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Page]:
@@ -85,6 +93,7 @@ def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Pag
     return [
         _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
         _page(run, profile, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
+        _page(run, profile, "Disclosure - Checks during the Tests", ((run_checks_table(tests),),)),
         *(
             _page(run, profile, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests

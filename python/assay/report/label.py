@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph
-from assay.units import SECOND_NS
-from assay.window import host_reason, offered_rates, stalls
+from assay.window import check_reason, host_reason, offered_rates, void_places
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
@@ -55,7 +54,7 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
     warnings += _void(test)
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
-    elif found := host_reason(test):
+    elif found := host_reason(test) or check_reason(test):
         warnings.append(f"NO HEADLINE: {found}")
     rates = offered_rates(test, result).values()
     if missed := sum(rate.grade == "invalid" for rate in rates):
@@ -74,7 +73,7 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
     warnings += _void(test)
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
-    elif found := host_reason(test):
+    elif found := host_reason(test) or check_reason(test):
         warnings.append(f"NO HEADLINE: {found}")
     return " - ".join(warnings) or None
 
@@ -89,20 +88,14 @@ def advanced_banner(
     warnings += _void(test)
     if error_count:
         warnings.append(f"NO HEADLINE: {_count(error_count, 'I/O error')}")
+    elif found := check_reason(test):
+        warnings.append(f"NO HEADLINE: {found}")
     return " - ".join(warnings) or None
 
 
 def _void(test: StoredTest) -> list[str]:
     """Name what is void. Worked: a stall in round 3 -> ``["ROUND 3 VOID: the drive stalled for 5.0 s"]``."""
-    longest: dict[tuple[str, int], int] = {}
-    for stall in stalls(test):
-        if stall.void:
-            place = (stall.phase, stall.index)
-            longest[place] = max(longest.get(place, 0), stall.span_ns)
-    return [
-        f"{_place(phase, index)} VOID: the drive stalled for {span_ns / SECOND_NS:.1f} s"
-        for (phase, index), span_ns in longest.items()
-    ]
+    return [f"{_place(phase, index)} VOID: {paragraph(told)}" for (phase, index), told in void_places(test).items()]
 
 
 def _place(phase: str, index: int) -> str:

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.bench import Bench
+    from assay.device.watch import DriveWatch
     from assay.procedures.planned import PlannedTest
     from assay.records import AnySettings, Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
+
+    Watcher = Callable[[int, int, int, int], None]
 
 
 def conduct(
@@ -47,6 +50,7 @@ def conduct(
     writer.test_started(planned.settings)
     try:
         with change_told(bench.verify):
+            writer.test_condition(bench.condition())
             conductor.purge()
             return _conduct(conductor, planned.settings, seed)
     except KeyboardInterrupt:
@@ -104,6 +108,18 @@ def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettin
             conductor.run_once("group", program, index)
     conductor.end("time")
     return True
+
+
+def _both(drive: DriveWatch | None, watch: Watcher) -> Watcher:
+    """Look at the drive whenever the stimulus is looked at, so that what befalls it is known to the step."""
+    if drive is None:
+        return watch
+
+    def look(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:
+        drive.look(step_index)
+        watch(step_index, io_count, latency_ns_sum, elapsed_ns)
+
+    return look
 
 
 def _saturate(conductor: _Conductor, settings: SaturationSettings) -> Judged:
@@ -168,19 +184,27 @@ class _Conductor:
 
     def _stalled(self, reason: str) -> DeviceFailureError:
         remedy = "check the drive and the kernel log, or raise --stall-limit"
-        return DeviceFailureError(self.bench.identity.path, f"the drive stalled: {reason}", remedy)
+        return DeviceFailureError(self.bench.identity.path, f"the drive stalled or was reset: {reason}", remedy)
 
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
         """Run a program, make its record durable, and stop where it failed."""
         self._tell(phase, index=index)
         self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        with self.bench.watch_host() as host:
-            records = self.bench.stimulus.run(program, watch, capture)
+        with self.bench.watch_drive() as drive:
+            with self.bench.watch_host() as host:
+                records = self.bench.stimulus.run(program, _both(drive, watch), capture)
+            records = drive.finished(records) if drive else records
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
-        self._writer.stepped(records, phase=phase, index=index, host=host.record if host else None)
+        self._writer.stepped(
+            records,
+            phase=phase,
+            index=index,
+            host=host.record if host else None,
+            drive=drive.record if drive else None,
+        )
         for step in stalled_steps(records):
             self._writer.note("stall", phase=phase, index=index, step=step.label, stall_ns=step.stall_ns_max)
         check_program(records, self.bench.identity.path)
@@ -194,9 +218,11 @@ class _Conductor:
         return Capture(path=path, addresses=self._capture == "addresses")
 
     def end(self, reason: str | None) -> None:
+        """The test has run to its end: what its drive has become, and why it ended."""
+        self._writer.test_condition(self.bench.condition())
         self._writer.note("test_ended", reason=reason)
 
-    def _watcher(self, phase: Phase, program: list[StepSpec], index: int) -> Callable[[int, int, int, int], None]:
+    def _watcher(self, phase: Phase, program: list[StepSpec], index: int) -> Watcher:
         pace, unit_ns = Pace(), sum(step.stop.time_ns or 0 for step in program)
 
         def watch(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:

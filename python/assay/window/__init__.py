@@ -13,6 +13,7 @@ from assay.window.disturbed import (
     host_reason,
     program_host,
 )
+from assay.window.events import disturbing, disturbs
 from assay.window.histogram import (
     BEYOND_MIN,
     NINES,
@@ -61,6 +62,7 @@ from assay.window.outcome import (
     stored_error_count,
     withheld_reason,
 )
+from assay.window.run_checks import RunFinding, check_reason, run_checks
 from assay.window.sampled import preconditioning_result
 from assay.window.saturation import (
     Mark,
@@ -72,7 +74,7 @@ from assay.window.saturation import (
     verdict_sample,
     written_bytes,
 )
-from assay.window.stall import Stall, is_void, kept_histograms, stalled_steps, stalls, void_reason
+from assay.window.stall import Stall, is_void, kept_histograms, stalled_steps, stalls, void_places, void_reason
 from assay.window.step import (
     cell_label,
     completed_count,
@@ -107,6 +109,7 @@ __all__ = [
     "OpenLoopTimes",
     "ProgramAudit",
     "ResponseTimes",
+    "RunFinding",
     "SaturationResult",
     "Stall",
     "WaitState",
@@ -115,11 +118,14 @@ __all__ = [
     "cell_label",
     "cell_values",
     "certified_point",
+    "check_reason",
     "complete_rounds",
     "complete_samples",
     "completed_count",
     "cross_stimulus_result",
     "direction_times",
+    "disturbing",
+    "disturbs",
     "effective_queue_depth",
     "error_count",
     "holds_queue_depth",
@@ -147,6 +153,7 @@ __all__ = [
     "program_audits",
     "program_host",
     "response_time",
+    "run_checks",
     "sample_count",
     "saturation_result",
     "saturation_window",
@@ -158,6 +165,7 @@ __all__ = [
     "throughput",
     "unplanned_idle_share",
     "verdict_sample",
+    "void_places",
     "void_reason",
     "window_times",
     "withheld_reason",

@@ -49,12 +49,17 @@ def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
     return tuple(_program_audit(test, program, before) for program, before in zip(programs, befores, strict=False))
 
 
+def program_name(program: StoredProgram) -> str:
+    """What a program is called on paper. Worked: ``round 3``, ``preconditioning``."""
+    return f"{_NAMES[program.phase]} {program.index or ''}".strip()
+
+
 def _program_audit(test: StoredTest, program: StoredProgram, before: StepRecord | None) -> ProgramAudit:
     steps = program.steps
     first, last = steps[0].counters_before, steps[-1].counters_after
     begun, ended = steps[0].first_submission_ns, before.last_submission_ns if before else None
     return ProgramAudit(
-        name=f"{_NAMES[program.phase]} {program.index or ''}".strip(),
+        name=program_name(program),
         read_bytes=(
             sum(issued_bytes(step.read) for step in steps),
             last.read_bytes - first.read_bytes if first and last else None,

@@ -76,7 +76,7 @@ def host_reason(test: StoredTest) -> str | None:
 
     Worked: ``"the host stalled for 1,502 ms in round 3; the test system disturbed this, not the drive"``.
     """
-    for program in _measured(test):
+    for program in measured_programs(test):
         finding = program_host(program, test)
         if finding.level == "invalid":
             place = f"{'samples' if program.phase == 'sample' else program.phase} {program.index or ''}".strip()
@@ -101,7 +101,7 @@ def _shares(steal: float | None, wait: float | None) -> Iterator[tuple[HostLevel
         yield "warn", f"the tester waited for a processor {wait:.2f} s in each second, per thread"
 
 
-def _measured(test: StoredTest) -> list[StoredProgram]:
+def measured_programs(test: StoredTest) -> list[StoredProgram]:
     """The programs behind the results: the rounds or samples from the first to the last of the window, or all."""
     programs = [program for program in test.programs if program.phase in {"round", "sample"}]
     if test.verdict is None or not programs:

@@ -1,6 +1,6 @@
 """Checks of what went on beside and between the programs of one test, one small function each, in one table.
 
-``invalid`` withholds the test's results. A check that finds something outside the programs that results come from warns.
+``invalid`` withholds the test's results; what is found outside the programs that results come from only warns.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def _results_from(test: StoredTest) -> list[StoredProgram]:
 def _drive_events(test: StoredTest) -> Answer:
     """Steps with resets and the like are void already, and in no result; this says that there were any."""
     watched = [program.drive for program in test.programs if program.drive]
-    found = [
-        (program, event) for program in test.programs for step in program.steps for event in disturbing(step)
-    ]
+    found = [(program, event) for program in test.programs for step in program.steps for event in disturbing(step)]
     bad = [
         f"controller {program.drive.after.controller} behind {program_name(program)}"
         for program in test.programs

@@ -1,4 +1,4 @@
-"""Stalls: times in which a drive completed nothing of what was outstanding, and what they make void."""
+"""What makes a measurement void: a drive that stalled, completing nothing of what was outstanding, or was reset."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.units import SECOND_NS
+from assay.window.events import disturbing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +34,14 @@ def stalled_steps(steps: Sequence[StepRecord]) -> list[StepRecord]:
 
 
 def is_void(step: StepRecord, settings: TestSettings) -> bool:
-    """Whether the drive was silent in a step for longer than the test allows.
+    """Whether the drive was silent in a step for longer than the test allows, or the kernel told of a reset or error.
 
-    Worked: 5.0 s of silence at a limit of 2 s -> void; at a limit of 0, which means that nobody judges, never.
+    Worked: 5.0 s of silence at a limit of 2 s -> void; at a limit of 0, which means that nobody judges, not.
     """
+    return _is_stalled(step, settings) or bool(disturbing(step))
+
+
+def _is_stalled(step: StepRecord, settings: TestSettings) -> bool:
     return 0 < settings.stall_limit_ns < (step.stall_ns_max or 0)
 
 
@@ -49,7 +54,30 @@ def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> str | No
     if not found:
         return None
     worst = max(found, key=lambda step: step.stall_ns_max or 0)
-    return f"no I/O completed for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s in {worst.label}"
+    if _is_stalled(worst, settings):
+        return f"no I/O completed for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s in {worst.label}"
+    return f"{_happened(found, settings)} in {found[0].label}"
+
+
+def void_places(test: StoredTest) -> dict[tuple[Phase, int], str]:
+    """Phase and index of everything that is void, with what happened to the drive.
+
+    Worked: a stall in round 3 -> ``{("round", 3): "the drive stalled for 5.0 s"}``.
+    """
+    found: dict[tuple[Phase, int], str] = {}
+    for program in test.programs:
+        void = [step for step in program.steps if program.phase != "precondition" and is_void(step, test.settings)]
+        if void:
+            found[program.phase, program.index] = _happened(void, test.settings)
+    return found
+
+
+def _happened(void: Sequence[StepRecord], settings: TestSettings) -> str:
+    worst = max(void, key=lambda step: step.stall_ns_max or 0)
+    if _is_stalled(worst, settings):
+        return f"the drive stalled for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s"
+    told = min((event for step in void for event in disturbing(step)), key=lambda event: event.level)
+    return f"the kernel's log says {told.text}"
 
 
 def stalls(test: StoredTest) -> tuple[Stall, ...]:
@@ -60,7 +88,7 @@ def stalls(test: StoredTest) -> tuple[Stall, ...]:
             index=program.index,
             label=step.label,
             span_ns=step.stall_ns_max or 0,
-            void=program.phase != "precondition" and is_void(step, test.settings),
+            void=program.phase != "precondition" and _is_stalled(step, test.settings),
         )
         for program in test.programs
         for step in stalled_steps(program.steps)
