@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Programs of each test that are named; the journal has them all.
 _EVENT_ROWS = 12
-# Counts that move with every I/O say nothing of the drive's health.
-_MOVING = {"host_read_bytes", "host_written_bytes"}
+# Counts that move in every test say nothing of the drive's health.
+_MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
 
 
 def run_checks_table(tests: Sequence[Sheets]) -> Table:
@@ -68,17 +68,21 @@ def _event_rows(test: StoredTest) -> Iterator[tuple[str, ...]]:
 def condition_table(run: StoredRun) -> Table | None:
     """Lay out what each test changed in the condition of the drive; None where none is known to have changed it.
 
-    Worked: 31 degrees before and 45 behind a test -> ``("IOPS", "temperature", "31 °C", "45 °C")``.
+    Worked: 31 degrees before a test and 45 behind it -> ``("IOPS", "temperature 31 °C / 45 °C")``.
     """
-    rows = [(test.settings.test.upper(), *change) for test in run.tests for change in _changes(test)]
+    rows = [
+        (test.settings.test.upper(), "; ".join(f"{name} {before} / {after}" for name, before, after in changes))
+        for test in run.tests
+        if (changes := tuple(_changes(test)))
+    ]
     if not rows:
         return None
-    columns = ("Test", "Condition of the drive", "Before", "After")
-    return Table(caption="Condition of the drive by test, where it differs", columns=columns, rows=tuple(rows))
+    caption = "Condition of the drive before / after each test, where it differs"
+    return Table(caption=caption, columns=("Test", "Condition of the drive before / after"), rows=tuple(rows))
 
 
 def _changes(test: StoredTest) -> Iterator[tuple[str, str, str]]:
-    if len(test.conditions) < 2:  # noqa: PLR2004 - before and after
+    if not test.conditions[1:]:
         return
     before, after = dict(_facts(test.conditions[0])), dict(_facts(test.conditions[-1]))
     for name in dict.fromkeys((*before, *after)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
-from assay.report.checks import condition_table, event_tables, run_checks_table
+from assay.report.checks import event_tables, run_checks_table
 from assay.report.host import certificate_entries
 from assay.report.label import deviations
 from assay.report.page import Page, Table
@@ -61,7 +61,6 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
         _health(run),
-        *filter(None, (condition_table(run),)),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
     return (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.report.checks import condition_table
 from assay.report.header import (
     ORGANISATION,
     interface_label,
@@ -94,7 +95,7 @@ def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) ->
         subtitle=f"Summary of Tests - {profile.title}",
         header=summary_header(run, profile),
         banner=_joined_banner(tests),
-        blocks=(table, _special_notes(run)),
+        blocks=(table, *filter(None, (condition_table(run),)), _special_notes(run)),
     )
 
 

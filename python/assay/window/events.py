@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.records import DriveEvent, StepRecord
 
-_ERROR_LEVEL, _WARNING_LEVEL = 3, 4
+_WARNING_LEVEL = 4
+_TOLD_MAX = 80
 # Below a warning the kernel tells of a reset only by what it finds afterwards: queues made anew, a link that came up.
 _TELLING = re.compile(
     r"reset|abort|time(d )?.?out|error|fail|exception|offline|frozen|retry|retries|recover|link (is )?(up|down)|"
@@ -35,6 +36,11 @@ def disturbs(event: DriveEvent) -> bool:
     if _HARMLESS.search(event.text) and event.level >= _WARNING_LEVEL:
         return False
     return event.level <= _WARNING_LEVEL or _TELLING.search(event.text) is not None
+
+
+def told(event: DriveEvent) -> str:
+    """A line of the kernel's log for a sentence: its first 80 characters."""
+    return event.text if len(event.text) <= _TOLD_MAX else f"{event.text[: _TOLD_MAX - 3]}..."
 
 
 def disturbing(step: StepRecord) -> list[DriveEvent]:

@@ -13,10 +13,10 @@ from assay.records import IdleRecoverySettings, LoopSettings, SaturationSettings
 from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
 from assay.window.audit import program_audits, program_name
 from assay.window.disturbed import measured_programs
-from assay.window.events import disturbing
+from assay.window.events import disturbing, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator
 
     from assay.records import AnySettings, DriveState, StoredProgram, StoredTest
 
@@ -100,7 +100,7 @@ def _drive_events(test: StoredTest) -> Answer:
         return level, errors
     if found:
         program, event = found[0]
-        return "warn", f"{len(found)} void what they befell, first {program_name(program)}: {event.text}"
+        return "warn", f"{len(found)} void what they befell, first {program_name(program)}: {told(event)}"
     if level == "warn":
         return level, errors
     if not watched or any(one.log == "unknown" for one in watched):
@@ -134,18 +134,13 @@ def _cache_label(state: DriveState) -> str | None:
 
 
 def _queue(test: StoredTest) -> Answer:
-    level, shown = _kept(test, lambda state: tuple(sorted(state.queue.items())) or None, show=_queue_label)
-    if level not in {"warn", "invalid"}:
-        return level, shown
-    first = next(state.queue for _, state in _states(test) if state.queue)
-    names = sorted(
-        {name for _, state in _states(test) for name, text in state.queue.items() if first.get(name) != text}
-    )
-    return level, f"{', '.join(names)} changed{shown.partition(' changed')[2]}"
-
-
-def _queue_label(value: Hashable) -> str:
-    return f"{len(value) if isinstance(value, tuple) else 0} settings changed"
+    level, _ = _kept(test, lambda state: tuple(sorted(state.queue.items())) or None)
+    known = [(program, state.queue) for program, state in _states(test) if state.queue]
+    for program, queue in known:
+        names = [name for name, text in sorted(queue.items()) if known[0][1].get(name) != text]
+        if names:
+            return level, f"{', '.join(names)} changed in {program_name(program)}"
+    return level, f"{len(known[0][1])} settings" if known else "not told"
 
 
 def _link(test: StoredTest) -> Answer:
@@ -248,25 +243,18 @@ def _states(test: StoredTest) -> Iterator[tuple[StoredProgram, DriveState]]:
             yield program, program.drive.after
 
 
-def _kept(
-    test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, show: Callable[[Hashable], str] = str
-) -> Answer:
+def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None]) -> Answer:
     """Whether something stayed as it was over all programs; invalid where it changed in one that results come from."""
     known = [(program, value) for program, state in _states(test) if (value := pick(state)) is not None]
     if not known:
         return "unknown", "not told"
     changes = [(after[0], after[1]) for before, after in pairwise(known) if before[1] != after[1]]
     if not changes:
-        return "pass", show(known[0][1])
+        return "pass", str(known[0][1])
     measured = {id(program) for program in _results_from(test)}
-    told = [show(known[0][1]), *(f"{show(value)} in {program_name(program)}" for program, value in changes[:3])]
+    told = [str(known[0][1]), *(f"{value} in {program_name(program)}" for program, value in changes[:3])]
     values = {value for program, value in known if id(program) in measured}
     return ("invalid" if len(values) > 1 else "warn"), ", ".join(told)
-
-
-def failed(found: Sequence[RunFinding]) -> list[RunFinding]:
-    """The findings that a reader should see first: all but passes. Worked: pass, warn, unknown -> warn, unknown."""
-    return [finding for finding in found if finding.level != "pass"]
 
 
 RUN_CHECKS = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.units import SECOND_NS
-from assay.window.events import disturbing
+from assay.window.events import disturbing, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,8 +76,8 @@ def _happened(void: Sequence[StepRecord], settings: TestSettings) -> str:
     worst = max(void, key=lambda step: step.stall_ns_max or 0)
     if _is_stalled(worst, settings):
         return f"the drive stalled for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s"
-    told = min((event for step in void for event in disturbing(step)), key=lambda event: event.level)
-    return f"the kernel's log says {told.text}"
+    gravest = min((event for step in void for event in disturbing(step)), key=lambda event: event.level)
+    return f"the kernel's log says {told(gravest)}"
 
 
 def stalls(test: StoredTest) -> tuple[Stall, ...]:

@@ -1,0 +1,236 @@
+"""What changes beside and between the programs of a test is graded and shown; what is invalid withholds results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay import window
+from assay.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredProgram, StoredTest
+from assay.report import build_report
+from assay.report.label import loop_banner
+from assay.report.page import Table
+from assay.units import SECOND_NS
+from assay.window import check_reason, loop_result, run_checks, withheld_reason
+from report_run import synthetic_run, synthetic_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STATE = DriveState(
+    write_cache="enabled",
+    write_cache_drive="enabled",
+    queue={"scheduler": "none", "nomerges": "2"},
+    link="PCIe 8.0 GT/s x4",
+    controller="live",
+    temperature_c=41.0,
+    bus_errors={"correctable": 3, "nonfatal": 0, "fatal": 0},
+    swap_in_pages=7,
+)
+WINDOW = 5
+"""The synthetic test has five rounds, and all are its window."""
+
+
+def watched(states: Callable[[StoredProgram], tuple[DriveState, DriveState]], **changes: Any) -> StoredTest:
+    """The synthetic test, back to back in time, with the drive's state before and after each program."""
+    test, programs, now = synthetic_test(), [], 0
+    for program in test.programs:
+        steps = []
+        for step in program.steps:
+            end_ns = now + step.span_ns
+            times = {"start_ns": now, "first_submission_ns": now, "last_submission_ns": end_ns}
+            steps.append(replace(step, start_wall_ns=step.start_wall_ns + now, **times))
+            now = end_ns
+        before, after = states(program)
+        record = DriveRecord(before=before, after=after, log="read")
+        programs.append(replace(program, steps=tuple(steps), drive=record))
+    return replace(test, programs=tuple(programs), **changes)
+
+
+def quiet(_: StoredProgram) -> tuple[DriveState, DriveState]:
+    return STATE, STATE
+
+
+def changed_in(phase: str, index: int, **changes: object) -> Callable[[StoredProgram], tuple[DriveState, DriveState]]:
+    """The state changes in one program and is the former again before the next."""
+    other = replace(STATE, **changes)  # type: ignore[arg-type]
+    return lambda program: (STATE, other if (program.phase, program.index) == (phase, index) else STATE)
+
+
+def level(test: StoredTest, number: str) -> tuple[str, str]:
+    (found,) = [one for one in run_checks(test) if one.number == number]
+    return found.level, found.evidence
+
+
+def test_a_quiet_test_passes_every_check() -> None:
+    test = watched(quiet)
+    assert {one.number: one.level for one in run_checks(test) if one.level != "pass"} == {}
+    assert (check_reason(test), withheld_reason(test)) == (None, None)
+
+
+def test_a_test_that_nobody_watched_is_unknown_and_not_a_pass() -> None:
+    levels = {one.number: one.level for one in run_checks(synthetic_test())}
+    assert {number: levels[number] for number in ("C10", "C12", "C13", "C15", "C16", "C26")} == dict.fromkeys(
+        ("C10", "C12", "C13", "C15", "C16", "C26"), "unknown"
+    )
+    assert withheld_reason(synthetic_test()) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "changes", "words"),
+    [
+        ("C12", {"write_cache": "disabled", "write_cache_drive": "disabled"}, "enabled, disabled in round 3"),
+        ("C12", {"write_cache_drive": "disabled"}, "enabled to the kernel and disabled in the drive in round 3"),
+        ("C13", {"queue": {"scheduler": "kyber", "nomerges": "2"}}, "scheduler changed in round 3"),
+        ("C15", {"link": "PCIe 2.5 GT/s x4"}, "PCIe 2.5 GT/s x4 in round 3"),
+        ("C10", {"controller": "dead"}, "controller dead behind round 3"),
+        (
+            "C10",
+            {"bus_errors": {"correctable": 3, "nonfatal": 2, "fatal": 0}},
+            "2 nonfatal errors of the bus in round 3",
+        ),
+    ],
+)
+def test_a_change_in_the_window_withholds_every_result(number: str, changes: dict[str, Any], words: str) -> None:
+    test = watched(changed_in("round", 3, **changes))
+    found, evidence = level(test, number)
+    assert found == "invalid"
+    assert words in evidence
+    assert words in (withheld_reason(test) or "")
+    result = loop_result(test)
+    assert result.matrix == {}
+    assert f"NO HEADLINE: {check_reason(test)}" in (loop_banner(test, result) or "")
+
+
+@pytest.mark.parametrize(
+    ("number", "changes"),
+    [
+        ("C12", {"write_cache": "disabled"}),
+        ("C15", {"link": "PCIe 2.5 GT/s x4"}),
+        ("C13", {"queue": {"nomerges": "0"}}),
+    ],
+)
+def test_a_change_before_the_window_only_warns(number: str, changes: dict[str, Any]) -> None:
+    test = watched(changed_in("precondition", 0, **changes))
+    assert level(test, number)[0] == "warn"
+    assert withheld_reason(test) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "changes"),
+    [
+        ("C10", {"bus_errors": {"correctable": 4, "nonfatal": 0, "fatal": 0}}),
+        ("C26", {"swap_in_pages": 8}),
+    ],
+)
+def test_what_does_no_proven_harm_only_warns(number: str, changes: dict[str, Any]) -> None:
+    assert level(watched(changed_in("round", 3, **changes)), number)[0] == "warn"
+
+
+def test_a_slot_that_is_slower_than_the_drive_is_told() -> None:
+    slow = replace(STATE, link="PCIe 8.0 GT/s x2 of PCIe 16.0 GT/s x4")
+    assert level(watched(lambda _: (slow, slow)), "C15")[0] == "warn"
+
+
+def test_an_event_warns_as_what_it_befell_is_void_already() -> None:
+    test = watched(quiet)
+    reset = DriveEvent(level=6, device="c240:0", text="nvme nvme0: 2/0/0 default/read/poll queues")
+    first, *rest = test.programs
+    steps = (replace(first.steps[0], drive_events=(reset,)), *first.steps[1:])
+    found, evidence = level(replace(test, programs=(replace(first, steps=steps), *rest)), "C10")
+    assert (found, "preconditioning" in evidence, "poll queues" in evidence) == ("warn", True, True)
+
+
+def test_a_log_that_could_not_be_read_is_unknown() -> None:
+    test = watched(quiet)
+    programs = tuple(
+        replace(one, drive=replace(one.drive, log="unknown")) for one in test.programs if one.drive is not None
+    )
+    assert level(replace(test, programs=programs), "C10") == ("unknown", "the kernel's log could not be read")
+
+
+def test_temperature_is_a_range_and_a_minute_at_the_warning_is_invalid() -> None:
+    test = watched(changed_in("round", 2, temperature_c=58.0))
+    assert level(test, "C16") == ("pass", "41 to 58 degrees Celsius")
+    conditions = tuple(DriveCondition(health={"warning_temperature_minutes": count}) for count in (4, 6))
+    hot = replace(test, conditions=conditions)
+    assert level(hot, "C16") == ("invalid", "2 minutes at or above its warning temperature")
+    assert withheld_reason(hot) == "temperature: 2 minutes at or above its warning temperature"
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(1.004, "pass"), (1.006, "warn"), (0.994, "warn"), (1.021, "invalid"), (0.979, "invalid")]
+)
+def test_a_round_is_held_against_its_planned_length(share: float, expected: str) -> None:
+    test = watched(quiet)
+    *others, last = test.programs
+    steps = tuple(replace(step, span_ns=round(step.span_ns * share)) for step in last.steps)
+    assert level(replace(test, programs=(*others, replace(last, steps=steps))), "C22")[0] == expected
+
+
+@pytest.mark.parametrize(("gap_s", "expected"), [(0.9, "pass"), (1.1, "warn"), (5.1, "invalid")])
+def test_a_gap_before_a_round_is_graded(gap_s: float, expected: str) -> None:
+    test = watched(quiet)
+    *others, last = test.programs
+    first, *rest = last.steps
+    assert first.first_submission_ns is not None
+    late = replace(first, first_submission_ns=first.first_submission_ns + round(gap_s * SECOND_NS))
+    found, evidence = level(replace(test, programs=(*others, replace(last, steps=(late, *rest)))), "C23")
+    assert (found, "before round 5" in evidence) == (expected, True)
+
+
+def with_wall(test: StoredTest, change: Callable[[int], int]) -> StoredTest:
+    """The test with what a wall clock shows at each instant of the other clock."""
+    programs = tuple(
+        replace(
+            program,
+            steps=tuple(
+                replace(step, start_wall_ns=step.start_wall_ns + change(step.start_ns)) for step in program.steps
+            ),
+        )
+        for program in test.programs
+    )
+    return replace(test, programs=programs)
+
+
+@pytest.mark.parametrize(("ppm", "expected"), [(150, "pass"), (-400, "warn"), (900, "warn")])
+def test_a_wall_clock_that_drifts_is_graded(ppm: int, expected: str) -> None:
+    found, evidence = level(with_wall(watched(quiet), lambda now: now * ppm // 10**6), "C25")
+    assert (found, evidence) == (expected, f"{abs(ppm)} ppm apart")
+
+
+@pytest.mark.parametrize("jump_s", [-3600, 86_400, 1])
+def test_a_wall_clock_that_was_set_is_noted_and_harms_nothing(jump_s: int) -> None:
+    middle = watched(quiet).programs[2].steps[3].start_ns
+    test = with_wall(watched(quiet), lambda now: jump_s * SECOND_NS if now >= middle else 0)
+    assert level(test, "C25") == ("warn", f"0 ppm apart, the wall clock was set by {jump_s:+,.1f} s")
+    assert withheld_reason(test) is None
+    assert loop_result(test).matrix == loop_result(watched(quiet)).matrix != {}
+
+
+def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> None:
+    conditions = (
+        DriveCondition(link="PCIe 8.0 GT/s x4", temperature_c=31.0, health={"media_errors": 0, "host_read_bytes": 1}),
+        DriveCondition(link="PCIe 8.0 GT/s x4", temperature_c=45.0, health={"media_errors": 2, "host_read_bytes": 9}),
+    )
+    test = watched(changed_in("round", 3, write_cache="disabled"), conditions=conditions)
+    report = build_report(synthetic_run(test, kind="block", path="/dev/nvme0n1"))
+    page = next(page for page in report.disclosure if "Checks during" in page.subtitle)
+    (table,) = (block for block in page.columns[0] if isinstance(block, Table))
+    shown = {row[0]: row[3] for row in table.rows}
+    assert shown["C12"] == (
+        "invalid: enabled, disabled to the kernel and enabled in the drive in round 3, enabled in round 4"
+    )
+    assert len(shown) == len(window.run_checks(test))
+    tables = [block for block in report.pages[0].blocks if isinstance(block, Table)]
+    (condition,) = (one for one in tables if one.caption.startswith("Condition of the drive"))
+    assert condition.rows == (("IOPS", "temperature 31 °C / 45 °C; media errors 0 / 2"),)
+
+
+def test_a_simulated_drive_has_no_such_checks_and_no_condition_to_show() -> None:
+    report = build_report(synthetic_run())
+    page = next(page for page in report.disclosure if "Checks during" in page.subtitle)
+    (table,) = (block for block in page.columns[0] if isinstance(block, Table))
+    assert {row[3] for row in table.rows} == {"N/A: simulated drive"}
+    assert not any(isinstance(one, Table) and one.caption.startswith("Condition") for one in report.pages[0].blocks)
