@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
-from assay.records.settings import AnySettings, LoopSettings, SaturationSettings
+from assay.records.settings import AnySettings, DemandSettings, LoopSettings, SaturationSettings
 from assay.records.stimulus import HistogramTable, StepRecord
 
-Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "pre-write", "point"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +68,14 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
+    captured : reads the response times in ns of every completion, block by block, where an operating point kept them.
     """
 
     phase: Phase
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    captured: Callable[[], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +107,13 @@ class StoredTest:
         """The settings of a write saturation test. Raises TypeError for any other test."""
         if not isinstance(self.settings, SaturationSettings):
             raise TypeError(f"{self.settings.test} is no write saturation test")
+        return self.settings
+
+    @property
+    def over_demands(self) -> DemandSettings:
+        """The settings of a test over a grid of demands. Raises TypeError for any other test."""
+        if not isinstance(self.settings, DemandSettings):
+            raise TypeError(f"{self.settings.test} has no grid of demands")
         return self.settings
 
     def phase(self, phase: Phase) -> tuple[StoredProgram, ...]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
 from assay.profile import stored_profile
-from assay.records import LoopSettings, SaturationSettings
+from assay.records import DemandSettings, LoopSettings, SaturationSettings
 from assay.report import disclosure
+from assay.report.demand import demand_sheets
 from assay.report.label import conformity_label
 from assay.report.loop import LoopSheets
 from assay.report.page import Report
@@ -111,6 +112,8 @@ def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile
         case SaturationSettings():
             result = saturation_result(test, run.identity.capacity_bytes)
             return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
+        case DemandSettings():
+            return demand_sheets(run, test, profile, prefix)
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:

@@ -176,14 +176,16 @@ def _set_up_2_0(run: StoredRun, settings: AnySettings, facts: TestFacts) -> tupl
 
 def _test_2_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
     histogram = f"Histogram, {duration_label(settings.histogram_ns)}" if settings.histogram_ns else NOT_APPLICABLE
+    demand = demand_label(settings.demand)
+    first, second = facts.demands or (demand, demand if settings.histogram_ns else NOT_APPLICABLE)
     return (
         ("Data Pattern", data_label(settings.data)),
         ("AR & Amount", facts.test_range),
         *facts.stimulus,
-        ("TOIO - TC/QD", demand_label(settings.demand)),
+        ("TOIO - TC/QD", first),
         ("Steady State", facts.convergence),
-        ("Test Stimulus 2", histogram),
-        ("TOIO - TC/QD", demand_label(settings.demand) if settings.histogram_ns else NOT_APPLICABLE),
+        ("Test Stimulus 2", facts.second_stimulus or histogram),
+        ("TOIO - TC/QD", second),
         ("Steady State", NOT_APPLICABLE),
     )
 

@@ -9,6 +9,7 @@ from assay.records import Cell
 from assay.report import loop_figures
 from assay.report.cell_tables import cell_tables
 from assay.report.data_tables import loop_tables
+from assay.report.determination import determination_box
 from assay.report.facts import loop_facts, loop_settings
 from assay.report.iops import iops_pages
 from assay.report.label import headline_window, loop_banner, no_window_reason
@@ -17,7 +18,6 @@ from assay.report.page import Box, Figure, Table, Text
 from assay.report.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
-    fit_formula,
     mix_label,
     paragraph,
     rounds_label,
@@ -168,22 +168,8 @@ class LoopSheets(Sheets):
         window = headline_window(self.result)
         variable, label = shown(self.settings), cell_label(cell, self.settings.access)
         verdict = window.verdicts[label] if window else None
-        figures = (
-            (f"Average {variable.noun}", verdict and variable.text(verdict.average)),
-            ("Allowed Maximum Data Excursion", verdict and variable.text(verdict.excursion_allowed)),
-            ("Measured Maximum Data Excursion", verdict and variable.text(verdict.excursion_measured)),
-            ("Allowed Maximum Slope Excursion", verdict and variable.text(verdict.slope_allowed)),
-            ("Measured Maximum Slope Excursion", verdict and variable.text(verdict.slope_measured)),
-            ("Least Squares Linear Fit Formula", verdict and fit_formula(verdict)),
-        )
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
-        entries = (
-            ("Tracking Variable", f"{variable.noun}, {label}"),
-            ("Measurement Window", rounds),
-            *((name, figure or NOT_AVAILABLE) for name, figure in figures),
-            ("Steady", ("YES" if verdict.steady else "NO") if verdict else NOT_AVAILABLE),
-        )
-        return Box(title="Steady State Determination Data", entries=entries)
+        return determination_box(variable.noun, label, rounds, verdict, variable.text)
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:

@@ -73,7 +73,7 @@ def tracking_figure(name: str, result: LoopResult, settings: LoopSettings) -> Fi
             )
         )
         if window:
-            lines += _window_lines(window.verdicts[label], colours=(index,) * 3 if several else WINDOW_COLOURS)
+            lines += window_lines(window.verdicts[label], colours=(index,) * 3 if several else WINDOW_COLOURS)
     return _drawn(
         Figure(
             name=name,
@@ -96,7 +96,7 @@ def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: C
     values = result.by_round[cell][-len(rounds) :] if rounds else ()
     series = [Series(label=label, x=_floats(rounds), y=values, colour=0, mode="markers" if window else "lines+markers")]
     if window:
-        series += _window_lines(window.verdicts[label], colours=WINDOW_COLOURS)
+        series += window_lines(window.verdicts[label], colours=WINDOW_COLOURS)
     return _drawn(
         Figure(
             name=name,
@@ -169,7 +169,8 @@ def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, floa
     )
 
 
-def _window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int]) -> list[Series]:
+def window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int] = WINDOW_COLOURS) -> list[Series]:
+    """Average, band around it and least squares fit over the rounds of a verdict."""
     ends = (float(verdict.rounds[0]), float(verdict.rounds[-1]))
     average, band, fit = colours
     fitted = tuple(verdict.slope * end + verdict.intercept for end in ends)

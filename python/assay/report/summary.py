@@ -35,7 +35,19 @@ if TYPE_CHECKING:
     from assay.report.page import Entry
     from assay.report.sheets import Sheets
 
-NAMES = {"wsat": "Write Saturation (WSAT)", "iops": "IOPS", "tp": "Throughput (TP)", "lat": "Latency (LAT)"}
+NAMES = {
+    "wsat": "Write Saturation (WSAT)",
+    "iops": "IOPS",
+    "tp": "Throughput (TP)",
+    "lat": "Latency (LAT)",
+    "ecw": "Composite Workload (ECW)",
+    "cbw": "Composite Workload (CBW)",
+    "dirth": "Demand Intensity (DIRTH)",
+}
+_GRID_OUTLINE = (
+    "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
+    "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
+)
 _DESCRIPTIONS = {
     "wsat": (
         "How random writes develop from the fresh drive on, over time and data written.",
@@ -56,6 +68,16 @@ _DESCRIPTIONS = {
         "Response time of a single outstanding random I/O at steady state, average and maximum.",
         "Rounds of one-minute cells at one outstanding I/O: read share outside, block size inside, until steady.",
         "Sequential writes over the drive, then the test loop itself.",
+    ),
+    "ecw": (
+        "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points.",
+        _GRID_OUTLINE,
+        "The composite accesses as writes in one-minute samples until steady.",
+    ),
+    "dirth": (
+        "IOPS and response times of a named workload over demand, and how response times spread at operating points.",
+        _GRID_OUTLINE,
+        "The accesses of the workload as writes in one-minute samples until steady.",
     ),
 }
 _SET_UP = (
@@ -85,7 +107,7 @@ def test_page(sheets: Sheets) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, profile, test = sheets.run, sheets.profile, sheets.test
     name = _name(profile, test.settings.test)
-    purpose, outline, preconditioning = _DESCRIPTIONS[_family(test.settings.test)]
+    purpose, outline, preconditioning = _DESCRIPTIONS[profile_table(test.settings.test)]
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
@@ -257,17 +279,19 @@ def _special_notes(run: StoredRun) -> Table:
 
 
 def _section(profile: Profile, test: str) -> str:
-    return str(getattr(profile, _family(test)).section.value)
+    return str(getattr(profile, profile_table(test)).section.value)
 
 
 def _name(profile: Profile, test: str) -> str:
     family, _, variant = test.partition("-")
-    status = getattr(profile, family).status.value
+    status = getattr(profile, profile_table(test)).status.value
     return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"
 
 
-def _family(test: str) -> str:
-    return test.partition("-")[0]
+def profile_table(test: str) -> str:
+    """Name of a test's table in the profile. Worked: ``tp-128`` -> ``"tp"``; ``cbw`` -> ``"ecw"``."""
+    family = test.partition("-")[0]
+    return "ecw" if family == "cbw" else family
 
 
 def _joined_banner(tests: Sequence[Sheets]) -> str | None:

@@ -15,6 +15,7 @@ from assay.errors import StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
 from assay.store.tables import histogram_table, series_table, warm_up
+from assay.store.traces import TRACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, TRACES = "series", "histograms", "traces"
+SERIES, HISTOGRAMS = "series", "histograms"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
