@@ -279,12 +279,14 @@ def _special_notes(run: StoredRun) -> Table:
 
 
 def _section(profile: Profile, test: str) -> str:
-    return str(getattr(profile, profile_table(test)).section.value)
+    table = getattr(profile, profile_table(test))
+    return str(table.section.value) if table else NOT_APPLICABLE
 
 
 def _name(profile: Profile, test: str) -> str:
     family, _, variant = test.partition("-")
-    status = getattr(profile, profile_table(test)).status.value
+    table = getattr(profile, profile_table(test))
+    status = table.status.value if table else "not in this edition"
     return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"
 
 
