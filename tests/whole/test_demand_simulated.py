@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +159,17 @@ def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) ->
     assert [one.exact for one in again.points] == [None] * 3
     assert [one.point for one in again.points] == [one.point for one in result.points]
     assert render_run(tmp_path / "run", ("pdf",))
+
+
+def test_a_run_that_was_cut_short_prints_no_number_whatever_it_had_reached(intensity: tuple[Path, StoredRun]) -> None:
+    _, run = intensity
+    (test,) = run.tests
+    for count in range(0, len(test.programs), 4):
+        cut = replace(test, programs=test.programs[:count], verdict=None, ended="interrupted")
+        result = demand_result(cut)
+        assert (result.cells, result.points) == ((), ())
+        report = build_report(replace(run, tests=(cut,)))
+        assert all("INTERRUPTED" in str(page.banner) for page in report.pages if page.title.startswith("DIRTH"))
 
 
 def chi_square(found: Sequence[int], shares: Sequence[float]) -> float:

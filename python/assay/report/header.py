@@ -83,12 +83,12 @@ def _preparation_1_0(run: StoredRun, test: StoredTest, facts: TestFacts) -> tupl
 
 
 def _loop_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
-    return (
-        ("REQUIRED: Data Pattern", data_label(settings.data)),
+    chosen: tuple[Entry, ...] = (
         ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
         ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
-        ("Test Step", facts.step),
     )
+    demands = (("TOIO - TC/QD", facts.demands[0]),) if facts.demands else chosen
+    return ("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step)
 
 
 def _steady_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
