@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -182,7 +183,8 @@ def test_points_run_at_the_demand_of_their_cell() -> None:
         ("Mid", 1, 4),
         ("Min", 1, 1),
     ]
-    (step,) = point_program(settings, points[0])
+    before, step = point_program(settings, points[0])
+    assert (before.demand, before.pattern.read_share) == (settings.demand, 0.0)
     assert (step.demand, step.label) == (points[0].demand, "MaxIOPS RND 8KiB 65/35 TC8-QD1")
     assert isinstance(points[0], OperatingPoint)
 
@@ -226,6 +228,22 @@ def test_exact_percentiles_are_those_of_a_sort_and_lie_in_the_bucket_of_the_coun
         assert counted is not None
         assert abs(counted - exact) <= 0.001 * exact
     assert found.percentiles_ms[0.99999] is None
+
+
+def test_six_nines_of_ten_million_completions_are_given_and_agree_with_the_counts() -> None:
+    block = np.random.default_rng(3).lognormal(12, 0.5, 100_000).astype(np.int64)
+    last = np.concatenate([block, np.arange(10_000_000, 10_000_500)])
+    blocks = [block] * 99 + [last]
+    one = direction(block)
+    counts = Counter({bucket: count * 99 for bucket, count in one.histogram})
+    counts.update(dict(direction(last).histogram))
+    times = direction_times(replace(one, histogram=tuple(sorted(counts.items())), latency_ns_max=int(last.max())))
+    found = exact_times(blocks, times)
+    exact, counted = found.percentiles_ms[0.999999], times.percentile(0.999999)
+    assert found.agrees
+    # Ten of ten million and five hundred lie beyond.
+    assert exact == (10_000_500 - 1 - 10) / 10**6
+    assert counted == pytest.approx(exact, rel=0.001)
 
 
 def test_completions_that_are_not_those_counted_give_no_percentile() -> None:

@@ -78,7 +78,8 @@ def test_a_run_goes_from_preconditioning_over_rounds_to_three_points(intensity: 
     result = demand_result(test)
     assert test.ended == "steady"
     assert result.window is not None
-    assert [len(program.steps) for program in test.phase("pre-write")] == [60, 60, 60]
+    assert [len(program.steps) for program in test.phase("pre-write")] == [59, 59, 59]
+    assert {len(run.pre_write_iops) for run in result.points} == {60}
     assert [run.point.name for run in result.points] == ["Max", "Mid", "Min"]
     best, middle, least = (run.point.iops for run in result.points)
     assert best > middle > least
@@ -114,7 +115,8 @@ def test_every_completion_of_a_point_is_kept_and_gives_the_percentiles_of_the_co
         assert point.step is not None
         assert point.exact.agrees
         assert point.exact.io_count == completed_count(point.step)
-        rows = pq.read_table(folder / "traces" / f"dirth-oltp-point-{place:04}.parquet")
+        kept = pq.read_table(folder / "traces" / f"dirth-oltp-point-{place:04}.parquet")
+        rows = kept.filter(kept["step"].to_numpy() == 1)
         assert rows.num_rows == completed_count(point.step)
         assert sum(rows["write"].to_pylist()) == point.step.write.window_io_count + point.step.write.tail_io_count
         ordered = np.sort(rows["latency_ns"].to_numpy())
@@ -186,9 +188,8 @@ def recorded(folder: Path, run: StoredRun) -> dict[str, NDArray[Any]]:
     for path in sorted((folder / "traces").iterdir()):
         table = pq.read_table(path, columns=columns)
         step = table["step"].to_numpy()
-        measured = (
-            step >= settings.pre_write_samples if "-round-" in path.name else np.full(len(step), "-point-" in path.name)
-        )
+        first = {"round": settings.pre_write_samples, "point": 1}.get(path.name.split("-")[1], len(step))
+        measured = step >= first
         parts.append(table.filter(measured))
     return {name: np.concatenate([part[name].to_numpy(zero_copy_only=False) for part in parts]) for name in columns}
 

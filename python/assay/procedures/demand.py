@@ -87,14 +87,14 @@ def demand_round_program(settings: DemandSettings) -> list[StepSpec]:
 
 
 def point_pre_write_program(settings: DemandSettings) -> list[StepSpec]:
-    """The pre-write samples before an operating point."""
-    return _pre_writes(settings, settings.point_pre_write_samples)
+    """The pre-write samples before an operating point, but for the last; may be none."""
+    return _pre_writes(settings, settings.point_pre_write_samples - 1)
 
 
 def point_program(settings: DemandSettings, point: OperatingPoint) -> list[StepSpec]:
-    """One operating point: the nominal mix at its demand in one step."""
+    """One operating point: the last pre-write sample and, without a gap, the nominal mix at its demand in one step."""
     label = f"{point.name}IOPS {demand_label(settings, point.demand)}"
-    return [_step(settings, label, point.demand, settings.capture_ns)]
+    return [*_pre_writes(settings, 1), _step(settings, label, point.demand, settings.capture_ns)]
 
 
 def chosen_points(settings: DemandSettings, rounds: Sequence[Sequence[StepRecord]]) -> tuple[OperatingPoint, ...]:

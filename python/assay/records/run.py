@@ -68,14 +68,15 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
-    captured : reads the response times in ns of every completion, block by block, where an operating point kept them.
+    captured : reads the response times in ns of every completion of one step (from 0), block by block, where an
+    operating point kept them.
     """
 
     phase: Phase
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
-    captured: Callable[[], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
+    captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,7 +97,7 @@ class DemandSheets(Sheets):
             elif program.phase != "point":
                 yield from ((step, settings.demand) for step in program.steps)
             elif program.index in points:
-                yield from ((step, points[program.index]) for step in program.steps)
+                yield from zip(program.steps, (settings.demand, points[program.index]), strict=False)
 
 
 def demand_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> DemandSheets:

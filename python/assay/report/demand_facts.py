@@ -33,7 +33,7 @@ def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> Test
     settings, withheld = test.over_demands, withheld_reason(test)
     window = None if withheld else result.window
     threads, depths = ({one.thread_count for one in settings.grid}, {one.queue_depth for one in settings.grid})
-    grid = f"TC {min(threads)}-{max(threads)} x QD {min(depths)}-{max(depths)}, High to Low TOIO"
+    grid = f"TC {min(threads)}-{max(threads)} x QD {min(depths)}-{max(depths)}, High to Low"
     return TestFacts(
         dependent=f"{settings.preconditioning.label}; Inter-Round Pre W {duration_label(_pre_write_ns(settings))}",
         preconditioned=share_label(run, settings.range_amount_bytes),

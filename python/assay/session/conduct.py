@@ -118,7 +118,8 @@ def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
 
     last = conductor.judge("round", until_demand_steady(settings, run_round))
     for place, point in enumerate(chosen_points(settings, rounds), 1):
-        conductor.run("pre-write", point_pre_write_program(settings), place)
+        if before := point_pre_write_program(settings):
+            conductor.run("pre-write", before, place)
         conductor.run("point", point_program(settings, point), place)
     steady = prepared and last.ended == "steady"
     conductor.end("round-limit" if last.ended == "steady" and not prepared else last.ended)

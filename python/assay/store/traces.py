@@ -24,19 +24,20 @@ def trace_name(test: str, phase: Phase, index: int) -> str:
     return f"{test}-{phase}-{index:04}"
 
 
-def latency_reader(folder: Path, name: str) -> Callable[[], Iterator[NDArray[np.int64]]] | None:
-    """What reads the response times of a trace in ns, block by block; None where the run folder has no such trace."""
+def latency_reader(folder: Path, name: str) -> Callable[[int], Iterator[NDArray[np.int64]]] | None:
+    """What reads the response times in ns of one step of a trace, block by block; None where there is no trace."""
     path = folder / TRACES / f"{name}.parquet"
     return partial(_latencies, path) if path.exists() else None
 
 
-def _latencies(path: Path) -> Iterator[NDArray[np.int64]]:
+def _latencies(path: Path, step: int) -> Iterator[NDArray[np.int64]]:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
-                yield file.read_row_group(group, columns=["latency_ns"])["latency_ns"].to_numpy()
+                rows = file.read_row_group(group, columns=["latency_ns", "step"])
+                yield rows["latency_ns"].to_numpy()[rows["step"].to_numpy() == step]
     except (OSError, pa.ArrowException) as error:
         raise StoreError(str(path), f"cannot be read ({error})", "the run is damaged; remove the trace") from None

@@ -27,6 +27,7 @@ POINT_SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
 _SUB_BUCKETS = 512
 _SATURATION = 1 << 40
+_BUCKET_COUNT = 32 * _SUB_BUCKETS + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +55,22 @@ def exact_times(
     below = np.concatenate([[0], np.cumsum(times.counts)]).astype(np.int64)
     places = {share: int(np.searchsorted(below[1:], rank)) for share, rank in ranks.items() if rank is not None}
     wanted = {int(times.buckets[place]): Counter[int]() for place in places.values()}
-    counted: Counter[int] = Counter()
+    counted = np.zeros(_BUCKET_COUNT, np.int64)
     for block in blocks:
         buckets = latency_buckets(block)
-        numbers, counts = np.unique(buckets, return_counts=True)
-        counted.update(dict(zip(numbers.tolist(), counts.tolist(), strict=True)))
+        counted += np.bincount(buckets, minlength=_BUCKET_COUNT)
         for bucket, values in wanted.items():
             found, repeats = np.unique(block[buckets == bucket], return_counts=True)
             values.update(dict(zip(found.tolist(), repeats.tolist(), strict=True)))
-    agrees = counted == Counter(dict(zip(times.buckets.tolist(), times.counts.tolist(), strict=True)))
+    filled = np.flatnonzero(counted)
+    agrees = np.array_equal(filled, times.buckets) and np.array_equal(counted[filled], times.counts)
     found_ms = {
         share: _value(wanted[int(times.buckets[place])], (ranks[share] or 0) - int(below[place]))
         for share, place in places.items()
         if agrees
     }
     return ExactTimes(
-        io_count=counted.total(), agrees=agrees, percentiles_ms={share: found_ms.get(share) for share in shares}
+        io_count=int(counted.sum()), agrees=agrees, percentiles_ms={share: found_ms.get(share) for share in shares}
     )
 
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 PointName = Literal["Max", "Mid", "Min"]
 
+POINT_STEP = 1
+"""The measured step of an operating point's program, behind the last pre-write sample."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandCell:
@@ -267,13 +270,14 @@ def _point_runs(test: StoredTest, points: Sequence[OperatingPoint]) -> tuple[Poi
 
 
 def _point_run(test: StoredTest, place: int, point: OperatingPoint) -> PointRun:
-    before = [program for program in test.phase("pre-write") if program.index == place]
+    before = [step for program in test.phase("pre-write") if program.index == place for step in program.steps]
     found = next((program for program in test.phase("point") if program.index == place), None)
-    times = next(iter(step_times(found)), None) if found else None
+    times = dict(enumerate(step_times(found))).get(POINT_STEP) if found else None
+    steps = found.steps if found else ()
     return PointRun(
         point=point,
-        pre_write_iops=_rates([step for program in before for step in program.steps]),
-        step=found.steps[0] if found else None,
+        pre_write_iops=_rates([*before, *steps[:POINT_STEP]]),
+        step=steps[POINT_STEP] if len(steps) > POINT_STEP else None,
         times=times,
         exact=_exact(found, times),
     )
@@ -282,4 +286,4 @@ def _point_run(test: StoredTest, place: int, point: OperatingPoint) -> PointRun:
 def _exact(program: StoredProgram | None, times: ResponseTimes | None) -> ExactTimes | None:
     if program is None or times is None or program.captured is None:
         return None
-    return exact_times(program.captured(), times)
+    return exact_times(program.captured(POINT_STEP), times)
