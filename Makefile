@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
 
-.PHONY: help setup demo test test-rust test-python check bench instructions stubs clean
+.PHONY: help setup demo test test-rust test-python check bench instructions test-drives stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ bench: $(NATIVE) ## run the benchmarks at real size
 
 instructions: $(NATIVE) ## hold the instructions per I/O against the kept figures, in a guest
 	@PYTHONPATH=tools $(BIN)/python benches/instructions.py --gate
+
+test-drives: $(NATIVE) ## tests on emulated NVMe, SATA and SCSI drives, in a guest; ARGS="-k word" for some of them
+	@PYTHONPATH=tools $(BIN)/python tools/drive_tests.py $(ARGS)
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target

@@ -4,9 +4,9 @@ Goal: a figure without noise. QEMU interprets one instruction per nanosecond of 
 stamp counter included, so that elapsed nanoseconds over I/Os are instructions, to 0.2 %. Non-goal: a time; there are
 no caches and no mispredicted branches here.
 
-The drive is the kernel's null_blk, which completes while it is submitted to, with merging off as in every run of the
-tool. ``bare`` is the least a program can do on the same kernel: registered file and buffers, no timing, no counting.
-What differs between engine and bare is ours.
+The drives are two of the kernel's null_blk, one that completes while it is submitted to and one with a poll queue, with
+merging off as in every run of the tool. ``bare`` is the least a program can do on the same kernel: registered file and
+buffers, no timing, no counting. What differs between engine and bare is ours.
 
 --gate    ours alone, held against benches/instructions.toml to 1 % (queue depth 1: 3.5 %); the kernel's part is taken
           from the bare loops of the same run, so that any current Debian kernel serves
@@ -46,16 +46,21 @@ COUNT = 100_000
 SMOKE_COUNT = 10_000
 TIME_LIMIT_S = 600
 DRIVE = "/dev/nullb0"
+POLLED_DRIVE = "/dev/nullb1"
 SETUP = """set -e
-mkdir /sys/kernel/config/nullb/nullb0
-cd /sys/kernel/config/nullb/nullb0
-echo 0 >irqmode; echo 512 >blocksize; echo 16384 >size; echo 256 >hw_queue_depth; echo 1 >power
-echo none >/sys/block/nullb0/queue/scheduler
-echo 2 >/sys/block/nullb0/queue/nomerges
+for poll_queues in 0 1; do
+    drive=nullb$poll_queues
+    mkdir /sys/kernel/config/nullb/$drive
+    cd /sys/kernel/config/nullb/$drive
+    echo 0 >irqmode; echo 512 >blocksize; echo 16384 >size; echo 256 >hw_queue_depth
+    echo $poll_queues >poll_queues; echo 1 >power
+    echo none >/sys/block/$drive/queue/scheduler
+    echo 2 >/sys/block/$drive/queue/nomerges
+done
 cat /sys/devices/system/clocksource/clocksource0/current_clocksource"""
 FIO = (
     "fio --name=j --thread --rw=randread --bs=4k --direct=1 --norandommap --randrepeat=0 --output-format=json"
-    f" --filename={DRIVE} --number_ios={COUNT}"
+    f" --number_ios={COUNT}"
 )
 FIXED = "--ioengine=io_uring --registerfiles --fixedbufs"
 BATCH = "--iodepth_batch_submit=16 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=16"
@@ -97,13 +102,16 @@ def per_io_of_t_io_uring(output: str) -> float:
 
 def ours(name: str, options: str, *, floor: str | None = None, limit: int | None = None) -> Case:
     """A case of our own example."""
-    device = "none" if "nop" in options else DRIVE
+    device = "none" if "nop" in options else POLLED_DRIVE if "polled" in options else DRIVE
     return Case(name=name, command=f"instructions {device} {options}", read=per_io_of_ours, floor=floor, limit=limit)
 
 
 def fio(name: str, options: str, reference: str = "engine qd32") -> Case:
     """A case of fio with full latency statistics."""
-    return Case(name=f"fio {name}", command=f"{FIO} {options}", read=per_io_of_fio, reference=reference)
+    drive = POLLED_DRIVE if "--hipri" in options else DRIVE
+    return Case(
+        name=f"fio {name}", command=f"{FIO} --filename={drive} {options}", read=per_io_of_fio, reference=reference
+    )
 
 
 OURS = [
@@ -119,12 +127,14 @@ OURS = [
     ours("nop qd32 untimed", "--loop nop-untimed", floor="bare qd32 nop"),
     # Every completion is handed to another thread, which writes it nowhere; enough of them that the chunks go round.
     ours("engine qd32 capture", "--capture --count 400000", floor="bare qd32"),
-    # Polled completions (<= 3600, on a null_blk with poll queues) go here once the engine has them.
+    ours("bare qd32 polled", "--loop bare --path polled"),
+    ours("engine qd32 polled", "--path polled", floor="bare qd32 polled", limit=3600),
 ]
 FIOS = [
     fio("qd32 default", "--ioengine=io_uring --iodepth=32"),
     fio("qd32 reg+fixed", f"{FIXED} --iodepth=32"),
     fio("qd32 reg+fixed batch16", f"{FIXED} --iodepth=32 {BATCH}"),
+    fio("qd32 reg+fixed batch16 hipri", f"{FIXED} --iodepth=32 {BATCH} --hipri", "engine qd32 polled"),
     fio("qd1", "--ioengine=io_uring --iodepth=1", "engine qd1"),
     fio("qd1 reg+fixed", f"{FIXED} --iodepth=1", "engine qd1"),
     fio("qd1 psync", "--ioengine=psync", "engine qd1"),

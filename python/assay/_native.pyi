@@ -98,6 +98,10 @@ class NativeStep:
     @property
     def submission_gap_ns_max(self, /) -> int: ...
     @property
+    def thread_io_count_max(self, /) -> int | None: ...
+    @property
+    def thread_io_count_min(self, /) -> int | None: ...
+    @property
     def write(self, /) -> NativeDirection: ...
 
 @final
@@ -134,9 +138,11 @@ class NativeStimulus:
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
+
+        The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
         """
     def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[list[NativeStep], tuple[int, int] | None]:
         """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
@@ -30,10 +32,29 @@ SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
 _DEMANDING = ("wsat", "iops", "tp", "hir", "xsr")
 """Tests whose demand is the tester's choice; latency has one I/O outstanding."""
 
+_ARRIVAL = re.compile(r"(fixed|poisson):(\d{1,10}(?:\.\d{1,6})?)")
+_ARRIVALS_MIN, _ARRIVALS_MAX = 0.001, 1e9
+
 _POOL_KIB_MIN = 0.5
 _DATA_FILE_BYTES_MAX = 1 << 30
 
 Text = Annotated[str, Field(max_length=2000)]
+
+
+def parse_arrival(text: str) -> tuple[Literal["fixed", "poisson"], float]:
+    """Read how I/Os arrive: the process, and I/Os per second over all threads, above 0.001 and at most 1e9.
+
+    Raises ValueError for anything else. Worked: ``poisson:5000`` -> ``("poisson", 5000.0)``.
+    """
+    match = _ARRIVAL.fullmatch(text)
+    if match is None or not _ARRIVALS_MIN < float(match[2]) <= _ARRIVALS_MAX:
+        raise ValueError(f"{text!r} is not fixed:RATE or poisson:RATE with 0.001 < RATE <= 1e9 I/Os per second")
+    return ("fixed" if match[1] == "fixed" else "poisson"), float(match[2])
+
+
+def _is_arrival(text: str) -> str:
+    parse_arrival(text)
+    return text
 
 
 class ReportTexts(Strict):
@@ -78,9 +99,24 @@ class DemandOptions(Strict):
 
 
 class LoopOptions(DemandOptions):
-    """Choices that the specification leaves to the tester, for one test loop."""
+    """Choices that the specification leaves to the tester, for one test loop.
+
+    arrival : ``fixed:RATE`` or ``poisson:RATE`` makes it an open loop, which is a listed deviation.
+    """
 
     round_limit: int | None = Field(default=None, ge=5, le=1000)
+    arrival: Annotated[str, AfterValidator(_is_arrival)] | None = None
+
+    def demand(self, default: Demand) -> Demand:
+        """The same with the rate at which I/Os arrive; TC x QD then only limits how many are outstanding.
+
+        Worked: ``fixed:5000`` over a default of 1 x 8 -> at most 8 outstanding of 5,000 a second.
+        """
+        closed = DemandOptions.demand(self, default)
+        if self.arrival is None:
+            return closed
+        process, rate = parse_arrival(self.arrival)
+        return replace(closed, arrivals_per_s=rate, arrival_process=process)
 
 
 class LatencyOptions(LoopOptions):
@@ -196,6 +232,7 @@ class Plan(Strict):
     drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
+    pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
     """
 
@@ -208,6 +245,7 @@ class Plan(Strict):
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
+    pin: str = "auto"
     io_path: IoPath | Literal["auto"] = "auto"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
@@ -221,6 +259,13 @@ class Plan(Strict):
     ecw: GridOptions = GridOptions()
     dirth: IntensityOptions = IntensityOptions()
     data: DataOptions = DataOptions()
+
+    @field_validator("pin")
+    @classmethod
+    def _cpus(cls, pin: str) -> str:
+        if re.fullmatch(r"auto|none|\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", pin, re.ASCII) is None:
+            raise ValueError("give auto, none, or CPUs such as 0,2,4-7")
+        return pin
 
     def resolved(self) -> Plan:
         """The plan with what the suite implies filled in, checked against the world.
@@ -247,23 +292,45 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     """Read a plan file, apply what the command line says, and check everything.
 
     path : the TOML file, or None for a plan made of ``overrides`` alone.
-    overrides : top-level keys that win over the file. choices : keys of the table of every test that do.
-    Raises PlanError naming file, line and column of the first fault and listing the others.
+    overrides : top-level keys that win over the file. choices : keys of the table of every test that do; with an
+    ``arrival`` among them those of the demand also hold for latency, where they then limit what is outstanding.
+    Raises PlanError naming file, line and column of the first fault and listing the others; UsageError for an
+    ``arrival`` on write saturation.
     """
+    _check_arrival(choices or {})
     table, positions = read_toml(path) if path else ({}, {})
     if "suite" in overrides:
         # A suite named on the command line brings its own edition and tests.
         table = {key: value for key, value in table.items() if key not in {"profile", "tests"}}
     merged = {**table, **overrides}
-    for test in _DEMANDING if choices else ():
-        merged[test] = {**_table(merged.get(test)), **(choices or {})}
+    for test in _BASIC if choices else ():
+        merged[test] = {**_table(merged.get(test)), **_choices(test, choices or {})}
     try:
-        return Plan.model_validate(merged).resolved()
+        plan = Plan.model_validate(merged).resolved()
     except ValidationError as error:
         if path is not None:
             raise fault_error(path, positions, error) from None
         key, reason = faults(error)[0]
         raise ValueRangeError(f"option {key}", reason, "give a value inside the range") from None
+    if "arrival" in (choices or {}) and "wsat" in plan.tests:
+        reason = "write saturation asks for all that the drive takes, so nothing arrives at a rate"
+        raise UsageError("--arrival", reason, "name the tests with --test iops,tp,lat")
+    return plan
+
+
+def _check_arrival(choices: dict[str, Any]) -> None:
+    """Named as the option: the tables that it goes into are nothing that the user wrote."""
+    try:
+        parse_arrival(choices.get("arrival", "fixed:1"))
+    except ValueError as error:
+        raise ValueRangeError("--arrival", str(error), "write for example --arrival poisson:5000") from None
+
+
+def _choices(test: str, choices: dict[str, Any]) -> dict[str, Any]:
+    """What of the command line's choices goes into the table of a test."""
+    if test == "wsat":
+        return {key: value for key, value in choices.items() if key != "arrival"}
+    return choices if test in _DEMANDING or "arrival" in choices else {}
 
 
 def _table(value: object) -> dict[str, Any]:

@@ -31,7 +31,8 @@ ALLOWED = {
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
     "certificate": BASE | {"device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
-    "session": BASE | {"bench", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
+    "session": BASE
+    | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
     "cli": BASE
     | {
         "bench",

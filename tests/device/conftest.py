@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from assay.records import Placement
 from assay.stimulus import Stimulus
 
 if TYPE_CHECKING:
@@ -48,8 +49,16 @@ def allocate(path: Path, size_bytes: int) -> Path:
 
 
 @contextlib.contextmanager
-def stimulus_on(
-    path: str, size_bytes: int, *, thread_count: int = 1, flags: int = 0, io_path: IoPath = "interrupt"
+def stimulus_on(  # one keyword per fact of the drive
+    path: str,
+    size_bytes: int,
+    *,
+    thread_count: int = 1,
+    flags: int = 0,
+    sector_bytes: int = 512,
+    counters_path: str | None = None,
+    io_path: IoPath = "interrupt",
+    placement: Placement | None = None,
 ) -> Iterator[Stimulus]:
     """The stimulus straight on a device or file that a test made itself; ``flags`` join O_DIRECT when it is opened."""
     descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
@@ -57,11 +66,12 @@ def stimulus_on(
         with Stimulus.real(
             descriptor,
             capacity_bytes=size_bytes,
-            logical_block_bytes=512,
+            logical_block_bytes=sector_bytes,
             thread_count=thread_count,
             seed=1,
             data_origin=1,
-            counters_path=None,
+            counters_path=counters_path,
+            placement=placement or Placement(),
             path=io_path,
         ) as stimulus:
             yield stimulus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,9 +82,32 @@ def test_every_path_moves_every_byte_and_says_which_it_was(
     assert not record.write.errors
 
 
-def test_a_name_that_is_no_path_is_refused(tmp_path: Path) -> None:
+def test_polling_a_drive_without_queues_for_it_is_refused_before_any_step(loop_drive: LoopDrive) -> None:
+    with (
+        pytest.raises(ValueRangeError, match=r"polled.*EOPNOTSUPP.*--io-path interrupt"),
+        stimulus_on(loop_drive(SIZE), SIZE, io_path="polled"),
+    ):
+        pass
+
+
+def test_kernel_threads_are_refused_where_they_have_no_processors_of_their_own(tmp_path: Path) -> None:
     path = allocate(tmp_path / "target.img", SIZE)
-    with pytest.raises(ValueRangeError, match="teleport"), stimulus_on(str(path), SIZE, io_path="teleport"):  # type: ignore[arg-type]
+    processors = len(os.sched_getaffinity(0))
+    # As many lanes as processors never fit together with their threads of the kernel.
+    with (
+        pytest.raises(ValueRangeError, match=rf"kernel-thread.*takes {2 * processors} idle.*--io-path interrupt"),
+        stimulus_on(str(path), SIZE, thread_count=processors, io_path="kernel-thread"),
+    ):
+        pass
+
+
+def test_a_path_of_no_such_name_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    path = allocate(tmp_path / "target.img", SIZE)
+    names = re.escape("interrupt, synchronous, polled, kernel-thread")
+    with (
+        pytest.raises(ValueRangeError, match=names),
+        stimulus_on(str(path), SIZE, io_path="sideways"),  # type: ignore[arg-type]
+    ):
         pass
 
 

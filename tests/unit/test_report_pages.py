@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import StoreError, VerificationError
-from assay.records import PurgeRecord
+from assay.records import Demand, PurgeRecord
 from assay.report import build_report
 from assay.report.label import conformity_label
 from assay.report.page import Box, Figure, Table, Text
@@ -20,6 +20,7 @@ from report_run import (
     GOLDEN,
     HOSTILE,
     START_NS,
+    synthetic_direction,
     synthetic_run,
     synthetic_test,
 )
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from assay.records import StoredRun
     from assay.report.page import Block, Page, Report
 
+TWO = Demand(thread_count=2, queue_depth=8)
 TITLES_1_0 = (
     "Steady State Convergence Plot - All Block Sizes",
     "Steady State Measurement Window",
@@ -49,6 +51,11 @@ def only(blocks: Iterable[Block], kind: type[Block]) -> Block:
     """Return the one block of a kind."""
     (found,) = [block for block in blocks if isinstance(block, kind)]
     return found
+
+
+def tables(blocks: Iterable[Block]) -> list[Table]:
+    """Return the tables among blocks."""
+    return [block for block in blocks if isinstance(block, Table)]
 
 
 def matrix_page(report: Report) -> Table:
@@ -289,3 +296,34 @@ def test_the_appendix_gives_every_profile_datum_its_source_and_every_cell_its_qu
     assert len(depths.rows) == 56
     assert depths.columns[1:] == ("Round 1", "Round 2", "Round 3", "Round 4", "Round 5")
     assert depths.rows[0][1] == "8.00"
+
+
+@pytest.mark.parametrize(("queue_depth", "printed"), [(8.0, "8.00"), (7.84, "7.84"), (7.83, "7.83 !"), (8.2, "8.20 !")])
+def test_a_cell_that_lost_queue_depth_is_marked_and_not_among_those_that_held_it(
+    queue_depth: float, printed: str
+) -> None:
+    test = synthetic_test()
+    fill, first, *others = test.programs
+    lost = replace(first.steps[0], outstanding_ns=round(first.steps[0].span_ns * queue_depth))
+    changed = replace(first, steps=(lost, *first.steps[1:]))
+    report = build_report(synthetic_run(replace(test, programs=(fill, changed, *others))))
+    depths = next(table for table in tables(report.appendix) if "effective queue depth" in table.caption)
+    assert (depths.rows[0][1], depths.rows[1][1]) == (printed, "8.00")
+    (page,) = (page for page in report.disclosure if "Integrity" in page.subtitle)
+    (integrity,) = tables(page.columns[0])
+    held = integrity.rows[0][integrity.columns.index("Steps that held TC x QD within 2 %")]
+    assert held == f"{280 - printed.endswith('!')} of 280"
+
+
+@pytest.mark.parametrize(("fewest", "most", "printed"), [(None, None, "unknown"), (99, 101, "2.00")])
+def test_the_appendix_tells_how_far_the_threads_of_a_cell_lay_apart(
+    fewest: int | None, most: int | None, printed: str
+) -> None:
+    test = synthetic_test()
+    fill, first, *others = test.programs
+    read, write = synthetic_direction(160, 4096), synthetic_direction(40, 4096)
+    step = replace(first.steps[0], read=read, write=write, thread_io_count_min=fewest, thread_io_count_max=most)
+    changed = replace(first, steps=(step, *first.steps[1:]))
+    run = synthetic_run(replace(test, programs=(fill, changed, *others), settings=replace(test.settings, demand=TWO)))
+    spread = next(table for table in tables(build_report(run).appendix) if "threads apart" in table.caption)
+    assert spread.rows[0][1] == printed

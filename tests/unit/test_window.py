@@ -1,11 +1,12 @@
 """What is printed: sums, weights and windows on hand-made records."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from assay import window
 from assay.errors import VerificationError
-from assay.records import Cell, KernelCounters, StoredTest
+from assay.records import Cell, Demand, KernelCounters, StoredTest
 from report_run import (
     GOLDEN,
     round_programs,
@@ -156,6 +157,29 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
     )
     (audit, *_) = window.program_audits(replace(synthetic_test(), programs=(replace(synthetic_fill(), steps=(step,)),)))
     assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)
+
+
+@pytest.mark.parametrize(
+    ("fewest", "most", "spread"),
+    [(98, 103, Fraction(5, 100)), (100, 100, 0), (0, 400, 4), (None, None, None)],
+)
+def test_the_spread_between_threads_is_most_less_fewest_over_their_mean(
+    fewest: int | None, most: int | None, spread: Fraction | None
+) -> None:
+    step = replace(
+        synthetic_step(CELL, 1),
+        read=synthetic_direction(300, 4096),
+        write=synthetic_direction(100, 4096),
+        thread_io_count_min=fewest,
+        thread_io_count_max=most,
+    )
+    assert window.thread_spread(step, Demand(thread_count=4, queue_depth=1)) == spread
+
+
+def test_threads_without_any_io_have_no_spread() -> None:
+    nothing = synthetic_direction(0, 4096)
+    step = replace(synthetic_step(CELL, 1), read=nothing, write=nothing, thread_io_count_min=0, thread_io_count_max=0)
+    assert window.thread_spread(step, Demand(thread_count=4, queue_depth=1)) is None
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,58 @@
 """The certificate of a host: figures that hang together, kept under their date."""
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from assay.certificate import keep_certificate, kept_certificates, measure_host
+from assay.bench import Answers
+from assay.certificate import (
+    VALID_DAYS,
+    Certificate,
+    NullPoint,
+    ceiling_demands,
+    certificate_now,
+    keep_certificate,
+    kept_certificates,
+    measure_host,
+)
 from assay.cli import assay
+from assay.device.platform import describe_platform
 from assay.errors import StoreError
+from assay.plan import load_plan
+from assay.records import HostPoint
+from assay.session import run_plan
+from assay.store.read import read_run
 from click.testing import CliRunner
+
+NOW_NS = 1_800_000_000 * 10**9
+DAY_NS = 86_400 * 10**9
+
+
+def certificate(made_wall_ns: int = NOW_NS, **facts: Any) -> Certificate:
+    """A certificate of this host as it is; ``facts`` replace some of its platform."""
+    return Certificate(
+        made_wall_ns=made_wall_ns,
+        platform=replace(describe_platform(), **facts),
+        seconds=1.0,
+        ceiling=(NullPoint(queue_depth=1, iops=500_000.0, cpu_ns=600.0, p99_ns=900.0),),
+        timers=(),
+    )
+
+
+@pytest.fixture(autouse=True)
+def certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of certificates, a fresh one for each test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data/assay/certificates"
 
 
 def test_a_host_is_measured_without_a_drive_and_the_figures_hang_together() -> None:
     certificate = measure_host(seconds=0.1)
-    single, deep = certificate.ceiling
+    single, *_, deep = [point for point in certificate.ceiling if point.thread_count == 1]
+    assert (single.queue_depth, deep.queue_depth) == (1, 32)
     assert deep.iops > single.iops > 1000
     assert 0 < deep.cpu_ns < single.cpu_ns
     for timer in certificate.timers:
@@ -21,13 +61,79 @@ def test_a_host_is_measured_without_a_drive_and_the_figures_hang_together() -> N
         assert timer.effective_depth == pytest.approx(timer.queue_depth, rel=0.2)
 
 
-def test_certificates_are_kept_and_the_newest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+def test_ceilings_are_measured_up_to_all_cpus() -> None:
+    assert [(one.thread_count, one.queue_depth) for one in ceiling_demands(1)] == [(1, 1), (1, 8), (1, 32)]
+    assert {one.thread_count for one in ceiling_demands(6)} == {1, 2, 4, 6}
+
+
+def test_certificates_are_kept_and_the_newest_comes_first(certificates: Path) -> None:
+    keep_certificate(certificate(NOW_NS - DAY_NS))
     done = CliRunner().invoke(assay, ["calibrate", "--seconds", "0.05", "--json"])
     facts = json.loads(done.stdout)
-    assert Path(facts["path"]).parent == tmp_path / "assay/certificates"
-    assert kept_certificates()[0]["ceiling"] == facts["ceiling"]
+    assert Path(facts["path"]).parent == certificates
+    kept = kept_certificates().certificates
+    assert len(kept) == 2
+    newest = next(one for one in kept if one.made_wall_ns == facts["made_wall_ns"])
+    assert [point.iops for point in newest.ceiling] == [point["iops"] for point in facts["ceiling"]]
+    assert [one.made_wall_ns for one in kept] == sorted((one.made_wall_ns for one in kept), reverse=True)
     assert facts["platform"]["kernel"]
+    assert facts["platform"]["build"]
+
+
+def test_the_newest_certificate_that_speaks_for_this_host_is_taken() -> None:
+    keep_certificate(certificate(NOW_NS - 3 * DAY_NS))
+    keep_certificate(certificate(NOW_NS - 2 * DAY_NS))
+    keep_certificate(certificate(NOW_NS - DAY_NS, kernel="another"))
+    found = certificate_now(describe_platform(), NOW_NS)
+    assert (found.status, found.reason, found.age_ns) == ("valid", "", 2 * DAY_NS)
+    assert found.points == (HostPoint(thread_count=1, queue_depth=1, iops=500_000.0, cpu_ns=600.0),)
+
+
+def test_a_certificate_is_valid_to_the_end_of_its_last_day() -> None:
+    keep_certificate(certificate(NOW_NS - VALID_DAYS.value * DAY_NS))
+    assert certificate_now(describe_platform(), NOW_NS).status == "valid"
+    found = certificate_now(describe_platform(), NOW_NS + DAY_NS)
+    assert (found.status, found.reason) == ("expired", "31.0 days old, 30 are allowed; run assay calibrate")
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"kernel": "5.1"}, "made with kernel 5.1, not "),
+        ({"cpu": "Z80"}, "made with CPU Z80, not "),
+        ({"extra": {"logical_cpu_count": 4096}}, "made with CPUs 4096, not "),
+        ({"host_id": "0123"}, "made with host 0123, not "),
+        ({"build": None}, "made with build unknown, not "),
+    ],
+)
+def test_a_certificate_of_another_host_kernel_or_build_is_told_as_expired(facts: dict[str, Any], reason: str) -> None:
+    keep_certificate(certificate(**facts))
+    found = certificate_now(describe_platform(), NOW_NS)
+    assert found.status == "expired"
+    assert found.reason.startswith(reason)
+    assert not found.points
+
+
+def test_a_certificate_from_the_future_is_not_believed() -> None:
+    keep_certificate(certificate(NOW_NS + 1))
+    assert certificate_now(describe_platform(), NOW_NS).reason == "dated later than this run; run assay calibrate"
+
+
+def test_without_a_certificate_the_remedy_is_told_and_a_damaged_one_is_named(certificates: Path) -> None:
+    assert certificate_now(describe_platform(), NOW_NS).reason == "run assay calibrate"
+    certificates.mkdir(parents=True)
+    (certificates / "20260101T000000Z.json").write_text("{")
+    found = certificate_now(describe_platform(), NOW_NS)
+    assert (found.status, found.reason) == ("none", "20260101T000000Z.json cannot be read; run assay calibrate")
+    keep_certificate(certificate())
+    assert certificate_now(describe_platform(), NOW_NS).status == "valid"
+
+
+def test_a_simulated_run_holds_no_certificate(tmp_path: Path) -> None:
+    keep_certificate(certificate(time.time_ns() - DAY_NS))
+    plan = load_plan(None, {"drive": "sim:ideal?capacity=1GB", "scale": 0.001, "tests": ("lat",)})
+    run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
+    assert read_run(tmp_path / "run").certificate is None
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(
@@ -36,4 +142,4 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(
     (tmp_path / "assay").write_text("a file where the folder should be")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with pytest.raises(StoreError, match="XDG_DATA_HOME"):
-        keep_certificate(measure_host(seconds=0.05))
+        keep_certificate(certificate())

@@ -87,15 +87,15 @@ impl LaneTap {
     pub(crate) fn take(&mut self, captured: Captured) {
         self.chunk.push(captured);
         if self.chunk.len() == CHUNK {
-            self.hand_on();
+            self.hand_on(self.tap.waits);
         }
     }
 
     #[cold]
-    fn hand_on(&mut self) {
+    fn hand_on(&mut self, waits: bool) {
         let spare = self.tap.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let chunk = std::mem::replace(&mut self.chunk, spare.unwrap_or_else(|| Vec::with_capacity(CHUNK)));
-        let refused = if self.tap.waits {
+        let refused = if waits {
             self.tap.filled.send(chunk).err().map(|error| error.0)
         } else {
             self.tap.filled.try_send(chunk).err().map(|error| match error {
@@ -111,7 +111,8 @@ impl LaneTap {
 impl Drop for LaneTap {
     fn drop(&mut self) {
         if !self.chunk.is_empty() {
-            self.hand_on();
+            // The lane has nothing left to measure; others may end at the same time, and too little room be left.
+            self.hand_on(true);
         }
     }
 }
@@ -149,6 +150,30 @@ mod tests {
         let (seen, lost) = writer.join().expect("drains");
         assert!(seen.iter().copied().eq(0..count));
         assert_eq!(lost, Ok(0));
+    }
+
+    #[test]
+    fn lanes_that_end_all_at_once_lose_nothing() {
+        const LANES: u64 = 64;
+        let (tap, chunks) = tap(false);
+        let (sender, ended) = std::sync::mpsc::channel::<()>();
+        let lanes = std::thread::spawn(move || {
+            for nth in 0..LANES {
+                LaneTap::new(&tap).take(captured(nth));
+            }
+            drop(sender);
+        });
+        let mut count = 0;
+        let lost = chunks.drain(|chunk| {
+            if count == 0 {
+                // Lanes that did not wait would all have ended before the second chunk is taken.
+                let _ = ended.recv_timeout(std::time::Duration::from_millis(100));
+            }
+            count += chunk.len() as u64;
+            Ok::<(), ()>(())
+        });
+        lanes.join().expect("ends");
+        assert_eq!((count, lost), (LANES, Ok(0)));
     }
 
     #[test]

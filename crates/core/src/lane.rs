@@ -194,9 +194,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
     fn keep_outstanding(&mut self, index: usize) {
         let step = &self.program.steps[index];
         let limit = step.slots(self.lane.index, self.program.lane_count);
+        let mut now = self.lane.device.now();
         loop {
             self.take_completions(step.end());
-            let now = self.lane.device.now();
             if self.program.halted().is_some() {
                 step.end_at(now);
             }
@@ -207,7 +207,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             let wait = if self.outstanding == 0 && step.end() == Nanos::NEVER { IDLE_POLL } else { POLL };
             let due = self.steps[index].arrivals.as_ref().filter(|_| self.outstanding < limit).map(Arrivals::due);
             let look = due.unwrap_or(Nanos::NEVER).min(Nanos(now.0 + wait.0));
-            self.reap(step.end().min(look));
+            now = self.reap(step.end().min(look));
         }
     }
 
@@ -286,7 +286,8 @@ impl<'a, D: Device> LaneRun<'a, D> {
         self.last_submission = now;
     }
 
-    fn reap(&mut self, deadline: Nanos) {
+    /// Wait for completions, at the longest to the deadline; returns when that was over.
+    fn reap(&mut self, deadline: Nanos) -> Nanos {
         if self.taken == self.lane.completions.len() {
             self.lane.completions.clear();
             self.taken = 0;
@@ -300,6 +301,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let lane = &self.program.lane_totals[self.lane.index];
         lane.io_count.store(self.io_count, Ordering::Relaxed);
         lane.latency_sum_ns.store(self.latency_sum_ns, Ordering::Relaxed);
+        now
     }
 
     /// Is an I/O outstanding for longer than the time limit? Looked at in full only once in a while.
@@ -394,12 +396,18 @@ impl<'a, D: Device> LaneRun<'a, D> {
     }
 
     fn seal_if_done(&mut self, index: usize) {
+        let threads = self.program.steps[index].threads(self.lane.index, self.program.lane_count);
         let step = &mut self.steps[index];
         if step.closed
             && step.in_flight == 0
             && let Some(mut tally) = step.tally.take()
         {
             tally.seal(&mut step.record);
+            if threads == 1 {
+                let io_count = step.record.read.window_io_count + step.record.write.window_io_count;
+                step.record.thread_io_count_min = Some(io_count);
+                step.record.thread_io_count_max = Some(io_count);
+            }
             self.lane.spare_tallies.push(tally);
         }
     }

@@ -95,6 +95,10 @@ pub struct StepRecord {
     pub last_submission: Option<Nanos>,
     /// With a stated arrival rate: I/Os that were due in [0, T], those that could not be issued among them.
     pub offered_io_count: Option<u64>,
+    /// Fewest completions of any one thread within [0, T]; `None` where a lane stands for several threads.
+    pub thread_io_count_min: Option<u64>,
+    /// Most completions of any one thread within [0, T].
+    pub thread_io_count_max: Option<u64>,
     /// CPU time of the stimulus threads.
     pub cpu: Option<Nanos>,
     /// The drive's counters at the start.
@@ -155,6 +159,8 @@ impl StepRecord {
             (Some(left), Some(right)) => Some(left + right),
             (left, right) => left.or(right),
         };
+        self.thread_io_count_min = smallest(self.thread_io_count_min, other.thread_io_count_min);
+        self.thread_io_count_max = self.thread_io_count_max.max(other.thread_io_count_max);
         self.counters_before = self.counters_before.or(other.counters_before);
         self.counters_after = self.counters_after.or(other.counters_after);
         self.cpu = self.cpu.zip(other.cpu).map(|(left, right)| left + right);

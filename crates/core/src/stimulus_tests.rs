@@ -318,9 +318,20 @@ fn threads_share_a_step_and_those_without_a_part_leave_no_trace() {
     let records = run(&mut stimulus, &[wide, narrow.clone()]);
     assert_eq!([records[0].write.window_io_count, records[1].write.window_io_count], [60, 20]);
     assert_eq!(records[0].outstanding_ns, 6 * 10_500_000);
+    let threads = |record: &StepRecord| (record.thread_io_count_min, record.thread_io_count_max);
+    assert_eq!(records.iter().map(threads).collect::<Vec<_>>(), [(Some(20), Some(20)); 2]);
     assert!(records.iter().all(|record| record.span == Nanos(10_500_000)));
     let alone = run(&mut stimulus, &[narrow]);
     assert_eq!((alone[0].write.window_io_count, alone[0].span), (20, Nanos(10_500_000)));
+}
+
+#[test]
+fn threads_that_share_a_lane_cannot_be_told_apart() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let mut wide = step(1.0, 2, StopRule::Time(Nanos(10_500_000)));
+    wide.demand.thread_count = 3;
+    let records = run(&mut stimulus, &[wide]);
+    assert_eq!((records[0].thread_io_count_min, records[0].thread_io_count_max), (None, None));
 }
 
 fn open_loop(per_second: f64, process: ArrivalProcess, queue_depth: u32) -> StepRecord {

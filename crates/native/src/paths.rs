@@ -30,3 +30,15 @@ pub(crate) fn path_of(name: &str) -> PyResult<Path> {
         )
     })
 }
+
+/// Opening a drive failed; a drive without queues for polling says so by the error of its first read.
+pub(crate) fn open_error(path: Path, error: &std::io::Error) -> PyErr {
+    if path == Path::Polled && error.kind() == std::io::ErrorKind::Unsupported {
+        return path_error(path, "takes a drive with queues for polling, and a first read was refused (EOPNOTSUPP)");
+    }
+    io_error(error)
+}
+
+pub(crate) fn path_error(path: Path, reason: &str) -> PyErr {
+    assay_error("ValueRangeError", &format!("I/O path {}", path.name()), reason, "choose --io-path interrupt")
+}

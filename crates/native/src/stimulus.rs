@@ -10,11 +10,13 @@ use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
+use assay_uring::path::Path;
+use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
-use crate::paths::path_of;
+use crate::paths::{open_error, path_error, path_of};
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
 use crate::state;
@@ -77,6 +79,8 @@ impl NativeStimulus {
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
+    ///
+    /// The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
@@ -90,11 +94,15 @@ impl NativeStimulus {
         transfer_bytes_max: u64,
         counters_path: Option<PathBuf>,
         path: &str,
+        cpus: Vec<u32>,
     ) -> PyResult<Self> {
         let path = path_of(path)?;
+        if path == Path::KernelThread {
+            admit_kernel_threads(thread_count as usize).map_err(|crowded| path_error(path, &crowded.to_string()))?;
+        }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
-        for lane in 0..u64::from(thread_count) {
+        for (lane, cpu) in (0..u64::from(thread_count)).zip(lane_cpus(&cpus)) {
             let target = Target {
                 descriptor: duplicate(descriptor).map_err(|error| io_error(&error))?,
                 info,
@@ -102,10 +110,11 @@ impl NativeStimulus {
                 data_origin: data_origin ^ (lane << 48),
                 transfer: Bytes(transfer_bytes_max),
                 path,
+                cpu,
             };
             openers.push(move || UringDevice::new(target));
         }
-        let stimulus = Stimulus::open(seed, openers).map_err(|error| io_error(&error))?;
+        let stimulus = Stimulus::open(seed, openers).map_err(|error| open_error(path, &error))?;
         Ok(Self::of(Engine::Real(stimulus)))
     }
 
@@ -196,6 +205,11 @@ impl NativeStimulus {
         let engine = self.engine.take();
         py.detach(|| drop(engine));
     }
+}
+
+/// The CPU of every lane in turn, without an end.
+fn lane_cpus(cpus: &[u32]) -> impl Iterator<Item = Option<u32>> {
+    cpus.iter().copied().map(Some).cycle().chain(std::iter::repeat(None))
 }
 
 fn no_state() -> PyErr {

@@ -2,16 +2,22 @@
 //!
 //! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
 
+pub mod affinity;
 pub mod device;
 pub mod null;
 pub mod path;
+pub mod processors;
 pub mod workers;
 
 mod buffers;
 mod clock;
 mod counters;
 mod memory;
+mod passthrough;
 mod payload;
 mod queue;
 mod ring;
 mod synchronous;
+
+#[cfg(test)]
+mod path_tests;

@@ -4,16 +4,17 @@ use std::io;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Errno, Io, Nanos, Probe};
 use io_uring::types::Timespec;
-use io_uring::{IoUring, cqueue, opcode};
+use io_uring::{cqueue, opcode};
 
 use crate::clock;
-use crate::ring;
+use crate::path::Path;
+use crate::ring::Ring;
 
 /// Its I/Os go to the kernel and come back, at once or after a constant time, without any data.
 pub struct NullDevice {
     /// Boxed, since the kernel reads it at its place.
     answer: Option<Box<Timespec>>,
-    ring: Option<IoUring>,
+    ring: Option<Ring>,
     lengths: Vec<Bytes>,
     in_flight: u32,
 }
@@ -55,8 +56,7 @@ impl Device for NullDevice {
     }
 
     fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
-        let built = ring::build(slot_count).map_err(|error| errno(&error))?;
-        self.ring = Some(built.0);
+        self.ring = Some(Ring::new(slot_count, Path::Interrupt).map_err(|error| errno(&error))?);
         self.lengths = vec![Bytes(0); slot_count as usize];
         Ok(())
     }
@@ -70,8 +70,7 @@ impl Device for NullDevice {
         self.in_flight += 1;
         let ring = self.ring.as_mut().expect("prepare comes before submit");
         // SAFETY: no buffer, and the time is read at submission from a place that lives as long as the device.
-        let pushed = unsafe { ring.submission().push(&entry.user_data(u64::from(io.slot))) };
-        assert!(pushed.is_ok(), "the ring has an entry for every slot");
+        unsafe { ring.push(&entry.user_data(u64::from(io.slot))) };
     }
 
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
@@ -80,9 +79,9 @@ impl Device for NullDevice {
             return Ok(());
         }
         let mut ring = self.ring.take().expect("prepare comes before reap");
-        let entered = ring::enter(&ring, deadline).map_err(|error| errno(&error));
+        let entered = ring.wait(deadline).map_err(|error| errno(&error));
         let before = completions.len();
-        for entry in ring.completion() {
+        for entry in ring.completions() {
             completions.push(self.completion(&entry));
         }
         self.in_flight -= (completions.len() - before) as u32;

@@ -11,11 +11,23 @@ pub enum Path {
     Interrupt,
     /// One system call per I/O, for devices that hand I/Os of a ring to worker threads.
     Synchronous,
+    /// Over a ring whose thread looks for completions itself, on a drive with queues for that.
+    Polled,
+    /// Over a ring that a thread of the kernel watches, which takes a processor of its own.
+    KernelThread,
+    /// `NVMe` commands over a ring, on the namespace's character device; the block layer neither sees nor counts them.
+    Passthrough,
 }
 
 impl Path {
     /// All of them with the names they have in options and reports.
-    pub const NAMES: [(&'static str, Self); 2] = [("interrupt", Self::Interrupt), ("synchronous", Self::Synchronous)];
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("interrupt", Self::Interrupt),
+        ("synchronous", Self::Synchronous),
+        ("polled", Self::Polled),
+        ("kernel-thread", Self::KernelThread),
+        ("passthrough", Self::Passthrough),
+    ];
 
     /// The path of a name.
     #[must_use]

@@ -1,33 +1,39 @@
 //! The I/Os of a lane over a ring.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use assay_core::contract::{Bytes, Completion, Direction, Errno, Io, Nanos};
 use io_uring::types::Fixed;
-use io_uring::{IoUring, cqueue, opcode, squeue};
+use io_uring::{cqueue, opcode, squeue};
 
 use crate::buffers::Buffers;
 use crate::clock;
-use crate::ring;
+use crate::path::Path;
+use crate::ring::Ring;
 
 /// A ring with registered file and buffers.
 pub(crate) struct RingQueue {
     // Declared first, so that the ring is closed before its buffers go.
-    ring: IoUring,
+    ring: Ring,
+    pub(crate) path: Path,
     pub(crate) buffers: Buffers,
     /// Why the buffers are not registered with the kernel, where they are not.
     pub(crate) registration_refused: Option<Errno>,
-    pub(crate) deferred_completions: bool,
     in_flight: u32,
 }
 
 impl RingQueue {
-    pub(crate) fn new(descriptor: BorrowedFd<'_>, slot_count: u32, buffers: Buffers) -> io::Result<Self> {
-        let (ring, deferred_completions) = ring::build(slot_count)?;
-        ring.submitter().register_files(&[descriptor.as_raw_fd()])?;
+    pub(crate) fn new(descriptor: BorrowedFd<'_>, slot_count: u32, buffers: Buffers, path: Path) -> io::Result<Self> {
+        let ring = Ring::new(slot_count, path)?;
+        ring.register_file(descriptor)?;
         let registration_refused = register_buffers(&ring, &buffers)?;
-        Ok(Self { ring, buffers, registration_refused, deferred_completions, in_flight: 0 })
+        Ok(Self { ring, path, buffers, registration_refused, in_flight: 0 })
+    }
+
+    /// The kernel runs completions only when this thread asks (since Linux 6.1).
+    pub(crate) fn deferred_completions(&self) -> bool {
+        self.ring.deferred_completions
     }
 
     #[inline]
@@ -36,8 +42,7 @@ impl RingQueue {
         let entry = self.entry(io);
         self.in_flight += 1;
         // SAFETY: the entry's buffer lies in `buffers`, belongs to this slot until it completes, and is long enough.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        assert!(pushed.is_ok(), "the ring has an entry for every slot");
+        unsafe { self.ring.push(&entry) };
     }
 
     #[inline]
@@ -46,9 +51,9 @@ impl RingQueue {
             clock::sleep_until(deadline);
             return Ok(());
         }
-        ring::enter(&self.ring, deadline)?;
+        self.ring.wait(deadline)?;
         let before = completions.len();
-        for entry in self.ring.completion() {
+        for entry in self.ring.completions() {
             completions.push(completion(&entry));
         }
         self.in_flight -= (completions.len() - before) as u32;
@@ -70,8 +75,19 @@ impl RingQueue {
     }
 }
 
+impl Drop for RingQueue {
+    /// The kernel takes a closed ring apart at leisure; until then it would hold the drive, and refuse it to the next.
+    fn drop(&mut self) {
+        // Some kernels wait here for the I/Os under way, which on a drive that hangs never end.
+        if self.in_flight == 0 {
+            // What fails is left to the ring's own end.
+            let _ = self.ring.submitter().unregister_files();
+        }
+    }
+}
+
 /// Why it was refused, where it was; the I/Os then go unregistered.
-fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<Option<Errno>> {
+fn register_buffers(ring: &Ring, buffers: &Buffers) -> io::Result<Option<Errno>> {
     // SAFETY: the memory lives as long as the ring and is dropped after it.
     match unsafe { ring.submitter().register_buffers(&buffers.vectors()) } {
         Ok(()) => Ok(None),

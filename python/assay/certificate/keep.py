@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from assay.certificate.measure import Certificate
 from assay.errors import StoreError
 
-if TYPE_CHECKING:
-    from assay.certificate.measure import Certificate
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is kept: certificates, the newest first, and names of files that could not be read as one."""
+
+    certificates: tuple[Certificate, ...]
+    unreadable: tuple[str, ...] = ()
 
 
 def certificate_folder() -> Path:
@@ -35,7 +42,15 @@ def keep_certificate(certificate: Certificate) -> Path:
     return path
 
 
-def kept_certificates() -> list[dict[str, Any]]:
-    """All that are kept, the newest first, as JSON values."""
-    paths = sorted(certificate_folder().glob("*.json"), reverse=True)
-    return [json.loads(path.read_text("utf-8")) for path in paths]
+def kept_certificates() -> Kept:
+    """Everything that is kept; a damaged file hides no other."""
+    adapter: TypeAdapter[Certificate] = TypeAdapter(Certificate)
+    found: list[Certificate] = []
+    unreadable: list[str] = []
+    for path in sorted(certificate_folder().glob("*.json")):
+        try:
+            found.append(adapter.validate_json(path.read_bytes()))
+        except (OSError, ValidationError):
+            unreadable.append(path.name)
+    found.sort(key=lambda certificate: certificate.made_wall_ns, reverse=True)
+    return Kept(certificates=tuple(found), unreadable=tuple(unreadable))

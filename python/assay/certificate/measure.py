@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from assay.window import direction_times, effective_queue_depth, iops, mean_late
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DEPTHS = (1, 32)
+DEPTHS = (1, 8, 32)
 CONSTANT_NS = (100 * MICROSECOND_NS, 1_000 * MICROSECOND_NS)
 CONSTANT_DEPTHS = (1, 8)
 _RANGE_BYTES = 1 << 30
@@ -24,15 +25,16 @@ _RANGE_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NullPoint:
-    """The ceiling at one queue depth: a device that answers at once.
+    """The ceiling at one demand: a device that answers at once.
 
-    iops : I/Os per second of one thread. cpu_ns : CPU time of each, engine and kernel. p99_ns : of its response times.
+    iops : I/Os per second of all threads. cpu_ns : CPU time of each, engine and kernel. p99_ns : of its response times.
     """
 
     queue_depth: int
     iops: float
     cpu_ns: float
     p99_ns: float
+    thread_count: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +70,15 @@ def measure_host(seconds: float = 1.0, show: Callable[[str], None] = lambda _: N
     seconds : of each point, at least 0.05. show : told what runs.
     """
     ceiling = []
-    for depth in DEPTHS:
-        show(f"answers at once, queue depth {depth}")
-        ceiling.append(_ceiling(_run(None, depth, seconds), depth))
+    for demand in ceiling_demands():
+        show(f"answers at once, {demand.thread_count} x queue depth {demand.queue_depth}")
+        ceiling.append(_ceiling(_run(None, demand, seconds), demand))
     timers = []
     for constant_ns in CONSTANT_NS:
         for depth in CONSTANT_DEPTHS:
             show(f"constant {constant_ns / MICROSECOND_NS:.0f} us, queue depth {depth}")
-            timers.append(_timer(_run(constant_ns, depth, seconds), constant_ns, depth))
+            found = _run(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
+            timers.append(_timer(found, constant_ns, depth))
     return Certificate(
         made_wall_ns=time.time_ns(),
         platform=describe_platform(),
@@ -85,11 +88,21 @@ def measure_host(seconds: float = 1.0, show: Callable[[str], None] = lambda _: N
     )
 
 
-def _run(answer_ns: int | None, depth: int, seconds: float) -> StepRecord:
+def ceiling_demands(cpu_count: int | None = None) -> list[Demand]:
+    """The demands whose ceiling is measured: queue depths 1, 8 and 32 at thread counts doubled up to the CPUs.
+
+    cpu_count : CPUs that may be used; None asks the system. Worked: 6 -> 1, 2, 4 and 6 threads.
+    """
+    most = cpu_count or len(os.sched_getaffinity(0))
+    threads = sorted({min(1 << power, most) for power in range(most.bit_length() + 1)})
+    return [Demand(thread_count=count, queue_depth=depth) for count in threads for depth in DEPTHS]
+
+
+def _run(answer_ns: int | None, demand: Demand, seconds: float) -> StepRecord:
     step = StepSpec(
         label="host",
         pattern=random_pattern(4 * KIB, 1.0, DataPattern()),
-        demand=Demand(thread_count=1, queue_depth=depth),
+        demand=demand,
         active_range=leading_range(_RANGE_BYTES),
         stop=StopRule(time_ns=round(seconds * SECOND_NS)),
     )
@@ -97,10 +110,11 @@ def _run(answer_ns: int | None, depth: int, seconds: float) -> StepRecord:
         return stimulus.run([step])[0]
 
 
-def _ceiling(record: StepRecord, depth: int) -> NullPoint:
+def _ceiling(record: StepRecord, demand: Demand) -> NullPoint:
     count = record.read.window_io_count
     return NullPoint(
-        queue_depth=depth,
+        thread_count=demand.thread_count,
+        queue_depth=demand.queue_depth,
         iops=float(iops(record)),
         cpu_ns=(record.cpu_ns or 0) / max(count, 1),
         p99_ns=_p99_ns(record),

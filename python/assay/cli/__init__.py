@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
-from typing import NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -17,7 +19,10 @@ from assay.cli.plan import plan
 from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.runs import runs
-from assay.errors import AssayError, InterruptedRunError
+from assay.errors import AssayError, InterruptedRunError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _HELP = """Test solid-state drives as the SNIA Performance Test Specification says.
 
@@ -50,17 +55,24 @@ def main() -> NoReturn:
     try:
         code = assay(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        _fail(UsageError("command", error.format_message(), "see assay --help"), shown=error.show)
     except (KeyboardInterrupt, click.Abort):
-        _say("interrupted")
-        sys.exit(InterruptedRunError.exit_code)
+        _fail(InterruptedRunError("command", "interrupted", "run it again"), shown=lambda: _say("interrupted"))
     except AssayError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
+        _fail(error, shown=partial(_say, str(error)))
     except OSError as error:
         _leave_output(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(error: AssayError, *, shown: Callable[[], None]) -> NoReturn:
+    """End with the error's exit code: in words, or as one JSON object where the command was to print JSON."""
+    if "--json" in sys.argv[1:]:
+        facts = {"error": error.slug, "thing": error.thing, "reason": error.reason, "remedy": error.remedy}
+        click.echo(json.dumps(facts), err=True)
+    else:
+        shown()
+    sys.exit(error.exit_code)
 
 
 def _leave_output(error: OSError) -> NoReturn:

@@ -41,13 +41,19 @@ def plan_options(command: Command) -> Command:
         click.option("--thread-count", type=int, metavar="TC", help="Threads; tester's choice."),
         click.option("--queue-depth", type=int, metavar="QD", help="Outstanding I/Os per thread; tester's choice."),
         click.option(
+            "--arrival",
+            metavar="PROCESS:RATE",
+            help="fixed:5000 or poisson:5000 I/Os per second over all threads, an open loop; a listed deviation.",
+        ),
+        click.option(
             "--capture",
             type=click.Choice(["none", "times", "addresses"]),
             help="Keep every measured completion in Parquet files, on wish with place and size.",
         ),
+        click.option("--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7."),
         click.option(
             "--io-path",
-            type=click.Choice(["auto", "interrupt", "synchronous"]),
+            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
             help="The way that the I/Os of a real drive take; auto probes the drive.",
         ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
@@ -57,7 +63,13 @@ def plan_options(command: Command) -> Command:
     return command
 
 
-def make_plan(targets: tuple[str, ...], thread_count: int | None, queue_depth: int | None, **options: Any) -> Plan:
+def make_plan(
+    targets: tuple[str, ...],
+    thread_count: int | None,
+    queue_depth: int | None,
+    arrival: str | None,
+    **options: Any,
+) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive.
 
     Raises UsageError and PlanError.
@@ -74,6 +86,6 @@ def make_plan(targets: tuple[str, ...], thread_count: int | None, queue_depth: i
         overrides["tests"] = tuple(name for text in overrides["tests"] for name in text.split(","))
     if drives:
         overrides["drive"] = drives[0]
-    demand = {"thread_count": thread_count, "queue_depth": queue_depth}
+    demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     return load_plan(files[0] if files else None, overrides, chosen)

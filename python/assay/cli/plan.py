@@ -29,6 +29,7 @@ def plan(as_json: bool, **options: Any) -> None:
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
         "profile": made.edition,
+        "written_bytes": sum(test.written_bytes for test in planned.tests),
         "tests": [_test_facts(test) for test in planned.tests],
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
@@ -48,6 +49,9 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     for test in planned.tests:
         lines += _test_lines(_test_facts(test))
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
+    written = sum(test.written_bytes for test in planned.tests)
+    share = f"{written / drive.capacity_bytes:.3g} times the drive"
+    lines.append(f"Writes    {gigabytes(written):.2f} GB, {share}, and what rounds write in their time")
     lines += [f"Refusal   {reason}" for reason in drive.refusals]
     if drive.kind != "simulated":
         lines.append("Deviation purge by discard where the drive takes it, else by one overwrite")
@@ -67,12 +71,15 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
     return [
         f"Test      {facts['test']}: purge, {prepared}, and {span} of {facts['what']}",
         f"          {facts['steps']} of {unit}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
+        *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
         *(f"          {note}" for note in facts["notes"]),
         *(f"Deviation {line}" for line in facts["deviations"]),
     ]
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
+    from assay.window import arrival_label  # noqa: PLC0415
+
     settings, outline = test.settings, test.outline
     return {
         "test": settings.test,
@@ -87,6 +94,7 @@ def _test_facts(test: PlannedTest) -> dict[str, Any]:
         "histogram_ns": settings.histogram_ns,
         "thread_count": settings.demand.thread_count,
         "queue_depth": settings.demand.queue_depth,
+        "arrivals": arrival_label(settings.demand),
         "range_amount_bytes": settings.range_amount_bytes,
         "deviations": list(test.deviations),
     }

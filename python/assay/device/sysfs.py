@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,15 @@ def disk_of(device_number: int, sysfs: Path = SYSFS) -> Disk | None:
     """The block device with this ``st_rdev``, or None. It may be a partition."""
     link = sysfs / "dev/block" / f"{os.major(device_number)}:{os.minor(device_number)}"
     return Disk(link.resolve().name, link.resolve()) if link.exists() else None
+
+
+def disk_at(path: str) -> Disk | None:
+    """The block device of a node, or None where there is none."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return disk_of(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
 
 
 def whole_disks(sysfs: Path = SYSFS) -> list[Disk]:

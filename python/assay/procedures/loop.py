@@ -5,6 +5,7 @@ Each of them says in its own file what it asks, what it tracks and what it runs;
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError, ValueRangeError
@@ -22,12 +23,12 @@ from assay.procedures.planned import (
 from assay.records import LoopSettings, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
 from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes, kib_label
-from assay.window import cell_label
+from assay.window import arrival_label, cell_label
 
 if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.profile import LoopProfile, Profile, RangeDatum
-    from assay.records import Access, ActiveRange, Cell, DriveIdentity, Variable
+    from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity, Variable
 
 SCALED_SEGMENT_BYTES = 8 * MIB
 
@@ -72,7 +73,7 @@ def plan_loop(
         preconditioning_bytes=round(edition.preconditioning_multiple.value * drive.capacity_bytes),
         preconditioning_transfer_bytes=sizes[0] if fill_kib == "tested" else int(fill_kib * KIB),
         preconditioning_share=edition.preconditioning_share.value,
-        preconditioning_demand=fill_demand.value.to_demand() if fill_demand else demand,
+        preconditioning_demand=fill_demand.value.to_demand() if fill_demand else _closed(demand),
         range_amount_bytes=amount_bytes,
         segment_count=segments,
         write_cache_required=profile.write_cache.value,
@@ -154,6 +155,11 @@ def histogram_program(settings: LoopSettings, active_range: ActiveRange) -> list
     ]
 
 
+def _closed(demand: Demand) -> Demand:
+    """The same demand without a rate of arrivals, as preconditioning has it."""
+    return replace(demand, arrivals_per_s=None, arrival_process="fixed")
+
+
 def _histogram_seconds(name: str, edition: LoopProfile, plan: Plan) -> float:
     asked = plan.lat.histogram_minutes if name == "lat" else None
     if asked is not None:
@@ -203,8 +209,11 @@ def _deviations(settings: LoopSettings, edition: LoopProfile, profile: Profile, 
         )
     if settings.round_limit != edition.round_limit.value:
         lines.append(f"at most {settings.round_limit} rounds instead of {edition.round_limit.value}")
-    if settings.test == "lat" and settings.demand != edition.demand.value.to_demand():
+    if settings.test == "lat" and _closed(settings.demand) != edition.demand.value.to_demand():
         lines.append(f"latency at TC {settings.demand.thread_count} x QD {settings.demand.queue_depth}")
+    if (arrivals := arrival_label(settings.demand)) is not None:
+        outstanding = settings.demand.thread_count * settings.demand.queue_depth
+        lines.append(f"open loop: {arrivals}, at most {outstanding} outstanding")
     asked_histogram = round((edition.histogram_seconds.value if edition.histogram_seconds else 0) * SECOND_NS)
     if settings.histogram_ns < asked_histogram:
         lines.append(histogram_deviation(settings.histogram_ns, asked_histogram))

@@ -22,7 +22,7 @@ class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
-    drive decides. written_first_bytes : of preconditioning.
+    drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
     outline : what is repeated, for the eyes of people.
     """
 
@@ -31,7 +31,13 @@ class PlannedTest:
     earliest_ns: int
     latest_ns: int | None
     written_first_bytes: int = 0
+    written_amount_bytes: int = 0
     outline: Outline
+
+    @property
+    def written_bytes(self) -> int:
+        """What the test is known to write; rounds of a given time write what the drive takes, and are not in it."""
+        return self.written_first_bytes + self.written_amount_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

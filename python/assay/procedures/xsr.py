@@ -30,7 +30,7 @@ from assay.procedures.planned import (
 from assay.procedures.sampled import pattern_step, shortened
 from assay.records import AccessGroup, Cell, CrossStimulusSettings, SkippedTest
 from assay.units import HOUR_SECONDS, KIB, SECOND_NS, duration_label
-from assay.window import cell_label
+from assay.window import cell_label, sample_count
 
 if TYPE_CHECKING:
     from assay.plan import Plan
@@ -71,11 +71,6 @@ def group_programs(settings: CrossStimulusSettings, group: AccessGroup) -> list[
     sample = pattern_step(group.label, group.pattern, settings.demand, settings.range_amount_bytes, settings.sample_ns)
     count = sample_count(settings, group)
     return [[sample] * min(SAMPLES_PER_PROGRAM, count - first) for first in range(0, count, SAMPLES_PER_PROGRAM)]
-
-
-def sample_count(settings: CrossStimulusSettings, group: AccessGroup) -> int:
-    """Samples of one access group, at least one. Worked: 8 h of one-minute samples -> 480."""
-    return max(round(group.span_ns / settings.sample_ns), 1)
 
 
 def _settings(

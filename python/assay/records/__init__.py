@@ -11,6 +11,7 @@ from assay.records.drive import (
     Platform,
     PurgeRecord,
 )
+from assay.records.host import HostCertificate, HostPoint
 from assay.records.run import (
     MeasurementWindow,
     Phase,
@@ -45,6 +46,7 @@ from assay.records.stimulus import (
     HistogramTable,
     IoPath,
     KernelCounters,
+    Placement,
     StepRecord,
     StepSpec,
     StopRule,
@@ -68,12 +70,15 @@ __all__ = [
     "DriveIdentity",
     "DriveKind",
     "HistogramTable",
+    "HostCertificate",
+    "HostPoint",
     "IdleRecoverySettings",
     "IoPath",
     "KernelCounters",
     "LoopSettings",
     "MeasurementWindow",
     "Phase",
+    "Placement",
     "Platform",
     "PurgeRecord",
     "Round",

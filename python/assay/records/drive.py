@@ -64,7 +64,10 @@ class PurgeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """The test system as it describes itself; unknown facts are None."""
+    """The test system as it describes itself; unknown facts are None.
+
+    host_id : tells hosts apart without giving the machine's own id away. build : SHA-256 of the engine, shortened.
+    """
 
     system: str | None
     motherboard: str | None
@@ -75,4 +78,6 @@ class Platform:
     clock_source: str | None
     tool: str
     tool_version: str
+    host_id: str | None = None
+    build: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
-from assay.records.settings import AnySettings, DemandSettings, LoopSettings, SaturationSettings
+from assay.records.host import HostCertificate
+from assay.records.settings import (
+    AnySettings,
+    CrossStimulusSettings,
+    DemandSettings,
+    IdleRecoverySettings,
+    LoopSettings,
+    SaturationSettings,
+)
 from assay.records.stimulus import HistogramTable, StepRecord
 
 if TYPE_CHECKING:
@@ -68,6 +76,7 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
+    intended : the same from when the I/Os were due, None without a stated arrival rate.
     captured : reads the response times in ns of every completion of one step (from 0), block by block, where an
     operating point kept them.
     """
@@ -76,6 +85,7 @@ class StoredProgram:
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    intended: HistogramTable | None = field(default=None, compare=False, repr=False)
     captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
 
 
@@ -101,6 +111,20 @@ class StoredTest:
         """The settings of a test loop. Raises TypeError for any other test."""
         if not isinstance(self.settings, LoopSettings):
             raise TypeError(f"{self.settings.test} is no test loop")
+        return self.settings
+
+    @property
+    def idle_recovery(self) -> IdleRecoverySettings:
+        """The settings of a host idle recovery test. Raises TypeError for any other test."""
+        if not isinstance(self.settings, IdleRecoverySettings):
+            raise TypeError(f"{self.settings.test} is no host idle recovery test")
+        return self.settings
+
+    @property
+    def cross_stimulus(self) -> CrossStimulusSettings:
+        """The settings of a cross stimulus recovery test. Raises TypeError for any other test."""
+        if not isinstance(self.settings, CrossStimulusSettings):
+            raise TypeError(f"{self.settings.test} is no cross stimulus recovery test")
         return self.settings
 
     @property
@@ -153,6 +177,7 @@ class StoredRun:
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
     engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
+    certificate : of the host; None where its speed is in no figure, or in runs of earlier versions.
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     """
@@ -170,3 +195,4 @@ class StoredRun:
     skipped: tuple[SkippedTest, ...] = ()
     engine: dict[str, str] = field(default_factory=dict)
     conditions: tuple[DriveCondition, ...] = ()
+    certificate: HostCertificate | None = None

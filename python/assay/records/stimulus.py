@@ -11,8 +11,21 @@ if TYPE_CHECKING:
 
 Access = Literal["random", "sequential"]
 
-IoPath = Literal["interrupt", "synchronous"]
-"""The way that I/Os take into the kernel: over a ring with interrupts, or one system call each."""
+IoPath = Literal["interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]
+"""The way that I/Os take into the kernel: over a ring with interrupts, one system call each, over a ring whose thread
+looks for completions itself, over a ring that a thread of the kernel watches, or as NVMe commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where the stimulus threads run.
+
+    cpus : thread n stays on the n-th, from the first again after the last; empty leaves them to the scheduler.
+    text : the same for the report.
+    """
+
+    cpus: tuple[int, ...] = ()
+    text: str = "not pinned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +169,8 @@ class StepRecord:
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
     cpu_ns : host CPU time of the stimulus threads, None where it cannot be told.
     counters_before, counters_after : at the step's two boundaries, None where the drive has none.
+    thread_io_count_min, thread_io_count_max : completions within [0, T] of the thread with the fewest and of that with
+        the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
     ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors`` or ``hung``.
     """
 
@@ -174,6 +189,8 @@ class StepRecord:
     counters_after: KernelCounters | None
     ended: str
     offered_io_count: int | None = None
+    thread_io_count_min: int | None = None
+    thread_io_count_max: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

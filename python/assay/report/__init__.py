@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
 from assay.profile import stored_profile
-from assay.records import DemandSettings, LoopSettings, SaturationSettings
+from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
 from assay.report import disclosure
 from assay.report.demand import demand_sheets
+from assay.report.hir import IdleRecoverySheets
 from assay.report.label import conformity_label
 from assay.report.loop import LoopSheets
 from assay.report.page import Report
@@ -24,7 +25,8 @@ from assay.report.results_json import results_json
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
 from assay.report.wsat import SaturationSheets
-from assay.window import loop_result, saturation_result
+from assay.report.xsr import CrossStimulusSheets
+from assay.window import cross_stimulus_result, idle_recovery_result, loop_result, saturation_result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -112,6 +114,12 @@ def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile
         case SaturationSettings():
             result = saturation_result(test, run.identity.capacity_bytes)
             return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
+        case IdleRecoverySettings():
+            recovery = idle_recovery_result(test, run.identity.capacity_bytes)
+            return IdleRecoverySheets(run=run, test=test, profile=profile, prefix=prefix, result=recovery)
+        case CrossStimulusSettings():
+            crossed = cross_stimulus_result(test)
+            return CrossStimulusSheets(run=run, test=test, profile=profile, prefix=prefix, result=crossed)
         case DemandSettings():
             return demand_sheets(run, test, profile, prefix)
 

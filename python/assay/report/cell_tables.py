@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.page import Table
-from assay.report.printed import milliseconds_label, utc
+from assay.report.printed import UNKNOWN, milliseconds_label, utc
 from assay.steady import WINDOW_ROUNDS
 from assay.window import (
     cell_label,
@@ -15,6 +15,7 @@ from assay.window import (
     holds_queue_depth,
     max_latency_ns,
     mean_latency_ns,
+    thread_spread,
 )
 
 if TYPE_CHECKING:
@@ -26,17 +27,28 @@ if TYPE_CHECKING:
 def cell_tables(test: StoredTest) -> tuple[Table, ...]:
     """Queue depth, response times, failures and gaps of every cell in the last five rounds."""
     name = test.settings.test.upper()
+    demand = test.settings.demand
+
+    def closed_or_held(record: StepRecord) -> bool:
+        return demand.arrivals_per_s is not None or holds_queue_depth(record, demand)
+
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
             "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
-            lambda r: f"{effective_queue_depth(r):.2f}{'' if holds_queue_depth(r, test.settings.demand) else ' !'}",
+            lambda r: f"{effective_queue_depth(r):.2f}{'' if closed_or_held(r) else ' !'}",
         ),
         ("average response time (ms)", lambda r: milliseconds_label(mean_latency_ns(r))),
         ("maximum response time (ms)", lambda r: milliseconds_label(max_latency_ns(r))),
         ("failed and short I/Os", lambda r: str(error_count(r))),
         ("longest time without a submission (ms)", lambda r: milliseconds_label(r.submission_gap_ns_max)),
+        ("I/Os of the threads apart, most less fewest over mean (%)", lambda r: _spread(r, test)),
     )
     return tuple(_cell_table(f"{name}: {title}", test, printed) for title, printed in contents)
+
+
+def _spread(record: StepRecord, test: StoredTest) -> str:
+    spread = thread_spread(record, test.settings.demand)
+    return UNKNOWN if spread is None else f"{float(100 * spread):.2f}"
 
 
 def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:

@@ -13,12 +13,15 @@ from assay.report.variable import shown
 from assay.units import kibibytes, milliseconds
 from assay.window import (
     NINES,
+    OPEN_LOOP_SHARES,
     complete_rounds,
     effective_queue_depth,
     error_count,
     iops,
     max_latency_ns,
     mean_latency_ns,
+    offered_rates,
+    open_loop_times,
     throughput,
     window_times,
     withheld_reason,
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.records import StepRecord, StoredRun, StoredTest
-    from assay.window import LoopResult, Mark, SaturationResult
+    from assay.window import LatencyTimes, LoopResult, Mark, SaturationResult
 
 PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
 SAMPLE_COLUMNS = (
@@ -73,6 +76,8 @@ def loop_tables(run: StoredRun, test: StoredTest, result: LoopResult, suffix: st
     yield _matrix(run, test, result, f"{name}_matrix{suffix}")
     yield _rounds(test, f"{name}_rounds{suffix}")
     yield _response_times(test, result, f"{name}_response_times{suffix}")
+    if test.settings.demand.arrivals_per_s is not None:
+        yield _open_loop(test, result, f"{name}_open_loop{suffix}")
     yield from histogram_tables(test, suffix)
 
 
@@ -157,6 +162,24 @@ def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTabl
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
+
+
+def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
+    times = open_loop_times(test, result)
+    rows = []
+    for cell, rate in offered_rates(test, result).items():
+        both = (value for kind in (times[cell].service, times[cell].intended) for value in _latencies(kind))
+        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, _or_na(rate.grade), *both)
+        rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
+    nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
+    latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("average", *nines, "max"))
+    columns = ("block_kib", "read_pct", "offered_per_s", "achieved_per_s", "achieved_share", "verdict", *latencies)
+    return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
+
+
+def _latencies(times: LatencyTimes) -> tuple[Any, ...]:
+    nines = (times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES)
+    return tuple(map(_or_na, (times.average_ms, *nines, times.largest_ms)))
 
 
 def _histogram(test: StoredTest, name: str) -> DataTable:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from assay.report import demand_figures as figures
 from assay.report.demand_facts import demand_banner, demand_facts, demand_own_settings, pattern_sheet, point_entries
 from assay.report.demand_tables import demand_results, demand_tables
-from assay.report.determination import determination_box
 from assay.report.page import Box, Table, Text
 from assay.report.printed import NOT_AVAILABLE, one_decimal, percent, rounds_label
 from assay.report.saturation_figures import histogram_figure
 from assay.report.select import Selected, claim_label
 from assay.report.sheets import Sheets
+from assay.report.verdict import verdict_box, verdict_figure
 from assay.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.window import (
     POINT_SHARES,
@@ -159,11 +159,11 @@ def _window(sheets: DemandSheets, name: str, window: MeasurementWindow | None) -
     reason = _missing(sheets, "five values make a window")
     if window is None or sheets.result.withheld:
         label = demand_label(sheets.settings, sheets.settings.tracking)
-        return Text(paragraphs=(reason,)), determination_box("IOPS", label, reason, None, one_decimal)
+        return Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason)
     ((label, verdict),) = window.verdicts.items()
-    figure = figures.verdict_figure(f"{sheets.prefix}-window-{name}", verdict, label)
+    figure = verdict_figure(f"{sheets.prefix}-window-{name}", label, verdict, "IOPS")
     rounds = f"Rounds {rounds_label(window.rounds)}"
-    return figure, determination_box("IOPS", label, rounds, verdict, one_decimal)
+    return figure, verdict_box("IOPS", label, verdict, one_decimal, rounds)
 
 
 def _prepared(sheets: DemandSheets) -> MeasurementWindow | None:

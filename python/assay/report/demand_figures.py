@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.report.loop_figures import NARROW_ASPECT, ROUND_TITLE, window_lines
+from assay.report.loop_figures import ROUND_TITLE
 from assay.report.page import Figure, Series, Tick
 from assay.report.saturation_figures import MINUTES
 from assay.window import by_total_oio
@@ -12,7 +12,7 @@ from assay.window import by_total_oio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import DemandSettings, SteadyVerdict
+    from assay.records import DemandSettings
     from assay.report.page import Mode
     from assay.window import DemandCell, DemandResult
 
@@ -30,23 +30,6 @@ def samples_figure(name: str, values: Sequence[float], sample_minutes: float, al
     mode: Mode = "lines+markers" if len(values) <= 100 else "lines"  # noqa: PLR2004 - markers would hide the line
     line = Series(label="IOPS, one sample each", x=minutes, y=tuple(values), colour=0, mode=mode)
     return Figure(name=name, kind="lines", alt=alt, x_title=MINUTES, y_title="IOPS", series=(line,))
-
-
-def verdict_figure(name: str, verdict: SteadyVerdict, label: str) -> Figure:
-    """Plot a five-point verdict with its average, band and fit."""
-    rounds = tuple(float(index) for index in verdict.rounds)
-    values = Series(label=label, x=rounds, y=verdict.values, colour=0, mode="markers")
-    return Figure(
-        name=name,
-        kind="lines",
-        alt=f"IOPS of {label} in the measurement window, with average, band and fit",
-        x_title=ROUND_TITLE,
-        rounds=True,
-        y_title="IOPS",
-        series=(values, *window_lines(verdict)),
-        aspect=NARROW_ASPECT,
-        narrow=True,
-    )
 
 
 def pre_writes_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
+from assay.report.host import certificate_entries
 from assay.report.label import deviations
 from assay.report.page import Page, Table
 from assay.report.printed import (
@@ -24,6 +25,7 @@ from assay.report.printed import (
 from assay.report.summary import profile_table, summary_header
 from assay.units import duration_label
 from assay.window import (
+    arrival_label,
     error_count,
     holds_queue_depth,
     program_audits,
@@ -38,12 +40,16 @@ if TYPE_CHECKING:
     from assay.report.sheets import Sheets
 
 
+OPEN_LOOP = "n/a: open loop"
+
+
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
     """Lay out what all tests of a run share: deviations, drive, platform and description."""
     found = deviations(run)
     tables = (
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
+        _facts("Host certificate", certificate_entries(run)),
         _facts(
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
@@ -111,7 +117,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 f"{sum(error_count(step) for step in steps)}",
                 *reads,
                 *writes,
-                f"{sum(held)} of {len(held)}",
+                f"{sum(held)} of {len(held)}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
             )
         )
@@ -119,7 +125,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
         "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)",
     )  # fmt: skip
-    notes = ("Counters are those of the drive's block device; unknown where it has none.",)
+    notes = ("Counters are those of the drive's block device; unknown where it has none or does not see the I/Os.",)
     return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
 
 
@@ -165,6 +171,7 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
 
 def _platform(run: StoredRun) -> tuple[Entry, ...]:
     platform = run.platform
+    build = f", build {platform.build}" if platform.build else ""
     return (
         ("System", paragraph(platform.system)),
         ("Motherboard", paragraph(platform.motherboard)),
@@ -173,7 +180,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
         ("Operating system", paragraph(platform.operating_system)),
         ("Kernel", paragraph(platform.kernel)),
         ("Clock source", paragraph(platform.clock_source)),
-        ("Test software", paragraph(f"{platform.tool} {platform.tool_version}")),
+        ("Test software", paragraph(f"{platform.tool} {platform.tool_version}{build}")),
         *((paragraph(key), paragraph(value)) for key, value in sorted(platform.extra.items())),
     )
 
@@ -196,6 +203,7 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
     return (
         ("Profile", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
+        ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
         *sheets.own_settings(),
         ("Allowed data excursion", percent(settings.range_limit)),
@@ -227,7 +235,7 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         separator = "; " if any(isinstance(item, BaseModel) for item in value) else ", "
         return separator.join(_value(item) for item in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _audit(name: str, test: StoredTest) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.loop_figures import columns_figure, plane_figure
+from assay.report.open_loop import open_loop_sheets
 
 if TYPE_CHECKING:
     from assay.report.loop import LoopSheets
@@ -32,5 +33,6 @@ def iops_pages(sheets: LoopSheets) -> tuple[Page, ...]:
             (f"{matrix} - Tabular Data", (sheets.matrix("IOPS by block size and read/write mix"),)),
             (f"{matrix} - 2D Plot", (sheets.or_reason(plane),)),
             (f"{matrix} - 3D Columns", (sheets.or_reason(columns),)),
+            *open_loop_sheets(sheets),
         ),
     )

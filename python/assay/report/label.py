@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph
+from assay.window import offered_rates
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
@@ -52,6 +53,9 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
         warnings.append(f"STEADY STATE NOT REACHED in {_count(len(result.rounds), 'round')}")
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    rates = offered_rates(test, result).values()
+    if missed := sum(rate.grade == "invalid" for rate in rates):
+        warnings.append(f"OFFERED RATE NOT REACHED in {missed} of {_count(len(rates), 'cell')}")
     return " - ".join(warnings) or None
 
 
@@ -65,6 +69,18 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
         warnings.append("STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill")
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    return " - ".join(warnings) or None
+
+
+def advanced_banner(
+    test: StoredTest, window: MeasurementWindow | None, error_count: int, *, steady_required: bool = True
+) -> str | None:
+    """Word the warning over every page of a test that is no loop and no write saturation, or None."""
+    warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
+    if steady_required and not is_reached(window):
+        warnings.append("STEADY STATE NOT REACHED")
+    if error_count:
+        warnings.append(f"NO HEADLINE: {_count(error_count, 'I/O error')}")
     return " - ".join(warnings) or None
 
 

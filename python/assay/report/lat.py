@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.histogram import histogram_sheets
 from assay.report.loop_figures import columns_figure
+from assay.report.open_loop import open_loop_sheets
 from assay.report.page import Text
 from assay.window import NINES, latency_maxima, window_times
 
@@ -46,6 +47,7 @@ def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
             ("AVE Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(average),)),
             ("MAX Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(largest),)),
             *extra,
+            *open_loop_sheets(sheets),
             *histogram_sheets(sheets),
         ),
     )

@@ -9,7 +9,6 @@ from assay.records import Cell
 from assay.report import loop_figures
 from assay.report.cell_tables import cell_tables
 from assay.report.data_tables import loop_tables
-from assay.report.determination import determination_box
 from assay.report.facts import loop_facts, loop_settings
 from assay.report.iops import iops_pages
 from assay.report.label import headline_window, loop_banner, no_window_reason
@@ -28,6 +27,7 @@ from assay.report.select import loop_selection
 from assay.report.sheets import Sheets
 from assay.report.tp import tp_pages
 from assay.report.variable import shown
+from assay.report.verdict import verdict_box
 from assay.units import kib_label
 from assay.window import cell_label
 
@@ -131,10 +131,11 @@ class LoopSheets(Sheets):
                 (kib_label(size), *(self._cell(values, mix, size, decimals) for mix in mixes for _, values in chosen))
                 for size in sizes
             ),
-            notes=(self._origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
+            notes=(self.origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
         )
 
-    def _origin(self, what: str) -> str:
+    def origin(self, what: str) -> str:
+        """Say what rounds a number comes from, or why there is none."""
         window = headline_window(self.result)
         return f"{what} rounds {rounds_label(window.rounds)}." if window else no_window_reason(self.result)
 
@@ -169,7 +170,7 @@ class LoopSheets(Sheets):
         variable, label = shown(self.settings), cell_label(cell, self.settings.access)
         verdict = window.verdicts[label] if window else None
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
-        return determination_box(variable.noun, label, rounds, verdict, variable.text)
+        return verdict_box(variable.noun, label, verdict, variable.text, rounds)
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:

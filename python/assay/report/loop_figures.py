@@ -10,24 +10,20 @@ from assay.report.label import headline_window
 from assay.report.page import Figure, Series, Tick
 from assay.report.printed import mix_label, size_label
 from assay.report.variable import shown
+from assay.report.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
 from assay.units import kib_label, kibibytes
 from assay.window import cell_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from assay.records import LoopSettings, SteadyVerdict
-    from assay.report.page import Dash
+    from assay.records import LoopSettings
     from assay.window import LoopResult
 
 ROUND_TITLE = "Round"
 BLOCK_TITLE = "Block Size (KiB)"
 MIX_TITLE = "R/W Mix"
 PREFIX = {"random": "RND", "sequential": "SEQ"}
-# Width over height of a figure that has a box beside it.
-NARROW_ASPECT = 1.3
-# Average, the band around it and the fitted line.
-WINDOW_COLOURS = (8, 1, 2)
 
 
 def convergence_figure(
@@ -167,23 +163,6 @@ def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, floa
             for index, read_pct in enumerate(sorted(settings.read_pcts))
         ),
     )
-
-
-def window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int] = WINDOW_COLOURS) -> list[Series]:
-    """Average, band around it and least squares fit over the rounds of a verdict."""
-    ends = (float(verdict.rounds[0]), float(verdict.rounds[-1]))
-    average, band, fit = colours
-    fitted = tuple(verdict.slope * end + verdict.intercept for end in ends)
-    return [
-        _line("110 % * Average", ends, (verdict.average * 1.1,) * 2, band, "dot"),
-        _line("Average", ends, (verdict.average,) * 2, average, "solid"),
-        _line("90 % * Average", ends, (verdict.average * 0.9,) * 2, band, "dot"),
-        _line("Least Squares Fit", ends, fitted, fit, "dash"),
-    ]
-
-
-def _line(label: str, x: tuple[float, ...], y: tuple[float, ...], colour: int, dash: Dash) -> Series:
-    return Series(label=label, x=x, y=y, colour=colour, mode="lines", dash=dash)
 
 
 def _legend_once(series: Iterable[Series]) -> tuple[Series, ...]:

@@ -12,11 +12,14 @@ from assay.units import kibibytes
 from assay.window import (
     effective_queue_depth,
     error_count,
+    host_checks,
     iops,
     is_complete,
     issued_bytes,
     max_latency_ns,
     mean_latency_ns,
+    offered_rates,
+    open_loop_times,
     throughput,
     window_times,
 )
@@ -44,6 +47,8 @@ def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
         "deviations": list(deviations(run)),
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
+        "certificate": asdict(run.certificate) if run.certificate else None,
+        "host_checks": [asdict(check) for check in host_checks(run)],
         "description": run.description,
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
@@ -77,8 +82,19 @@ def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
         "window": asdict(result.window) if result.window else None,
         "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
         "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
+        "open_loop": _open_loop(test, result),
         "rounds": [_round(round_, test) for round_ in test.rounds],
     }
+
+
+def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | None:
+    """Rates and both latencies per cell; null in a closed loop."""
+    if test.settings.demand.arrivals_per_s is None:
+        return None
+    times = open_loop_times(test, result)
+    return [
+        {**_cell_key(cell), **asdict(rate), **asdict(times[cell])} for cell, rate in offered_rates(test, result).items()
+    ]
 
 
 def _times(times: WindowTimes) -> dict[str, Any]:
@@ -140,6 +156,7 @@ def step_results(record: StepRecord) -> dict[str, Any]:
         "effective_queue_depth": effective_queue_depth(record),
         "latency_ns_mean": mean_latency_ns(record),
         "latency_ns_max": max_latency_ns(record),
+        "offered_io_count": record.offered_io_count,
         "submission_gap_ns_max": record.submission_gap_ns_max,
         "error_count": error_count(record),
         "cpu_ns": record.cpu_ns,

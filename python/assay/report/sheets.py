@@ -72,11 +72,11 @@ class Sheets(ABC):
     def asked(self) -> Iterator[tuple[StepRecord, Demand]]:
         """The steps of which an outstanding number of I/Os was asked, each with its demand.
 
-        Preconditioning may have a demand of its own.
+        Preconditioning may have a demand of its own, and idle steps have none.
         """
         test = self.test
         steps = (step for program in test.programs if program.phase != "precondition" for step in program.steps)
-        return ((step, test.settings.demand) for step in steps)
+        return ((step, test.settings.demand) for step in steps if step.first_submission_ns is not None)
 
     def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""

@@ -40,6 +40,8 @@ NAMES = {
     "iops": "IOPS",
     "tp": "Throughput (TP)",
     "lat": "Latency (LAT)",
+    "hir": "Host Idle Recovery (HIR)",
+    "xsr": "Cross Stimulus Recovery (XSR)",
     "ecw": "Composite Workload (ECW)",
     "cbw": "Composite Workload (CBW)",
     "dirth": "Demand Intensity (DIRTH)",
@@ -68,6 +70,16 @@ _DESCRIPTIONS = {
         "Response time of a single outstanding random I/O at steady state, average and maximum.",
         "Rounds of one-minute cells at one outstanding I/O: read share outside, block size inside, until steady.",
         "Sequential writes over the drive, then the test loop itself.",
+    ),
+    "hir": (
+        "What idle periods of the host do for small random writes of a saturated drive.",
+        "Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",
+        "Random writes in one-minute samples until steady.",
+    ),
+    "xsr": (
+        "How a drive takes the change between large sequential and small random writes, and when it recovers.",
+        "Sequential, random and again sequential writes for hours each, in one-minute samples without a gap.",
+        "None; the drive is purged and fresh out of the box.",
     ),
     "ecw": (
         "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points.",
@@ -279,14 +291,14 @@ def _special_notes(run: StoredRun) -> Table:
 
 
 def _section(profile: Profile, test: str) -> str:
-    table = getattr(profile, profile_table(test))
-    return str(table.section.value) if table else NOT_APPLICABLE
+    edition = getattr(profile, profile_table(test))
+    return NOT_APPLICABLE if edition is None else str(edition.section.value)
 
 
 def _name(profile: Profile, test: str) -> str:
     family, _, variant = test.partition("-")
-    table = getattr(profile, profile_table(test))
-    status = table.status.value if table else "not in this edition"
+    edition = getattr(profile, profile_table(test))
+    status = "no test of this edition" if edition is None else edition.status.value
     return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.loop_figures import plane_figure
+from assay.report.open_loop import open_loop_sheets
 from assay.report.printed import size_label
 
 if TYPE_CHECKING:
@@ -32,5 +33,6 @@ def tp_pages(sheets: LoopSheets) -> tuple[Page, ...]:
             *sheets.windows(),
             (f"{name} - ALL RW Mix & BS - Tabular Data", (sheets.matrix("MB/s by block size and read/write mix"),)),
             (f"{name} - ALL RW Mix & BS - 2D Plot", (sheets.or_reason(plane),)),
+            *open_loop_sheets(sheets),
         ),
     )

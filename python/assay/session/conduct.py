@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import check_program
-from assay.errors import AssayError, DeviceFailureError
+from assay.bench import change_told, check_program
+from assay.errors import AssayError
 from assay.procedures.demand import (
     chosen_points,
     demand_round_program,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Bench
     from assay.procedures.planned import PlannedTest
-    from assay.records import Phase, StepRecord, StepSpec
+    from assay.records import AnySettings, Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -51,24 +51,29 @@ def conduct(
     conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        conductor.purge()
-        match planned.settings:
-            case LoopSettings() as settings:
-                return _conduct_loop(conductor, settings, seed)
-            case SaturationSettings() as settings:
-                return _conduct_saturation(conductor, settings)
-            case IdleRecoverySettings() as settings:
-                return _conduct_idle_recovery(conductor, settings)
-            case CrossStimulusSettings() as settings:
-                return _conduct_cross_stimulus(conductor, settings)
-            case DemandSettings() as settings:
-                return _conduct_demand(conductor, settings)
+        with change_told(bench.verify):
+            conductor.purge()
+            return _conduct(conductor, planned.settings, seed)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
     except AssayError as error:
         writer.note("test_ended", reason=error.slug)
         raise
+
+
+def _conduct(conductor: _Conductor, settings: AnySettings, seed: int) -> bool:
+    match settings:
+        case LoopSettings():
+            return _conduct_loop(conductor, settings, seed)
+        case SaturationSettings():
+            return _conduct_saturation(conductor, settings)
+        case IdleRecoverySettings():
+            return _conduct_idle_recovery(conductor, settings)
+        case CrossStimulusSettings():
+            return _conduct_cross_stimulus(conductor, settings)
+        case DemandSettings():
+            return _conduct_demand(conductor, settings)
 
 
 def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> bool:
@@ -161,13 +166,14 @@ class _Conductor:
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
         """Run a program, make its record durable, and stop where it failed."""
         self._tell(phase, index=index)
+        self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
         records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
         self._writer.stepped(records, phase=phase, index=index)
-        self._check(records)
+        check_program(records, self.bench.identity.path)
         return records
 
     def _captured(self, phase: Phase, index: int) -> Capture | None:
@@ -205,14 +211,6 @@ class _Conductor:
         if engine != self._engine:
             self._writer.note("engine", **engine)
             self._engine = engine
-
-    def _check(self, records: list[StepRecord]) -> None:
-        """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
-        try:
-            check_program(records, self.bench.identity.path)
-        except DeviceFailureError:
-            self.bench.verify()
-            raise
 
     def _tell(self, phase: str, **facts: Any) -> None:
         planned = self._planned

@@ -11,7 +11,14 @@ from assay.errors import StoreError
 
 T = TypeVar("T")
 
-_TABLES = ("histogram", "series_io_count", "series_bytes", "series_latency_ns_sum", "series_latency_ns_max")
+_TABLES = (
+    "histogram",
+    "intended_histogram",
+    "series_io_count",
+    "series_bytes",
+    "series_latency_ns_sum",
+    "series_latency_ns_max",
+)
 STEP_WITHOUT_TABLES = {"read": set(_TABLES), "write": set(_TABLES)}
 """What of a StepRecord goes to Parquet instead of the journal."""
 

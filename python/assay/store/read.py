@@ -15,6 +15,7 @@ from assay.records import (
     DemandSettings,
     DriveCondition,
     DriveIdentity,
+    HostCertificate,
     IdleRecoverySettings,
     LoopSettings,
     MeasurementWindow,
@@ -31,11 +32,13 @@ from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.tables import read_histograms
 from assay.store.traces import latency_reader, trace_name
-from assay.store.write import HISTOGRAMS, RUN_DOCUMENT, RUN_SCHEMA
+from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from assay.records import HistogramTable
 
 _REPORT_DATE = "report_date.json"
 
@@ -65,6 +68,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         run_id=document["run_id"],
         identity=decode(DriveIdentity, document["identity"], name=name),
         platform=decode(Platform, document["platform"], name=name),
+        certificate=_certificate(document, name),
         description=document["description"],
         plan=document["plan"],
         profile=document["profile"],
@@ -78,6 +82,12 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         ),
         tests=tuple(tests),
     )
+
+
+def _certificate(document: dict[str, Any], name: str) -> HostCertificate | None:
+    """Runs of earlier versions have none."""
+    stored = document.get("certificate")
+    return None if stored is None else decode(HostCertificate, stored, name=name)
 
 
 def list_runs(folder: Path) -> Iterator[Path]:
@@ -110,17 +120,22 @@ class _Test:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:
-        found = [self.tables[name] for name in data["tables"] if name in self.tables and name.startswith(HISTOGRAMS)]
         phase, index = data["phase"], data["index"]
         name = trace_name(self.settings.test, phase, index)
         program = StoredProgram(
             phase=phase,
             index=index,
             steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
-            histograms=read_histograms(found[0]) if found else None,
+            histograms=self._histograms(data, HISTOGRAMS),
+            intended=self._histograms(data, INTENDED),
             captured=latency_reader(self.folder, name) if phase == "point" else None,
         )
         self.programs.append(program)
+
+    def _histograms(self, data: dict[str, Any], kind: str) -> HistogramTable | None:
+        """The table of a kind, None where there is none or it was not read."""
+        names = [name for name in data["tables"] if name in self.tables and name.startswith(f"{kind}/")]
+        return read_histograms(self.tables[names[0]]) if names else None
 
     def stored(self) -> StoredTest:
         return StoredTest(

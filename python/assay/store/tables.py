@@ -42,12 +42,14 @@ def series_table(steps: Sequence[StepRecord]) -> bytes:
 
 def histogram_table(steps: Sequence[StepRecord]) -> bytes:
     """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``."""
-    rows = [
-        (index, name, bucket, count)
-        for index, name, direction in _directions(steps)
-        for bucket, count in direction.histogram
-    ]
-    return _parquet(("step", "direction", "bucket", "count"), rows)
+    return _counts([[step.read.histogram, step.write.histogram] for step in steps])
+
+
+def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
+    """The same from when the I/Os were due; None where no step states a rate of arrivals."""
+    if all(step.offered_io_count is None for step in steps):
+        return None
+    return _counts([[step.read.intended_histogram, step.write.intended_histogram] for step in steps])
 
 
 def read_histograms(content: bytes) -> HistogramTable:
@@ -63,6 +65,16 @@ def read_histograms(content: bytes) -> HistogramTable:
         bucket=table["bucket"].to_numpy(),
         count=table["count"].to_numpy(),
     )
+
+
+def _counts(steps: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> bytes:
+    rows = [
+        (index, name, bucket, count)
+        for index, histograms in enumerate(steps)
+        for name, histogram in zip(("read", "write"), histograms, strict=True)
+        for bucket, count in histogram
+    ]
+    return _parquet(("step", "direction", "bucket", "count"), rows)
 
 
 def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import secrets
@@ -11,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.errors import StoreError
+from assay.errors import FolderBusyError, StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
-from assay.store.tables import histogram_table, series_table, warm_up
+from assay.store.tables import histogram_table, intended_table, series_table, warm_up
 from assay.store.traces import TRACES
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         AnySettings,
         DriveCondition,
         DriveIdentity,
+        HostCertificate,
         MeasurementWindow,
         Phase,
         Platform,
@@ -34,32 +36,50 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS = "series", "histograms"
+SERIES, HISTOGRAMS, INTENDED = "series", "histograms", "intended"
+RUNS = Path("runs")
+"""Where runs go that are given no folder."""
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
 
-def new_folder(out: Path | None, name: str) -> Path:
+def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
     """Make the run folder.
 
     out : the folder itself, which must be new or empty; None makes ``runs/<time>-<name>``.
-    Raises StoreError where it is not empty, cannot be written, or the disk is nearly full.
+    needed_bytes : free space that it should have, at least 67 MB.
+    Raises FolderBusyError where another run writes to it, StoreError where it is not empty, cannot be written, or the
+    disk is too full.
     """
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    folder = out or Path("runs") / f"{stamp}-{name}-{secrets.token_hex(2)}"
+    folder = out or RUNS / f"{stamp}-{name}-{secrets.token_hex(2)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
+            os.close(_locked(folder))
             raise StoreError(str(folder), "is not empty", "name a new folder with --out")
         _probe(folder)
         free = shutil.disk_usage(folder).free
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out") from None
-    if free < FREE_BYTES_MIN:
+    needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
+    if free < needed_bytes:
         remedy = "free some space or choose another folder with --out"
-        raise StoreError(str(folder), f"only {free / 1e6:.0f} MB are free, 67 MB are needed", remedy)
+        reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
+        raise StoreError(str(folder), reason, remedy)
     return folder
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise FolderBusyError(str(folder), "another run writes to it", "name a new folder with --out") from None
+    return descriptor
 
 
 def _probe(folder: Path) -> None:
@@ -76,6 +96,7 @@ class RunWriter:
         self.folder = folder
         self._program_count = 0
         try:
+            self._lock = _locked(folder)
             for name in (SERIES, HISTOGRAMS):
                 (folder / name).mkdir()
             write_durably(folder / RUN_DOCUMENT, head)
@@ -127,8 +148,9 @@ class RunWriter:
         self._journal.wait()
 
     def close(self) -> None:
-        """Finish writing."""
+        """Finish writing and let go of the folder."""
         self._journal.close()
+        os.close(self._lock)
 
     def __enter__(self) -> Self:
         return self
@@ -141,6 +163,9 @@ class RunWriter:
             f"{SERIES}/{number:06}.parquet": series_table(steps),
             f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
         }
+        if (intended := intended_table(steps)) is not None:
+            (self.folder / INTENDED).mkdir(exist_ok=True)
+            tables[f"{INTENDED}/{number:06}.parquet"] = intended
         for name, content in tables.items():
             write_durably(self.folder / name, content)
         return {
@@ -158,6 +183,7 @@ def run_document(
     description: dict[str, str],
     identity: DriveIdentity,
     platform: Platform,
+    certificate: HostCertificate | None,
     deviations: Sequence[str],
     skipped: Sequence[SkippedTest],
     started_wall_ns: int,
@@ -172,6 +198,7 @@ def run_document(
         "description": description,
         "identity": encode(identity),
         "platform": asdict(platform),
+        "certificate": None if certificate is None else asdict(certificate),
         "deviations": list(deviations),
         "skipped": [asdict(test) for test in skipped],
         "started_wall_ns": started_wall_ns,

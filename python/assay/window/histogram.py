@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from assay.records import DirectionRecord, HistogramTable, StoredProgram
+    from assay.records import DirectionRecord, HistogramTable, StepRecord, StoredProgram
 
 BEYOND_MIN = 10
 """A percentile with fewer I/Os beyond it is not given."""
@@ -72,13 +72,12 @@ class ResponseTimes:
 
 def step_times(program: StoredProgram) -> list[ResponseTimes]:
     """Reads and writes together, for each step of a program; empty where its histograms were not read."""
-    table = program.histograms
-    if table is None:
-        return []
-    order = np.argsort(table.step, kind="stable")
-    places = np.searchsorted(table.step[order], np.arange(len(program.steps) + 1))
-    spans = zip(program.steps, places[:-1], places[1:], strict=True)
-    return [_gathered(table, order[first:last], max_latency_ns(step)) for step, first, last in spans]
+    return _by_step(program, program.histograms, [max_latency_ns(step) for step in program.steps])
+
+
+def intended_times(program: StoredProgram) -> list[ResponseTimes]:
+    """The same from when the I/Os were due; empty without a stated arrival rate."""
+    return _by_step(program, program.intended, [_intended_ns_max(step) for step in program.steps])
 
 
 def direction_times(direction: DirectionRecord) -> ResponseTimes:
@@ -99,6 +98,22 @@ def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:
 def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[float, float | None]:
     """Several percentiles in ms by share."""
     return {share: times.percentile(share) for share in shares}
+
+
+def _intended_ns_max(step: StepRecord) -> int | None:
+    found = (direction.intended_ns_max for direction in (step.read, step.write))
+    return max((largest for largest in found if largest is not None), default=None)
+
+
+def _by_step(
+    program: StoredProgram, table: HistogramTable | None, largest_ns: Sequence[int | None]
+) -> list[ResponseTimes]:
+    if table is None:
+        return []
+    order = np.argsort(table.step, kind="stable")
+    places = np.searchsorted(table.step[order], np.arange(len(program.steps) + 1))
+    spans = zip(largest_ns, places[:-1], places[1:], strict=True)
+    return [_gathered(table, order[first:last], largest) for largest, first, last in spans]
 
 
 def _gathered(table: HistogramTable, rows: NDArray[np.intp], largest_ns: int | None) -> ResponseTimes:

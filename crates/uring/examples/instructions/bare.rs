@@ -8,6 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Instant;
 
 use assay_core::contract::{DeviceInfo, Nanos};
+use assay_uring::path::Path;
 use io_uring::types::Fixed;
 use io_uring::{IoUring, opcode, squeue};
 
@@ -43,10 +44,12 @@ enum Operation {
 
 impl Bare {
     fn new(drive: Option<&(OwnedFd, DeviceInfo)>, request: &Request) -> io::Result<Self> {
-        let ring = IoUring::builder()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .build(request.depth.next_power_of_two().max(8))?;
+        let mut builder = IoUring::builder();
+        builder.setup_single_issuer().setup_defer_taskrun();
+        if request.path == Path::Polled {
+            builder.setup_iopoll();
+        }
+        let ring = builder.build(request.depth.next_power_of_two().max(8))?;
         if let Some((descriptor, _)) = drive {
             ring.submitter().register_files(&[descriptor.as_raw_fd()])?;
         }

@@ -1,0 +1,37 @@
+"""What the host that tests is known to be able to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPoint:
+    """What a host reached at one demand on a device that answers at once.
+
+    iops : over all threads. cpu_ns : CPU time of each I/O, engine and kernel.
+    """
+
+    thread_count: int
+    queue_depth: int
+    iops: float
+    cpu_ns: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCertificate:
+    """What was known of the host when a run began.
+
+    status : ``valid``, ``expired`` (there is one, but not of this host as it is), or ``none``.
+    reason : why it is not valid, and what to do; empty where it is.
+    made_wall_ns, age_ns : when it was made, and how long before the run; None where there is none.
+    method : how it was made, in words. points : by demand; empty unless it is valid.
+    """
+
+    status: Literal["valid", "expired", "none"]
+    reason: str = ""
+    made_wall_ns: int | None = None
+    age_ns: int | None = None
+    method: str = ""
+    points: tuple[HostPoint, ...] = ()

@@ -1,0 +1,71 @@
+"""What the certificate of the host says, and what it says about the run."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from assay.report.printed import paragraph, utc
+from assay.units import MICROSECOND_NS
+from assay.window import host_checks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.records import HostPoint, StoredRun
+    from assay.report.page import Entry
+    from assay.window import HostCheck
+
+_DAY_NS = 86_400 * 10**9
+_NAMES = {"ceiling": "Ceiling over highest IOPS", "cost": "Cost over response time"}
+
+
+def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
+    """Print the certificate, or why there is none, and the checks that rest on it."""
+    certificate = run.certificate
+    if run.identity.kind == "simulated" and certificate is None:
+        return (
+            ("Certificate", "does not apply: a simulated drive's time is virtual, no figure holds the host's speed"),
+        )
+    if certificate is None:
+        return (("Certificate", "not recorded by the version that ran the test"),)
+    made = utc(certificate.made_wall_ns) if certificate.made_wall_ns is not None else ""
+    if certificate.status != "valid":
+        found = (("Certificate", paragraph(f"{certificate.status}: {certificate.reason}")),)
+        return (*found, ("Made", made)) if made else found
+    return (
+        ("Certificate", f"valid, made {made}, {(certificate.age_ns or 0) / _DAY_NS:.1f} days before the run"),
+        ("Made with", paragraph(certificate.method)),
+        *_points(certificate.points),
+        *((_NAMES[check.name], _check(check)) for check in host_checks(run)),
+    )
+
+
+def _points(points: Sequence[HostPoint]) -> Iterator[Entry]:
+    """A line per thread count, so that hosts of many CPUs fit a page."""
+    for count, same in groupby(points, key=lambda point: point.thread_count):
+        found = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
+        yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(found)
+
+
+def _check(check: HostCheck) -> str:
+    point, step = check.point, paragraph(check.step)
+    if check.name == "ceiling":
+        return (
+            f"{check.grade.upper()}: {check.ratio:,.3g} = {point.iops:,.0f} / {check.measured:,.0f} IOPS, {step}"
+            f"{_MEANINGS['ceiling', check.grade]}"
+        )
+    return (
+        f"{check.grade.upper()}: {check.ratio:.2%} = {point.cpu_ns:,.0f} ns / "
+        f"{check.measured / MICROSECOND_NS:,.1f} us, {step}{_MEANINGS['cost', check.grade]}"
+    )
+
+
+_MEANINGS = {
+    ("ceiling", "pass"): "; 2 or more passes",
+    ("ceiling", "warn"): "; below 2",
+    ("ceiling", "invalid"): "; below 1.2: the tester may have been the limit",
+    ("cost", "pass"): "; up to 2 % passes",
+    ("cost", "warn"): "; above 2 %",
+    ("cost", "invalid"): "; above 10 %: the tester is part of the response time",
+}

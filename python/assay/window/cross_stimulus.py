@@ -1,0 +1,140 @@
+"""What a cross stimulus recovery test measured: every sample of its access groups, and when the last one recovered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, takewhile
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from assay.units import MILLISECOND_NS, MINUTE_NS
+from assay.window.outcome import stored_error_count, withheld_reason
+from assay.window.step import error_count, iops, max_latency_ns, response_time, throughput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import AccessGroup, CrossStimulusSettings, StepRecord, StoredTest
+
+END_SHARE = 0.1
+"""The throughput at the end of a group is the mean of its last samples, so many of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupResult:
+    """One access group; every tuple has one value per complete sample.
+
+    minutes : at the end of the sample since the first group began. throughput : MB/s.
+    response_ms, largest_ms : average and maximum response time.
+    mean_mb_per_s : of the whole group. end_mb_per_s : of its last tenth. peak_response_ms, peak_largest_ms : the
+    largest of each; all None unless the group is whole. drop_share : how far its mean lies below that of the first
+    group with the same accesses, None for that one.
+    """
+
+    label: str
+    minutes: tuple[float, ...]
+    iops: tuple[float, ...]
+    throughput: tuple[float, ...]
+    response_ms: tuple[float, ...]
+    largest_ms: tuple[float | None, ...]
+    mean_mb_per_s: float | None
+    end_mb_per_s: float | None
+    peak_response_ms: float | None
+    peak_largest_ms: float | None
+    drop_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossStimulusResult:
+    """All values of the pages of cross stimulus recovery.
+
+    recovery_minutes : from the beginning of the last group to the end of its first sample that reaches the recovered
+    share of the first group's mean; None where none does or nothing may be printed.
+    lowest_share : the lowest sample of the last group over the first group's mean.
+    """
+
+    groups: tuple[GroupResult, ...]
+    recovery_minutes: float | None
+    lowest_share: float | None
+    error_count: int
+    withheld: str | None
+
+
+def sample_count(settings: CrossStimulusSettings, group: AccessGroup) -> int:
+    """Samples of one access group, at least one. Worked: 8 h of one-minute samples -> 480."""
+    return max(round(group.span_ns / settings.sample_ns), 1)
+
+
+def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
+    """Compute every value that the pages of cross stimulus recovery print from its stored steps.
+
+    Source: SNIA PTS session 202-C (2013); the recovery time is a public implementation's.
+    Worked: a first group at 200 MB/s in the mean and a last one of 50, 150, 200 -> recovered after 3 minutes.
+    """
+    settings, withheld = test.cross_stimulus, withheld_reason(test)
+    steps = [_complete(test, place) for place in range(1, len(settings.groups) + 1)]
+    whole = [
+        not withheld and len(found) == sample_count(settings, group)
+        for group, found in zip(settings.groups, steps, strict=True)
+    ]
+    groups = _groups(settings, steps, whole)
+    return CrossStimulusResult(
+        groups=groups,
+        recovery_minutes=_recovery_minutes(settings, groups, steps[-1]) if all(whole) else None,
+        lowest_share=min(groups[-1].throughput) / (groups[0].mean_mb_per_s or 1) if all(whole) else None,
+        error_count=stored_error_count(test),
+        withheld=withheld,
+    )
+
+
+def _complete(test: StoredTest, index: int) -> list[StepRecord]:
+    steps = [step for program in test.phase("group") if program.index == index for step in program.steps]
+    return list(takewhile(lambda step: step.ended == "stop-rule" and not error_count(step), steps))
+
+
+def _groups(
+    settings: CrossStimulusSettings, steps: Sequence[Sequence[StepRecord]], whole: Sequence[bool]
+) -> tuple[GroupResult, ...]:
+    spans = [sum(step.span_ns for step in found) for found in steps]
+    begins = [0, *accumulate(spans)]
+    results: list[GroupResult] = []
+    for group, found, begin, complete in zip(settings.groups, steps, begins, whole, strict=False):
+        before = next((one.mean_mb_per_s for one in results if one.label == group.label), None)
+        results.append(_group(group.label, found, begin, before, complete=complete))
+    return tuple(results)
+
+
+def _group(
+    label: str, steps: Sequence[StepRecord], begin_ns: int, before: float | None, *, complete: bool
+) -> GroupResult:
+    rates = tuple(float(throughput(step)) for step in steps)
+    times = tuple(float(response_time(step)) for step in steps)
+    largest = tuple(_largest_ms(step) for step in steps)
+    mean = fmean(rates) if complete else None
+    last = max(round(len(rates) * END_SHARE), 1)
+    return GroupResult(
+        label=label,
+        minutes=tuple((begin_ns + span) / MINUTE_NS for span in accumulate(step.span_ns for step in steps)),
+        iops=tuple(float(iops(step)) for step in steps),
+        throughput=rates,
+        response_ms=times,
+        largest_ms=largest,
+        mean_mb_per_s=mean,
+        end_mb_per_s=fmean(rates[-last:]) if complete else None,
+        peak_response_ms=max(times) if complete else None,
+        peak_largest_ms=max((one for one in largest if one is not None), default=None) if complete else None,
+        drop_share=1 - mean / before if mean is not None and before else None,
+    )
+
+
+def _recovery_minutes(
+    settings: CrossStimulusSettings, groups: Sequence[GroupResult], last: Sequence[StepRecord]
+) -> float | None:
+    asked = settings.recovered_share * (groups[0].mean_mb_per_s or 0)
+    reached = next((place for place, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
+    return None if reached is None else sum(step.span_ns for step in last[: reached + 1]) / MINUTE_NS
+
+
+def _largest_ms(step: StepRecord) -> float | None:
+    largest = max_latency_ns(step)
+    return None if largest is None else largest / MILLISECOND_NS

@@ -1,0 +1,25 @@
+"""Preconditioning by samples inside a test, seen as the write saturation that it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.window.outcome import withheld_reason
+from assay.window.saturation import saturation_result
+
+if TYPE_CHECKING:
+    from assay.records import SaturationSettings, StoredTest
+    from assay.window.saturation import SaturationResult
+
+
+def preconditioning_result(test: StoredTest, settings: SaturationSettings, capacity_bytes: int) -> SaturationResult:
+    """The samples that a test wrote until steady, with their verdict.
+
+    settings : of the preconditioning. capacity_bytes : user capacity, the unit of drive fills.
+    A verdict is recomputed from the samples; it is withheld where the whole test is.
+    """
+    samples = tuple(program for program in test.programs if program.phase == "sample")
+    ended = test.ended if withheld_reason(test) else "steady"
+    part = replace(test, settings=settings, programs=samples, verdict=None, ended=ended)
+    return saturation_result(part, capacity_bytes)

@@ -1,0 +1,83 @@
+"""A stated rate of arrivals on a loop device by the command line, and the certificate of the host in its report."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from assay.records import StoredRun
+from assay.store.read import read_run
+from assay.window import completed_count, loop_result, offered_rates, open_loop_times, program_audits
+from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 256 << 20
+
+
+@pytest.fixture
+def data_home(tmp_path: Path) -> dict[str, str]:
+    """An environment whose certificates are those of the test."""
+    return {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")}
+
+
+def assay(environment: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run(
+        [ASSAY, *arguments], capture_output=True, text=True, timeout=280, check=False, env=environment
+    )
+    assert done.returncode in {0, 7}, done.stderr
+    return done.stdout
+
+
+def latency(loop_drive: LoopDrive, folder: Path, environment: dict[str, str], arrival: str) -> StoredRun:
+    """Five rounds of the latency test at a rate, at most 64 outstanding."""
+    path = loop_drive(SIZE)
+    listed = json.loads(assay(environment, "drives", "--json"))
+    identity = next(str(drive["id"]) for drive in listed if drive["path"] == path)
+    plan = folder / "plan.toml"
+    plan.write_text(f'tests = ["lat"]\nscale = 0.003\ndrive = "{path}"\n[lat]\nround_limit = 5\n')
+    demand = ("--arrival", arrival, "--queue-depth", "64")
+    assay(environment, "run", str(plan), *demand, "--yes-destroy", identity, "--out", str(folder / "run"))
+    return read_run(folder / "run", histograms=True)
+
+
+def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
+    loop_drive: LoopDrive, tmp_path: Path, data_home: dict[str, str]
+) -> None:
+    assay(data_home, "calibrate", "--seconds", "0.05")
+    run = latency(loop_drive, tmp_path, data_home, "poisson:300")
+    (test,) = run.tests
+    rates, times = offered_rates(test, loop_result(test)), open_loop_times(test, loop_result(test))
+    assert len(rates) == len(times) == 9
+    assert sum(rate.offered_per_s for rate in rates.values()) == pytest.approx(9 * 300, rel=0.15)
+    # A busy host is slow; what is due is issued all the same, and comes back after the step at the latest.
+    cells = [cell for round_ in test.rounds for cell in round_.cells]
+    assert sum(map(completed_count, cells)) > 0.9 * sum(cell.offered_io_count or 0 for cell in cells)
+    for cell in rates:
+        service, intended = times[cell].service, times[cell].intended
+        assert (intended.average_ms or 0) >= (service.average_ms or 0) > 0
+        assert (intended.largest_ms or 0) >= (service.largest_ms or 0)
+    for audit in program_audits(test):
+        assert audit.read_bytes[0] == audit.read_bytes[1], audit
+        assert audit.write_bytes[0] == audit.write_bytes[1], audit
+    assert any(line.startswith("open loop: poisson arrivals") for line in run.deviations)
+    assert run.certificate is not None
+    assert run.certificate.status == "valid"
+    facts = json.loads((tmp_path / "run/report/results.json").read_text())
+    assert [check["name"] for check in facts["host_checks"]] == ["ceiling", "cost"]
+
+
+def test_a_rate_beyond_the_device_is_invalid_and_a_missing_certificate_is_told(
+    loop_drive: LoopDrive, tmp_path: Path, data_home: dict[str, str]
+) -> None:
+    run = latency(loop_drive, tmp_path, data_home, "fixed:2000000")
+    (test,) = run.tests
+    rates = offered_rates(test, loop_result(test))
+    assert {rate.grade for rate in rates.values()} == {"invalid"}
+    # What the drive did not take waits in the tester.
+    for times in open_loop_times(test, loop_result(test)).values():
+        assert (times.intended.average_ms or 0) > 2 * (times.service.average_ms or 0)
+    html = (tmp_path / "run/report/report.html").read_text()
+    assert "OFFERED RATE NOT REACHED in 9 of 9 cells" in html
+    assert "none: run assay calibrate" in html

@@ -1,0 +1,36 @@
+"""The command line on an emulated drive."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from assay.errors import DeviceFailureError
+from assay.store.read import read_run
+from assay.window import loop_result
+from emulated import Control, FindDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+
+
+def test_a_run_whose_drive_is_removed_ends_with_no_headline_and_keeps_what_it_had(
+    drive: FindDrive, control: Control, tmp_path: Path
+) -> None:
+    found, out = drive("Q-NVME-A"), tmp_path / "run"
+    options = ["--test", "iops", "--scale", "0.001", "--seed", "1", "--yes-destroy", found.id, "--out", str(out)]
+    command = [ASSAY, "run", found.path, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            while "round 1" not in (line := process.stdout.readline()):
+                assert line, process.stderr and process.stderr.read()
+            control.remove("nvme-a")
+            # In the same slot at once: a run never goes on with what has appeared in its drive's place.
+            control.insert("nvme-a")
+            _, error = process.communicate(timeout=150)
+        finally:
+            process.kill()
+    assert (process.returncode, error.count("\n")) == (4, 1), error
+    control.say(error.strip())
+    (test,) = read_run(out).tests
+    assert test.ended == DeviceFailureError.slug
+    assert loop_result(test).matrix == {}

@@ -1,0 +1,100 @@
+"""Runs tests/drives in a guest with emulated drives, by this very Python and with this very package.
+
+Goal: what only a real NVMe, SATA or SCSI drive shows (identity, removal in mid-run, media errors, splitting), on any
+machine. Non-goal: speed; the guest is interpreted, and slow.
+
+Run it by make test-drives, with options for pytest in ARGS: make test-drives ARGS="-k removed"
+Needs QEMU, busybox and kmod (tools/debian-packages --install) and a Debian kernel, which apt-get fetches once; without
+them one line says what is missing. Writes target/guest/drives.xml (JUnit).
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from guest import (
+    Content,
+    GuestFailedError,
+    GuestMissingError,
+    Kernel,
+    Machine,
+    Outcome,
+    Task,
+    find_kernel,
+    host_root,
+    run_guest,
+)
+from guest import drives as emulated
+from guest.control import Control
+from guest.drives import EmulatedDrive, drive_options
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / "target/guest"
+JUNIT = CACHE / "drives.xml"
+TIME_LIMIT_S = 900
+MEMORY_MIB = 2048
+
+DRIVES = (
+    EmulatedDrive(name="nvme-a", serial="Q-NVME-A"),
+    EmulatedDrive(name="nvme-twin", serial="Q-NVME-TWIN", namespace_count=2),
+    EmulatedDrive(name="nvme-bad", serial="Q-NVME-BAD", bad_sector=2048),
+    EmulatedDrive(name="nvme-hostile", serial="<script>=1+1"),
+    EmulatedDrive(name="sata", serial="Q-SATA", bus="sata"),
+    EmulatedDrive(name="scsi", serial="Q-SCSI", bus="scsi"),
+)
+"""What the guest has in its slots. The tests know them by their serials."""
+
+
+def main(options: list[str]) -> int:
+    """Boot, test, show; 0 where all passed or where this host cannot boot a guest."""
+    began = time.monotonic()
+    try:
+        outcomes = run_tests(find_kernel(CACHE, flavour="amd64"), options)
+    except GuestMissingError as missing:
+        print(f"skipped: {missing}")
+        return 0
+    except GuestFailedError as failed:
+        print(f"failed: {failed}")
+        return 1
+    print(outcomes["root"].output + outcomes["tests"].output)
+    JUNIT.write_text(outcomes["junit"].output, "utf-8")
+    print(f"{JUNIT.relative_to(ROOT)}, {time.monotonic() - began:.0f} s")
+    return outcomes["root"].status or outcomes["tests"].status
+
+
+def run_tests(kernel: Kernel, options: list[str]) -> dict[str, Outcome]:
+    """What the guest's tasks said: ``root``, ``tests``, and in ``junit`` the results as XML."""
+    content = Content(modules=[*host_root.MODULES, *emulated.MODULES, "dm_mod"])
+    pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=240", "--junitxml=/run/junit.xml"]
+    environment = {
+        "ASSAY_EMULATED_DRIVES": "1",
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": "/run",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    tasks = [
+        Task(name="root", script=host_root.mounting()),
+        Task(name="tests", script=host_root.inside([*pytest, *options], folder=str(ROOT), environment=environment)),
+        Task(name="junit", script="cat /root/run/junit.xml"),
+    ]
+    with tempfile.TemporaryDirectory() as name, Control(DRIVES, Path(name), say) as control:
+        machine = Machine(
+            memory_mib=MEMORY_MIB,
+            cpu_count=2,
+            options=(*control.options, *host_root.OPTIONS, *drive_options(DRIVES, Path(name))),
+            time_limit_s=TIME_LIMIT_S,
+        )
+        return run_guest(kernel, content, tasks, machine)
+
+
+def say(line: str) -> None:
+    """Show a line at once."""
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
