@@ -106,6 +106,8 @@ def test_a_plan_at_full_length_has_the_steps_of_the_specification() -> None:
     assert [step.pattern.read_share for step in program] == [0.0] * 5 + [0.65] * 49
     # 121 minutes, five rounds of 54 minutes and three times 70 minutes.
     assert test.earliest_ns == (121 + 270 + 210) * 60 * 10**9
+    # Three captures of eleven minutes at 100,000 completions a second of 6 bytes.
+    assert test.kept_bytes == 3 * 660 * 600_000
     assert test.latest_ns == (721 + 1350 + 210) * 60 * 10**9
 
 

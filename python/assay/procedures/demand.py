@@ -21,7 +21,7 @@ from assay.procedures.planned import (
 from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, shortened
 from assay.records import Demand, DemandSettings, Round, SkippedTest
 from assay.steady import WINDOW_ROUNDS
-from assay.units import duration_label
+from assay.units import SECOND_NS, duration_label
 from assay.window import demand_label, operating_points
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from assay.window import OperatingPoint
 
 POINT_COUNT = 3
+KEPT_BYTES_PER_S = 600_000
+"""Room for the completions of operating points: 100,000 a second of 6 bytes each."""
 
 
 def plan_demand(
@@ -65,6 +67,7 @@ def plan_demand(
         deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=earliest_steady_ns(settings.preconditioning) + WINDOW_ROUNDS * round_ns + points_ns,
         latest_ns=settings.preconditioning.time_ns + settings.round_limit * round_ns + points_ns,
+        kept_bytes=POINT_COUNT * (settings.sample_ns + settings.capture_ns) * KEPT_BYTES_PER_S // SECOND_NS,
         outline=_outline(settings),
     )
 
