@@ -69,6 +69,11 @@ def test_max_is_the_fastest_cell_below_the_limit_and_mid_lies_nearest_to_the_mid
     assert chosen(cells) == {"Max": (8, 1), "Mid": (4, 1), "Min": (1, 1)}
 
 
+def test_mid_is_no_saturated_cell_that_takes_longer_than_the_limit() -> None:
+    cells = [cell(32, 32, 450, 2000), cell(2, 1, 480, 4), cell(1, 1, 420, 2)]
+    assert chosen(cells) == {"Max": (2, 1), "Mid": (1, 1), "Min": (1, 1)}
+
+
 def test_a_cell_exactly_at_the_limit_is_not_below_it() -> None:
     assert chosen([cell(2, 1, 900, 5), cell(1, 1, 200, 1)])["Max"] == (1, 1)
 

@@ -70,7 +70,7 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
     """The operating points as chosen from the grid."""
     rules = {
         "Max": f"most IOPS with ART < {settings.art_limit_ms:g} ms",
-        "Mid": "nearest to the middle of Max and Min",
+        "Mid": "likewise, nearest to the middle of Max and Min",
         "Min": "fewest IOPS",
     }
     if not result.points:

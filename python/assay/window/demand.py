@@ -5,8 +5,9 @@ How the operating points are chosen, from the rounds of the measurement window:
 - Max: the highest IOPS among the cells whose average response time is below the limit; where there is none, the cell
   with the lowest average response time.
 - Min: the lowest IOPS of all cells.
-- Mid: the cell whose IOPS are nearest to the middle between those of Max and Min; of equals the one with the lower
-  average response time.
+- Mid: of the cells below the limit (of all where there is none), the one whose IOPS are nearest to the middle between
+  those of Max and Min; of equals the one with the lower average response time. Without the limit it could be a cell
+  that is slower than Max and takes longer.
 
 Cells in which no I/O completed are no candidates.
 """
@@ -174,7 +175,7 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
     fastest = max(below, key=lambda cell: cell.iops) if below else min(measured, key=lambda cell: cell.average_ms)
     slowest = min(measured, key=lambda cell: cell.iops)
     middle = (fastest.iops + slowest.iops) / 2
-    between = min(measured, key=lambda cell: (abs(cell.iops - middle), cell.average_ms))
+    between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.average_ms))
     found: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
     return tuple(
         OperatingPoint(
