@@ -48,7 +48,9 @@ def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
         reasons = "; ".join(f"{one.test}: {one.reason}" for one in skipped)
-        raise TooSmallError(drive.path, f"can run no test of the plan ({reasons})", "use another drive, or --scale")
+        raise TooSmallError(
+            drive.path, f"can run no test of the plan ({reasons})", "use another drive or edition, or --scale"
+        )
     return PlannedRun(tests=tests, skipped=skipped)
 
 
