@@ -61,6 +61,16 @@ from assay.window.outcome import (
     stored_error_count,
     withheld_reason,
 )
+from assay.window.reference import (
+    CHANGE_MAX,
+    SPREAD_MAX,
+    has_drifted,
+    is_repeatable,
+    reference_changes,
+    repeated,
+    worst_change,
+    worst_spread,
+)
 from assay.window.sampled import preconditioning_result
 from assay.window.saturation import (
     Mark,
@@ -89,8 +99,10 @@ from assay.window.step import (
 
 __all__ = [
     "BEYOND_MIN",
+    "CHANGE_MAX",
     "NINES",
     "OPEN_LOOP_SHARES",
+    "SPREAD_MAX",
     "Bursts",
     "CrossStimulusResult",
     "Grade",
@@ -120,6 +132,7 @@ __all__ = [
     "direction_times",
     "effective_queue_depth",
     "error_count",
+    "has_drifted",
     "holds_queue_depth",
     "host_checks",
     "host_finding",
@@ -128,6 +141,7 @@ __all__ = [
     "intended_times",
     "iops",
     "is_complete",
+    "is_repeatable",
     "is_verdict_sample",
     "issued_bytes",
     "latency_maxima",
@@ -142,6 +156,8 @@ __all__ = [
     "preconditioning_result",
     "program_audits",
     "program_host",
+    "reference_changes",
+    "repeated",
     "response_time",
     "sample_count",
     "saturation_result",
@@ -154,5 +170,7 @@ __all__ = [
     "verdict_sample",
     "window_times",
     "withheld_reason",
+    "worst_change",
+    "worst_spread",
     "written_bytes",
 ]
