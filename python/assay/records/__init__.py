@@ -13,6 +13,7 @@ from assay.records.drive import (
     PurgeRecord,
 )
 from assay.records.host import HostCertificate, HostPoint
+from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
     MeasurementWindow,
     Phase,
@@ -85,6 +86,10 @@ __all__ = [
     "Platform",
     "PurgeMethod",
     "PurgeRecord",
+    "ReferenceChange",
+    "ReferenceDrive",
+    "ReferencePoint",
+    "Repeated",
     "Round",
     "SaturationSettings",
     "SaturationStop",

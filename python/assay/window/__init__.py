@@ -83,6 +83,16 @@ from assay.window.outcome import (
     stored_error_count,
     withheld_reason,
 )
+from assay.window.reference import (
+    CHANGE_MAX,
+    SPREAD_MAX,
+    has_drifted,
+    is_repeatable,
+    reference_changes,
+    repeated,
+    worst_change,
+    worst_spread,
+)
 from assay.window.sampled import preconditioning_result
 from assay.window.saturation import (
     Mark,
@@ -111,9 +121,11 @@ from assay.window.step import (
 
 __all__ = [
     "BEYOND_MIN",
+    "CHANGE_MAX",
     "NINES",
     "OPEN_LOOP_SHARES",
     "POINT_SHARES",
+    "SPREAD_MAX",
     "Bursts",
     "CrossStimulusResult",
     "DemandCell",
@@ -156,6 +168,7 @@ __all__ = [
     "error_count",
     "exact_times",
     "grid_cells",
+    "has_drifted",
     "holds_queue_depth",
     "host_checks",
     "host_finding",
@@ -165,6 +178,7 @@ __all__ = [
     "iops",
     "is_complete",
     "is_complete_round",
+    "is_repeatable",
     "is_verdict_sample",
     "issued_bytes",
     "latency_buckets",
@@ -181,6 +195,8 @@ __all__ = [
     "preconditioning_result",
     "program_audits",
     "program_host",
+    "reference_changes",
+    "repeated",
     "response_time",
     "sample_count",
     "saturation_result",
@@ -194,5 +210,7 @@ __all__ = [
     "verdict_sample",
     "window_times",
     "withheld_reason",
+    "worst_change",
+    "worst_spread",
     "written_bytes",
 ]
