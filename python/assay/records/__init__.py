@@ -48,6 +48,7 @@ from assay.records.stimulus import (
     StepRecord,
     StepSpec,
     StopRule,
+    TraceSummary,
 )
 
 __all__ = [
@@ -89,5 +90,6 @@ __all__ = [
     "StoredRun",
     "StoredTest",
     "TestSettings",
+    "TraceSummary",
     "Variable",
 ]

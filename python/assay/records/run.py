@@ -14,7 +14,7 @@ from assay.records.settings import (
     LoopSettings,
     SaturationSettings,
 )
-from assay.records.stimulus import HistogramTable, StepRecord
+from assay.records.stimulus import HistogramTable, StepRecord, TraceSummary
 
 Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
 
@@ -70,6 +70,7 @@ class StoredProgram:
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
+    trace : what its captured completions say, None where they were not captured or not read.
     """
 
     phase: Phase
@@ -77,6 +78,7 @@ class StoredProgram:
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
+    trace: TraceSummary | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,7 +153,7 @@ class _Conductor:
         """Where the completions of a program are kept: all that is measured, where asked for."""
         if self._capture == "none" or phase == "precondition":
             return None
-        path = self._writer.trace_path(f"{self._planned.settings.test}-{phase}-{index:04}")
+        path = self._writer.trace_path(self._planned.settings.test, phase, index)
         return Capture(path=path, addresses=self._capture == "addresses")
 
     def end(self, reason: str | None) -> None:

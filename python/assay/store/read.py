@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
@@ -30,7 +30,8 @@ from assay.records import (
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.tables import read_histograms
-from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA
+from assay.store.traces import trace_summary
+from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA, TRACES, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,19 +52,22 @@ _KINDS: dict[str, type[AnySettings]] = {
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
 
-    histograms : read the response-time counts of every step, too.
+    histograms : read the response-time counts of every step, too, and sum up what was captured.
     Raises StoreError where it is no run folder, damaged, or of a newer form.
     """
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
     tables = _checked_tables(folder, entries)
-    tests = _tests(entries, tables if histograms else {})
     engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
+    identity = decode(DriveIdentity, document["identity"], name=name)
+    tests = _tests(entries, tables if histograms else {})
+    if histograms:
+        tests = [_with_traces(folder, test, identity.capacity_bytes) for test in tests]
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document["run_id"],
-        identity=decode(DriveIdentity, document["identity"], name=name),
+        identity=identity,
         platform=decode(Platform, document["platform"], name=name),
         certificate=_certificate(document, name),
         description=document["description"],
@@ -153,6 +157,17 @@ def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]
+
+
+def _with_traces(folder: Path, test: StoredTest, capacity_bytes: int) -> StoredTest:
+    """The test with what was captured of each program; captures are in nobody's digest, so a missing one is none."""
+    programs = []
+    for program in test.programs:
+        path = folder / TRACES / f"{trace_name(test.settings.test, program.phase, program.index)}.parquet"
+        kept = path.exists() and program.steps
+        found = trace_summary(path, step_count=len(program.steps), capacity_bytes=capacity_bytes) if kept else None
+        programs.append(replace(program, trace=found))
+    return replace(test, programs=tuple(programs))
 
 
 def _engine(entries: list[Entry]) -> dict[str, str]:

@@ -70,6 +70,11 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
     return folder
 
 
+def trace_name(test: str, phase: Phase, index: int) -> str:
+    """Name the trace of a program. Worked: round 3 of the IOPS test -> ``iops-round-0003``."""
+    return f"{test}-{phase}-{index:04}"
+
+
 def _locked(folder: Path) -> int:
     """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -128,11 +133,11 @@ class RunWriter:
         """A verdict, with its inputs."""
         self._journal.append("verdict", lambda: encode(window))
 
-    def trace_path(self, name: str) -> Path:
+    def trace_path(self, test: str, phase: Phase, index: int) -> Path:
         """Where the completions of a program are to be kept; the folder is made."""
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / f"{name}.parquet"
+        return folder / f"{trace_name(test, phase, index)}.parquet"
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""

@@ -80,11 +80,15 @@ from assay.window.step import (
     thread_spread,
     throughput,
 )
+from assay.window.stimulus_audit import stimulus_audit
+from assay.window.stimulus_finding import AuditOutcome, AuditRow
 
 __all__ = [
     "BEYOND_MIN",
     "NINES",
     "OPEN_LOOP_SHARES",
+    "AuditOutcome",
+    "AuditRow",
     "Bursts",
     "CrossStimulusResult",
     "Grade",
@@ -137,6 +141,7 @@ __all__ = [
     "saturation_result",
     "saturation_window",
     "step_times",
+    "stimulus_audit",
     "stored_error_count",
     "thread_spread",
     "throughput",
