@@ -1,0 +1,234 @@
+"""The examples of I/Os on their way down the stack, one function each.
+
+Source: SSSI 2012 deck, "I/Os traversing the stack".
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.device.direct import create_file, reopen_file
+from assay.stack.records import StackExample
+from assay.stack.watch import AREA_BYTES, Application, Area
+from assay.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.stack.watch import Watch
+
+SMALL_BYTES = 4 * KIB
+SMALL_COUNT = 256
+_STRAIGHT_COUNT, _FILE_COUNT = 100, 100
+_STREAMS, _STREAM_BYTES, _STREAM_TRANSFER = 4, 2 * MIB, 16 * KIB
+_PIECE_BYTES, _PIECES = 64 * KIB, 16
+_SPLIT_FACTOR = 4
+# Fewer than this many requests of the device begin where the one before ended, while each stream always does.
+_MIXED_SHARE = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """Where the examples run. area : see ``Area``. folder : for files of their own, None on a raw drive.
+
+    limit_bytes : the largest request of the device, None where it does not say.
+    """
+
+    watch: Watch
+    area: Area
+    folder: Path | None
+    limit_bytes: int | None
+
+
+def _in_order(application: Application, area: Area, *, write: bool = False) -> None:
+    act = application.write if write else application.read
+    for nth in range(SMALL_COUNT):
+        act(area, nth * SMALL_BYTES, SMALL_BYTES)
+
+
+def straight(ground: Ground) -> StackExample:
+    """Past the page cache, aligned and scattered: every I/O arrives as it is."""
+    area = ground.area
+    area.fresh(direct=True)
+    # Every second block at the most, so that no two lie side by side.
+    places = random.Random(1).sample(range(0, AREA_BYTES // SMALL_BYTES, 2), _STRAIGHT_COUNT)  # noqa: S311 - no secret
+
+    def act(application: Application) -> None:
+        for place in places:
+            application.read(area, place * SMALL_BYTES, SMALL_BYTES)
+
+    phase = ground.watch.phase("direct random reads", act)
+    counted = phase.counted
+    arrived = (counted.read_count, counted.read_bytes) == (_STRAIGHT_COUNT, phase.issued_bytes)
+    return StackExample(name="straight", phases=(phase,), shown=arrived)
+
+
+def cached(ground: Ground) -> StackExample:
+    """The same reads twice: the second time they come from memory."""
+    ground.area.fresh(direct=False)
+    first = ground.watch.phase("first pass", lambda application: _in_order(application, ground.area))
+    second = ground.watch.phase("second pass", lambda application: _in_order(application, ground.area))
+    shown = first.counted.read_count > 0 and second.counted.read_count == 0
+    return StackExample(name="cached", phases=(first, second), shown=shown)
+
+
+def read_ahead(ground: Ground) -> StackExample:
+    """Small reads in order become few large ones, and reach further than asked."""
+    ground.area.fresh(direct=False)
+    phase = ground.watch.phase("buffered reads in order", lambda application: _in_order(application, ground.area))
+    counted = phase.counted
+    shown = 0 < counted.read_count < SMALL_COUNT // 4 and counted.read_bytes >= phase.issued_bytes
+    return StackExample(name="read-ahead", phases=(phase,), shown=shown)
+
+
+def write_behind(ground: Ground) -> StackExample:
+    """Small writes stay in memory until they are asked out, and leave in large ones."""
+    area = ground.area
+    area.fresh(direct=False)
+    written = ground.watch.phase("buffered writes", lambda application: _in_order(application, area, write=True))
+    synced = ground.watch.phase("fsync", lambda application: _fsync(application, area.fd))
+    early, late = _written(written, area), _written(synced, area)
+    shown = early == 0 and 0 < late < SMALL_COUNT // 4
+    return StackExample(name="write-behind", phases=(written, synced), shown=shown)
+
+
+def _written(phase: StackPhase, area: Area) -> int:
+    """Writes that went out of an area; by the counters where requests or places are not known."""
+    if phase.requests is None or area.places is None:
+        return phase.counted.write_count
+    return sum(one.write and area.holds(one.start_bytes) for one in phase.requests)
+
+
+def fragmented(ground: Ground) -> StackExample:
+    """One read of a file that lies in pieces becomes as many reads."""
+    folder = ground.folder
+    if folder is None:
+        return _without_files("fragmented")
+    paths = [folder / "fragmented", folder / "between"]
+    _interleave(paths)
+    fd = reopen_file(paths[0])
+    try:
+        area = Area(fd).located()
+        area.fresh(direct=True)
+        length = _PIECES * _PIECE_BYTES
+        phase = ground.watch.phase("one direct read", lambda application: application.read(area, 0, length))
+    finally:
+        os.close(fd)
+    pieces = "unknown" if area.places is None else str(len(area.places))
+    return StackExample(
+        name="fragmented",
+        phases=(phase,),
+        shown=phase.counted.read_count > 1 and (area.places is None or len(area.places) > 1),
+        facts=(("Pieces of the file", pieces),),
+    )
+
+
+def _interleave(paths: list[Path]) -> None:
+    """Let files grow in turn; closing one gives back what its file system had set aside for it."""
+    for path in paths:
+        os.close(create_file(path))
+    for nth in range(_PIECES):
+        for path in paths:
+            fd = reopen_file(path)
+            try:
+                Application().write(Area(fd), nth * _PIECE_BYTES, _PIECE_BYTES)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+
+def split(ground: Ground) -> StackExample:
+    """A transfer beyond the largest request of the device is cut."""
+    area, limit = ground.area, ground.limit_bytes
+    if limit is None:
+        return StackExample(name="split", phases=(), shown=None, reason="the device states no largest request")
+    length = min(max(MIB, _SPLIT_FACTOR * limit), AREA_BYTES)
+    area.fresh(direct=True)
+    phase = ground.watch.phase("one direct read", lambda application: application.read(area, 0, length))
+    facts = (("Largest request", f"{limit // KIB} KiB"), ("Transfer", f"{length // KIB} KiB"))
+    return StackExample(name="split", phases=(phase,), shown=phase.counted.read_count > 1, facts=facts)
+
+
+def concurrent(ground: Ground) -> StackExample:
+    """Streams that each go in order reach the device mixed."""
+    area = ground.area
+    area.fresh(direct=True)
+    phase = ground.watch.phase(f"{_STREAMS} streams of direct reads", lambda application: _streams(application, area))
+    share = phase.in_order_share
+    at_device = "not watched" if share is None else f"{share:.0%}"
+    facts = (("In order within each stream", "100%"), ("In order at the device", at_device))
+    return StackExample(
+        name="concurrent", phases=(phase,), shown=None if share is None else share < _MIXED_SHARE, facts=facts
+    )
+
+
+def _streams(application: Application, area: Area) -> None:
+    """Each stream waits for its I/O before the next, as one reader of a file does."""
+    streams = [Application(stream=nth) for nth in range(_STREAMS)]
+    failures: list[OSError] = []
+    ready = threading.Barrier(_STREAMS)
+
+    def run(stream: Application) -> None:
+        ready.wait()
+        start = stream.stream * AREA_BYTES // _STREAMS
+        try:
+            for nth in range(_STREAM_BYTES // _STREAM_TRANSFER):
+                stream.read(area, start + nth * _STREAM_TRANSFER, _STREAM_TRANSFER)
+        except OSError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(stream,)) for stream in streams]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    application.issued.extend(one for stream in streams for one in stream.issued)
+
+
+def metadata(ground: Ground) -> StackExample:
+    """Files without a byte in them cause writes all the same."""
+    folder = ground.folder
+    if folder is None:
+        return _without_files("metadata")
+
+    def create(application: Application) -> None:
+        for nth in range(_FILE_COUNT):
+            os.close(create_file(folder / f"empty-{nth}"))
+            application.other_count += 1
+
+    created = ground.watch.phase("empty files created", create)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        synced = ground.watch.phase("fsync of the folder", lambda application: _fsync(application, descriptor))
+    finally:
+        os.close(descriptor)
+    written = created.counted.write_count + synced.counted.write_count
+    return StackExample(name="metadata", phases=(created, synced), shown=written > 0)
+
+
+def _fsync(application: Application, fd: int) -> None:
+    application.other_count += 1
+    os.fsync(fd)
+
+
+def _without_files(name: str) -> StackExample:
+    return StackExample(name=name, phases=(), shown=None, reason="a raw drive holds no files")
+
+
+EXAMPLES: tuple[tuple[str, Callable[[Ground], StackExample]], ...] = (
+    ("straight", straight),
+    ("cached", cached),
+    ("read-ahead", read_ahead),
+    ("write-behind", write_behind),
+    ("fragmented", fragmented),
+    ("split", split),
+    ("concurrent", concurrent),
+    ("metadata", metadata),
+)
