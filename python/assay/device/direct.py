@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import mmap
 import os
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _FIEMAP = 0xC020660B
 _FIEMAP_SYNC = 1
+_COLLAPSE = 8
 _EXTENTS_MAX = 2048
 _HEAD, _EXTENT = struct.Struct("=QQLLLL"), struct.Struct("=QQQQQLLLL")
 # Unknown place, delayed, encoded, encrypted, not aligned, inline, tail-packed.
@@ -34,15 +36,22 @@ def create_file(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
-def reopen_file(path: Path) -> int:
-    """Open a file that exists, through the page cache. Raises OSError."""
-    return os.open(path, os.O_RDWR | os.O_CLOEXEC)
-
-
 def set_direct(fd: int, *, direct: bool) -> None:
     """Let an open file or device bypass the page cache, or not. Raises OSError where its file system cannot."""
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
     fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)
+
+
+def cut_out(fd: int, offset_bytes: int, length_bytes: int) -> None:
+    """Take a piece out of a file, so that what is behind it joins what is before; both stay where they are.
+
+    Both a multiple of the file system's block, and not reaching the file's end. Raises OSError where the file system
+    cannot. Source: ``fallocate(2)``, FALLOC_FL_COLLAPSE_RANGE (ext4, XFS).
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.fallocate(fd, _COLLAPSE, ctypes.c_int64(offset_bytes), ctypes.c_int64(length_bytes)) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
 
 
 def drop_cache(fd: int) -> None:

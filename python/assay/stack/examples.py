@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.device.direct import create_file, reopen_file
+from assay.device.direct import create_file, cut_out
 from assay.stack.records import StackExample
 from assay.stack.watch import AREA_BYTES, Application, Area
 from assay.units import KIB, MIB
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from assay.stack.records import StackPhase
     from assay.stack.watch import Watch
 
 SMALL_BYTES = 4 * KIB
@@ -101,7 +102,7 @@ def _written(phase: StackPhase, area: Area) -> int:
     """Writes that went out of an area; by the counters where requests or places are not known."""
     if phase.requests is None or area.places is None:
         return phase.counted.write_count
-    return sum(one.write and area.holds(one.start_bytes) for one in phase.requests)
+    return len([one for one in phase.requests if one.write and area.holds(one.start_bytes)])
 
 
 def fragmented(ground: Ground) -> StackExample:
@@ -109,10 +110,9 @@ def fragmented(ground: Ground) -> StackExample:
     folder = ground.folder
     if folder is None:
         return _without_files("fragmented")
-    paths = [folder / "fragmented", folder / "between"]
-    _interleave(paths)
-    fd = reopen_file(paths[0])
+    fd = create_file(folder / "fragmented")
     try:
+        _write_in_pieces(fd)
         area = Area(fd).located()
         area.fresh(direct=True)
         length = _PIECES * _PIECE_BYTES
@@ -128,18 +128,15 @@ def fragmented(ground: Ground) -> StackExample:
     )
 
 
-def _interleave(paths: list[Path]) -> None:
-    """Let files grow in turn; closing one gives back what its file system had set aside for it."""
-    for path in paths:
-        os.close(create_file(path))
-    for nth in range(_PIECES):
-        for path in paths:
-            fd = reopen_file(path)
-            try:
-                Application().write(Area(fd), nth * _PIECE_BYTES, _PIECE_BYTES)
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+def _write_in_pieces(fd: int) -> None:
+    """Cut every second piece out of a file, as its file system would scatter it after years of use."""
+    area, writer = Area(fd), Application()
+    for nth in range(2 * _PIECES):
+        writer.write(area, nth * _PIECE_BYTES, _PIECE_BYTES)
+    os.fsync(fd)
+    for nth in range(1, _PIECES):
+        cut_out(fd, nth * _PIECE_BYTES, _PIECE_BYTES)
+    os.fsync(fd)
 
 
 def split(ground: Ground) -> StackExample:
