@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.report.header import ORGANISATION
 from assay.report.page import Figure, Group, Header, Page, Report, Series, Table, Text
 from assay.report.printed import NOT_AVAILABLE, paragraph, printable, utc, utc_datetime
 from assay.units import KIB, MIB, MILLISECOND_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.stack import StackExample, StackPhase, StackTrace
 
@@ -26,7 +26,10 @@ _TITLES = {
     "metadata": ("Metadata", "Files without a byte in them cause writes of the file system's own."),
 }
 _READ, _WRITE, _ISSUED = 0, 1, 4
+_Span = tuple[int, int, int]
 _SIZES_SHOWN = 4
+# A long I/O is drawn as a stroke: a dot for every so many bytes, or for this part of the whole height.
+_STROKE_BYTES, _STROKES = 16 * KIB, 100
 
 
 def stack_report(trace: StackTrace) -> Report:
@@ -69,7 +72,19 @@ def issued_label(phase: StackPhase) -> str:
         for name, write in (("read", False), ("write", True))
         if (lengths := [one.length_bytes for one in phase.issued if one.write == write])
     ]
-    return "; ".join([*parts, *([f"{phase.other_count} calls without data"] if phase.other_count else [])]) or "nothing"
+    return (
+        "; ".join(
+            [
+                *parts,
+                *(
+                    [f"{phase.other_count} call{'' if phase.other_count == 1 else 's'} without data"]
+                    if phase.other_count
+                    else []
+                ),
+            ]
+        )
+        or "nothing"
+    )
 
 
 def received_label(phase: StackPhase) -> str:
@@ -96,7 +111,7 @@ def _header(trace: StackTrace) -> Header:
     date = utc(trace.started_wall_ns)
     return Header(
         form="2.0",
-        organisation=ORGANISATION,
+        organisation=printable(trace.tool),
         revision="trace",
         dates=(("Test Run Date", date), ("Report Run Date", date)),
         parties=(("Target", printable(trace.target)), ("Device", printable(trace.device))),
@@ -162,43 +177,55 @@ def _phases(example: StackExample) -> Table:
 
 def _pictures(example: StackExample) -> tuple[Figure | Text, ...]:
     """Places over time, issued against received, of all parts one behind the other."""
-    issued = [(one.at_ns, one.place_bytes) for phase in example.phases for one in phase.issued]
+    issued = [one for phase in example.phases for one in phase.issued]
     requests = [one for phase in example.phases for one in phase.requests or () if one.length_bytes]
-    places = [place for _, place in issued if place is not None] + [one.start_bytes for one in requests]
-    if not places:
-        return (Text(paragraphs=("No picture: neither end has a place that is known.",)),)
-    began, lowest = example.phases[0].began_ns, min(places)
-    known = [(at, place) for at, place in issued if place is not None]
-    series = (
-        _points("issued by the application", known, began, lowest, _ISSUED),
-        _points(
-            "received: reads", [(one.at_ns, one.start_bytes) for one in requests if one.read], began, lowest, _READ
+    drawn: tuple[tuple[str, list[_Span], int], ...] = (
+        (
+            "issued by the application",
+            [(one.at_ns, one.place_bytes, one.length_bytes) for one in issued if one.place_bytes is not None],
+            _ISSUED,
         ),
-        _points(
-            "received: writes", [(one.at_ns, one.start_bytes) for one in requests if one.write], began, lowest, _WRITE
-        ),
+        ("received: reads", [(one.at_ns, one.start_bytes, one.length_bytes) for one in requests if one.read], _READ),
+        ("received: writes", [(one.at_ns, one.start_bytes, one.length_bytes) for one in requests if one.write], _WRITE),
     )
+    spans = [span for _, found, _ in drawn for span in found]
+    if not spans:
+        return (Text(paragraphs=("No picture: neither end has a place that is known.",)),)
+    lowest, highest = min(place for _, place, _ in spans), max(place + length for _, place, length in spans)
+    frame = _Frame(example.phases[0].began_ns, lowest, max(_STROKE_BYTES, (highest - lowest) // _STROKES))
     figure = Figure(
         name=f"stack-{example.name}",
         kind="lines",
-        alt=f"{len(known)} I/Os issued and {len(requests)} received, place on the device over time",
+        alt=f"{len(issued)} I/Os issued and {len(requests)} received by place and time; a stroke is as long as its I/O",
         x_title="Time (ms)",
         y_title=f"Place behind {lowest / MIB:,.3f} MiB (MiB)",
-        series=tuple(one for one in series if one.x),
+        series=tuple(frame.series(label, found, colour) for label, found, colour in drawn if found),
         aspect=2.5,
     )
     return (figure,)
 
 
-def _points(label: str, found: Iterable[tuple[int, int]], began_ns: int, lowest_bytes: int, colour: int) -> Series:
-    points = [((at - began_ns) / MILLISECOND_NS, (place - lowest_bytes) / MIB) for at, place in found]
-    return Series(
-        label=label,
-        x=tuple(max(x, 0.0) for x, _ in points),
-        y=tuple(y for _, y in points),
-        colour=colour,
-        mode="markers",
-    )
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The corner of a picture, and how many bytes a dot stands for."""
+
+    began_ns: int
+    lowest_bytes: int
+    stroke_bytes: int
+
+    def series(self, label: str, found: Sequence[_Span], colour: int) -> Series:
+        """A dot where each I/O begins, and a stroke of further ones up to its end where it is long."""
+        points = [
+            (
+                max((at - self.began_ns) / MILLISECOND_NS, 0.0),
+                (place + nth * self.stroke_bytes - self.lowest_bytes) / MIB,
+            )
+            for at, place, length in found
+            for nth in range(-(-length // self.stroke_bytes))
+        ]
+        return Series(
+            label=label, x=tuple(x for x, _ in points), y=tuple(y for _, y in points), colour=colour, mode="markers"
+        )
 
 
 def _counted(name: str, count: int, moved: int) -> str:
