@@ -7,35 +7,43 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay._native import hands_to_workers
 from assay.device.condition import read_condition
-from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive
+from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
 from assay.device.heat import too_hot
 from assay.device.identity import identify
+from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
-from assay.device.purge import purge_drive
+from assay.device.purge import choose_purge, purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
+from assay.device.transport import HeldDrive, command_set
+from assay.device.write_cache import WriteCache, write_cache_held
 from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
+from assay.host import HostWatch
 from assay.pattern import fill_pattern, leading_range
+from assay.plan import Plan
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from assay.device.gate import OpenDrive
+    from assay.device.purge import PurgeWatch
     from assay.device.simulated import SimulatedTarget
-    from assay.plan import Plan
+    from assay.device.write_cache import HeldCache
     from assay.procedures.planned import PlannedTest
-    from assay.records import DriveIdentity, IoPath, StepRecord
+    from assay.records import CacheState, DriveIdentity, IoPath, StepRecord
 
+_CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
 
@@ -46,30 +54,35 @@ class Answers:
 
     confirmation : the drive's full identity, typed or given. signatures : types whose destruction is acknowledged.
     drive_writes_max : how often the run may write the whole drive.
+    all_namespaces : number of namespaces of its controller, if a purge may destroy all of them.
     """
 
     confirmation: str | None = None
     signatures: frozenset[str] = frozenset()
     drive_writes_max: float = DRIVE_WRITES_MAX
+    all_namespaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """A drive that is held for a run.
 
-    purge : purges it and says how. condition : reads its condition.
+    identity : with the write cache in the state that it has for the run.
+    purge : purges it, watched, and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
     heat : raises DeviceFailureError where it is as warm as it warns of.
+    watch_host : a block in which the test system is watched; gives None where time is virtual.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
 
     identity: DriveIdentity
     stimulus: Stimulus
-    purge: Callable[[], PurgeRecord]
+    purge: Callable[[PurgeWatch], PurgeRecord]
     verify: Callable[[], None]
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
+    watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -81,10 +94,21 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError, UsageError.
     """
     if is_simulated(plan.drive):
-        if plan.io_path != "auto":
-            raise UsageError("io_path", "is a choice for real drives only", "leave it out for a simulated drive")
+        for key in ("io_path", "purge", "write_cache"):
+            if getattr(plan, key) != Plan.model_fields[key].default:
+                raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
         return parse_simulated(plan.drive).identity
     return examined(identify(plan.drive, file_target=plan.file_target), acknowledged, kept)
+
+
+def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
+    """The drive with the write cache that it will have in a run, if it lets itself be told.
+
+    demanded : by the edition. Worked: enabled now, ``--write-cache off`` -> disabled.
+    """
+    if plan.write_cache == "as-is" or command_set(drive) is None:
+        return drive
+    return replace(drive, write_cache=_CACHES[plan.write_cache] or demanded)
 
 
 @contextmanager
@@ -116,7 +140,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
     target = parse_simulated(plan.drive)
     with _simulated_stimulus(target, seed) as stimulus:
 
-        def purge() -> PurgeRecord:
+        def purge(_: PurgeWatch) -> PurgeRecord:
             span_ns = stimulus.purge_simulated() or 0
             return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
 
@@ -173,16 +197,37 @@ def _real(
         seed=seed,
         written_bytes=sum(test.written_bytes for test in tests),
         kept=kept,
+        pin=plan.pin,
     ) as (held, stimulus, queue):
-        yield Bench(
-            identity=drive,
-            stimulus=stimulus,
-            purge=lambda: purge_drive(held, lambda: overwrite(stimulus, drive, drive.capacity_bytes)),
-            verify=held.verify,
-            heat=lambda: _refuse_heat(drive),
-            condition=lambda: read_condition(drive),
-            queue=queue,
+        offers = choose_purge(
+            held,
+            lambda: overwrite(stimulus, drive, drive.capacity_bytes),
+            wanted=plan.purge,
+            all_namespaces=answers.all_namespaces,
         )
+        with _cache_held(plan, held, tests) as cache:
+
+            def purge(watch: PurgeWatch) -> PurgeRecord:
+                record = purge_drive(held, offers, watch)
+                cache.check()
+                return record
+
+            yield Bench(
+                identity=replace(drive, write_cache=cache.state),
+                stimulus=stimulus,
+                purge=purge,
+                verify=held.verify,
+                heat=lambda: _refuse_heat(drive),
+                condition=lambda: read_condition(drive),
+                watch_host=HostWatch,
+                queue=queue | cache.facts,
+            )
+
+
+def _cache_held(plan: Plan, held: OpenDrive, tests: Sequence[PlannedTest]) -> AbstractContextManager[HeldCache]:
+    wanted = _CACHES[plan.write_cache] or tests[0].settings.write_cache_required
+    cache = WriteCache(held.identity, HeldDrive(held.fd), command_set(held.identity))
+    return write_cache_held(held.identity, cache, None if plan.write_cache == "as-is" else wanted)
 
 
 @contextmanager
@@ -194,6 +239,7 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    pin: str = "auto",
     io_path: IoPath | Literal["auto"] = "auto",
     written_bytes: int = 0,
     kept: tuple[Path, ...] = (),
@@ -201,11 +247,13 @@ def hold_drive(
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
-    hands the I/Os of a ring to worker threads. written_bytes : what is known to be written. kept : paths that must not
-    lie on the drive.
+    hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
+    written_bytes : what is known to be written. kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
+    placement = place_threads(drive, thread_count, pin)
     with (
         open_drive(
             drive,
@@ -217,8 +265,9 @@ def hold_drive(
             kept=kept,
         ) as held,
         merging_off(drive) as queue,
+        _descriptor(held, io_path, transfer_bytes_max) as descriptor,
         Stimulus.real(
-            held.fd,
+            descriptor,
             capacity_bytes=drive.capacity_bytes,
             logical_block_bytes=drive.logical_block_bytes,
             thread_count=thread_count,
@@ -226,6 +275,7 @@ def hold_drive(
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
+            placement=placement,
             path=_probed(held, drive) if io_path == "auto" else io_path,
         ) as stimulus,
     ):
@@ -252,6 +302,13 @@ def change_told(verify: Callable[[], None]) -> Iterator[None]:
 def _refuse_heat(drive: DriveIdentity) -> None:
     if reason := too_hot(drive):
         raise DeviceFailureError(drive.path, reason, "let it cool down, see to its air flow and run again")
+
+
+def _descriptor(held: OpenDrive, io_path: str, transfer_bytes_max: int) -> AbstractContextManager[int]:
+    """What the I/Os go to; a purge may overwrite the drive."""
+    if io_path != "passthrough":
+        return nullcontext(held.fd)
+    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, _OVERWRITE_BYTES))
 
 
 def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:

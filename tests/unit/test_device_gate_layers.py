@@ -105,7 +105,7 @@ def test_a_device_that_the_kernel_does_not_know_lies_on_nothing(monkeypatch: pyt
 
 def test_a_folder_of_a_run_that_is_yet_to_be_made_stands_for_the_one_above(tmp_path: Path) -> None:
     assert system._existing(tmp_path / "a/b/c") == Path(os.path.realpath(tmp_path))
-    assert system._existing(Path("runs")) == Path(os.path.realpath(Path.cwd()))
+    assert system._existing(Path("no-such-folder-here")) == Path(os.path.realpath(Path.cwd()))
 
 
 def test_mounts_of_hidden_and_ended_processes_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

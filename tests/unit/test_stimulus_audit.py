@@ -15,8 +15,10 @@ from assay.records import (
     AccessPattern,
     DataPattern,
     Demand,
+    DriveCondition,
     HistogramTable,
     KernelCounters,
+    PurgeRecord,
     SaturationSettings,
     StepRecord,
     StoredProgram,
@@ -27,7 +29,7 @@ from assay.report import build_report
 from assay.report.page import Table
 from assay.store.traces import grid_bytes, trace_summary
 from assay.units import KIB, MILLISECOND_NS, SECOND_NS
-from assay.window import stimulus_audit
+from assay.window import AuditRow, stimulus_audit
 from assay.window.stimulus_checks import draw_sigmas
 from report_run import synthetic_direction, synthetic_run, synthetic_test
 
@@ -134,8 +136,12 @@ def stored(
     return replace(base, settings=settings, programs=(one, two), verdict=None)
 
 
+def audit(test: StoredTest, **changes: Any) -> tuple[AuditRow, ...]:
+    return stimulus_audit(replace(synthetic_run(test), **changes), test)
+
+
 def outcomes(test: StoredTest) -> dict[str, str]:
-    return {row.name: row.outcome for row in stimulus_audit(test, CAPACITY)}
+    return {row.name: row.outcome for row in audit(test)}
 
 
 def check(marked: set[str], test: StoredTest) -> None:
@@ -154,7 +160,7 @@ def test_one_io_that_the_drive_did_not_count_is_a_mark_of_bytes_and_of_ios() -> 
     lost = replace(lost, read_io_count=lost.read_io_count - 1, read_bytes=lost.read_bytes - SIZE)
     test = stored(second={"counters_after": lost})
     check({"counted-bytes", "counted-ios"}, test)
-    rows = {row.name: row for row in stimulus_audit(test, CAPACITY)}
+    rows = {row.name: row for row in audit(test)}
     assert (rows["counted-ios"].found, rows["counted-bytes"].found) == (-1, -SIZE)
     assert (rows["counted-ios"].marked, rows["counted-ios"].judged, rows["counted-ios"].where) == (1, 4, "sample 1")
 
@@ -168,7 +174,7 @@ def test_split_transfers_are_a_mark_with_their_factor() -> None:
     split = counters(2 * READS)
     test = stored(second={"counters_after": replace(split, read_io_count=2 * split.read_io_count)})
     check({"counted-ios"}, test)
-    (row,) = (row for row in stimulus_audit(test, CAPACITY) if row.name == "counted-ios")
+    (row,) = (row for row in audit(test) if row.name == "counted-ios")
     assert "2 per I/O" in row.detail
 
 
@@ -194,7 +200,7 @@ def test_a_small_bias_in_every_step_is_a_mark_only_of_all_steps_together() -> No
     programs = tuple(
         replace(program, steps=tuple(replace(one, **biased) for one in program.steps)) for program in test.programs
     )
-    (row,) = (row for row in stimulus_audit(replace(test, programs=programs), CAPACITY) if row.name == "read-share")
+    (row,) = (row for row in audit(replace(test, programs=programs)) if row.name == "read-share")
     assert (row.outcome, row.marked, row.where) == ("mark", 1, "all mixed steps together")
     assert row.found == pytest.approx(4 * 381 / (4 * 40_000 * 0.65 * 0.35) ** 0.5)
 
@@ -234,7 +240,7 @@ def test_a_transfer_of_another_size_is_a_mark_by_bytes_and_by_capture() -> None:
         (((SIZE, 36_000), (2 * SIZE, 3_999), (512, 1)), "mark"),
     ):
         test = stored(steps, steps, sizes=mix, trace=trace(sizes=(sizes, sizes)))
-        rows = {row.name: row for row in stimulus_audit(replace(test, programs=test.programs[:1]), CAPACITY)}
+        rows = {row.name: row for row in audit(replace(test, programs=test.programs[:1]))}
         assert rows["transfer-sizes"].outcome == expected
     assert "1 of other sizes" in rows["transfer-sizes"].detail
 
@@ -252,7 +258,7 @@ def test_what_ends_after_a_step_explains_a_difference_from_little_s_law() -> Non
     late = replace(late, tail_bytes=2000 * SIZE)
     test = stored(first={"write": late})
     check(set(), test)
-    (row,) = (row for row in stimulus_audit(test, CAPACITY) if row.name == "littles-law")
+    (row,) = (row for row in audit(test) if row.name == "littles-law")
     assert "explain" in row.detail
     assert row.found == pytest.approx(-0.05)
 
@@ -275,6 +281,29 @@ def test_what_was_not_kept_is_not_judged() -> None:
         "histogram-counts", "counted-bytes", "counted-ios", "merges", "counted-at-boundaries", "smart-units",
         "captured-ios", "lba-coverage", "program-gap", "thread-shares",
     }  # fmt: skip
+
+
+def test_the_health_log_is_held_against_the_whole_run_to_its_unit() -> None:
+    test = stored()
+    written, read = 4 * WRITES * SIZE, 4 * READS * SIZE
+
+    def outcome(written_bytes: int, read_bytes: int, method: str = "discard") -> str:
+        purged = replace(test, purge=PurgeRecord(method=method, proof="", deviation=None, span_ns=1))
+        conditions = (
+            DriveCondition(health={"host_written_bytes": 10**9, "host_read_bytes": 0}),
+            DriveCondition(health={"host_written_bytes": 10**9 + written_bytes, "host_read_bytes": read_bytes}),
+        )
+        (row,) = (row for row in audit(purged, conditions=conditions) if row.name == "smart-units")
+        assert row.judged == 2
+        return row.outcome
+
+    assert outcome(written + 500_000, read - 500_000) == "pass"
+    assert outcome(written - 6_000_000, read) == "mark"
+    assert outcome(written + 6_000_000, read) == "mark"
+    assert outcome(written, read - 1_100_000) == "mark"
+    assert outcome(written, 2 * read) == "pass"
+    assert outcome(written + CAPACITY, read, "overwrite") == "pass"
+    assert outcome(written, read, "overwrite") == "mark"
 
 
 def test_the_page_and_the_results_name_the_mark() -> None:

@@ -13,6 +13,7 @@ import click
 
 from assay.cli.calibrate import calibrate
 from assay.cli.calibrate_sim import calibrate_sim
+from assay.cli.check import check
 from assay.cli.crosscheck import crosscheck
 from assay.cli.drives import drives
 from assay.cli.plan import plan
@@ -29,6 +30,7 @@ _HELP = """Test solid-state drives as the SNIA Performance Test Specification sa
 
 \b
 assay drives                         what could be tested
+assay check DRIVE                    whether this host is fit to test it
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
 assay report RUN                     render the report of a run folder again
@@ -44,7 +46,7 @@ def assay() -> None:
     """Hold the commands."""
 
 
-for command in (drives, plan, run, report, runs, crosscheck, trace_stack, calibrate, calibrate_sim):
+for command in (drives, check, plan, run, report, runs, crosscheck, trace_stack, calibrate, calibrate_sim):
     assay.add_command(command)
 
 

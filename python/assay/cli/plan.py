@@ -54,9 +54,19 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     lines.append(f"Writes    {gigabytes(written):.2f} GB, {share}, and what rounds write in their time")
     lines += [f"Refusal   {reason}" for reason in drive.refusals]
     if drive.kind != "simulated":
-        lines.append("Deviation purge by discard where the drive takes it, else by one overwrite")
+        lines += _preparation_lines(drive)
         lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(lines)
+
+
+def _preparation_lines(drive: DriveIdentity) -> list[str]:
+    """What is known before the drive is asked; that takes holding it."""
+    if drive.kind == "file":
+        return ["Deviation purge by one overwrite"]
+    return [
+        "Purge     what the drive is found to offer once it is held; discard and overwrite are deviations",
+        f"Cache     write cache {drive.write_cache} now; set for the run where the drive lets itself be told",
+    ]
 
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:

@@ -60,6 +60,8 @@ def crosscheck_drive(
         thread_count=max(point.demand.thread_count for point in points),
         transfer_bytes_max=max(_GRID_BYTES, *(point.transfer_bytes for point in points)),
         seed=secrets.randbits(32),
+        # fio's threads go where the scheduler sends them.
+        pin="none",
     ) as (held, stimulus, _):
         with change_told(held.verify):
             show("filling the range")

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from assay.device.command import CommandError, run_command
+from assay.device.health import health_counts
 from assay.device.heat import plausible_c, sensor_c
 from assay.device.identity import sysfs_directory
 from assay.device.sysfs import SYSFS, read_text
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 SMARTCTL = "/usr/sbin/smartctl"
 _COMMAND_SECONDS = 20
-# NVMe counts to 255, which stands for more, too.
-_WEAR_PCT_MAX = 255
+# NVMe counts to 255, which stands for more; a byte of the log that holds nothing is all ones, too.
+_ALL_ONES = 255
 
 
 def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: str = SMARTCTL) -> DriveCondition:
@@ -42,7 +43,8 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
     return DriveCondition(
         link=_sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder),
         temperature_c=next((value for value in temperatures if value is not None), None),
-        wear_used_pct=next((value for value in wear if value is not None and 0 <= value <= _WEAR_PCT_MAX), None),
+        wear_used_pct=next((value for value in wear if value is not None and 0 <= value < _ALL_ONES), None),
+        health=health_counts(health),
     )
 
 

@@ -70,6 +70,13 @@ def read_text(path: Path) -> str | None:
     return printable(raw) or None
 
 
+def numa_node(folder: Path) -> int | None:
+    """The node of the nearest device at or above a disk that has one; -1 is the kernel's word for none."""
+    texts = (read_text(place / "numa_node") for place in (folder / "device", *folder.parents))
+    found = next((text for text in texts if text is not None), None)
+    return int(found) if found and found.isdecimal() else None
+
+
 def printable(raw: bytes) -> str:
     r"""Bytes as printable ASCII; others become ``\xNN``. Worked: ``printable(b" a\x00 ")`` is ``"a\\x00"``."""
     text = raw.strip(b" \t\r\n").decode("latin-1")

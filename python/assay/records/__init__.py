@@ -9,6 +9,7 @@ from assay.records.drive import (
     DriveIdentity,
     DriveKind,
     Platform,
+    PurgeMethod,
     PurgeRecord,
 )
 from assay.records.host import HostCertificate, HostPoint
@@ -45,11 +46,13 @@ from assay.records.stimulus import (
     HistogramTable,
     IoPath,
     KernelCounters,
+    Placement,
     StepRecord,
     StepSpec,
     StopRule,
     TraceSummary,
 )
+from assay.records.watched import HostRecord
 
 __all__ = [
     "IDLE",
@@ -70,13 +73,16 @@ __all__ = [
     "HistogramTable",
     "HostCertificate",
     "HostPoint",
+    "HostRecord",
     "IdleRecoverySettings",
     "IoPath",
     "KernelCounters",
     "LoopSettings",
     "MeasurementWindow",
     "Phase",
+    "Placement",
     "Platform",
+    "PurgeMethod",
     "PurgeRecord",
     "Round",
     "SaturationSettings",

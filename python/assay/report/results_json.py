@@ -69,7 +69,7 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
-        "stimulus_audit": [asdict(row) for row in stimulus_audit(test, sheets.run.identity.capacity_bytes)],
+        "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
         "histogram": [step_results(step) for step in test.steps("histogram")],
     }
 

@@ -165,7 +165,12 @@ def _phases(example: StackExample) -> Table:
         row
         for phase in example.phases
         for row in (
-            (phase.name, "issued", issued_label(phase), _sizes([one.length_bytes for one in phase.issued])),
+            (
+                phase.name,
+                "issued",
+                issued_label(phase),
+                _sizes([one.length_bytes for one in phase.issued]) or NOT_AVAILABLE,
+            ),
             (phase.name, "received", received_label(phase), _request_sizes(phase)),
         )
     ]

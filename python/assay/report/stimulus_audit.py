@@ -10,7 +10,7 @@ from assay.units import MILLISECOND_NS
 from assay.window import stimulus_audit
 
 if TYPE_CHECKING:
-    from assay.records import StoredTest
+    from assay.records import StoredRun, StoredTest
     from assay.window import AuditRow
 
 # Name of each check, and the unit of its figure.
@@ -21,7 +21,7 @@ _NAMES = {
     "counted-ios": ("Requests + merges less I/Os issued (splits)", "count"),
     "merges": ("I/Os merged by the kernel", "count"),
     "counted-at-boundaries": ("Bytes counted less issued, per step", "count"),
-    "smart-units": ("Units of the drive's health log", "count"),
+    "smart-units": ("Bytes of the health log less issued", "count"),
     "read-share": ("Reads among all I/Os, off by", "sigma"),
     "transfer-sizes": ("Transfer sizes, off by", "size"),
     "captured-ios": ("Captured I/Os less completed", "count"),
@@ -43,15 +43,15 @@ _NOTES = (
 )
 
 
-def audit_table(test: StoredTest, capacity_bytes: int) -> Table:
+def audit_table(run: StoredRun, test: StoredTest) -> Table:
     """Lay out the stimulus audit of one test.
 
-    capacity_bytes : of the drive. Worked: 30 merges in one program print ``MARK``, ``1 of 10``, ``30``, ``0``.
+    run : that it is part of. Worked: 30 merges in one program print ``MARK``, ``1 of 10``, ``30``, ``0``.
     """
     return Table(
         caption=f"{test.settings.test.upper()}: stimulus audit",
         columns=("Check", "Outcome", "Marked", "Worst", "Bound", "Where", "Figures"),
-        rows=tuple(_row(row) for row in stimulus_audit(test, capacity_bytes)),
+        rows=tuple(_row(row) for row in stimulus_audit(run, test)),
         notes=tuple(paragraph(note) for note in _NOTES),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import change_told, check_program
+from assay.device.purge import PurgeWatch
 from assay.errors import AssayError
 from assay.procedures.hir import wait_programs
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
@@ -125,7 +126,16 @@ class _Conductor:
 
     def purge(self) -> None:
         self._tell("purge")
-        self._writer.purged(self.bench.purge())
+        self._writer.purged(self.bench.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
+
+    def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
+        step = "" if done is None else f"{int(done * 10) * 10} %"
+        expected_ns = int(elapsed_ns / done) if done else 0
+        self._tell("purge", step=step, unit_done_ns=elapsed_ns, unit_ns=expected_ns)
+
+    def _keep(self, advice: str) -> None:
+        self._writer.keep_advice(advice)
+        self._tell("purge", advice=advice)
 
     def judge(self, phase: Phase, driver: Iterator[Judged]) -> Judged:
         """Write down every verdict; the last round or program of samples."""
@@ -141,11 +151,12 @@ class _Conductor:
         self._tell(phase, index=index)
         self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        records = self.bench.stimulus.run(program, watch, capture)
+        with self.bench.watch_host() as host:
+            records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
-        self._writer.stepped(records, phase=phase, index=index)
+        self._writer.stepped(records, phase=phase, index=index, host=host.record if host else None)
         check_program(records, self.bench.identity.path)
         return records
 

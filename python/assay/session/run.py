@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import find_drive, open_bench
+from assay.bench import expected_drive, find_drive, open_bench
 from assay.certificate import certificate_now
 from assay.device.platform import describe_platform
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, InterruptedRunError
@@ -49,7 +49,8 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
 
     Raises TooSmallError and ValueRangeError where none of them can run.
     """
-    return plan_suite(load_profile(plan.edition), plan, drive)
+    profile = load_profile(plan.edition)
+    return plan_suite(profile, plan, expected_drive(plan, drive, profile.write_cache.value))
 
 
 def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
@@ -66,6 +67,8 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     with ExitStack() as stack:
         kept = (out or RUNS,)
         bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
+        # Whether its write cache lets itself be set is only known now.
+        planned = plan_suite(profile, plan, bench.identity)
         folder = new_folder(out, f"{_slug(drive)}-{'-'.join(plan.tests)}", _store_bytes(planned))
         writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
         with _failures_noted(writer):

@@ -66,8 +66,9 @@ class Application:
 
     def read(self, area: Area, offset_bytes: int, length_bytes: int) -> None:
         """Read a piece. Raises OSError where it comes short."""
+        buffer = _buffer(length_bytes)
         self._note(area, offset_bytes, length_bytes, write=False)
-        self._whole(os.preadv(area.fd, [_buffer(length_bytes)], offset_bytes), length_bytes)
+        self._whole(os.preadv(area.fd, [buffer], offset_bytes), length_bytes)
 
     def write(self, area: Area, offset_bytes: int, length_bytes: int) -> None:
         """Write a piece of what is no zeros. Raises OSError where it comes short."""

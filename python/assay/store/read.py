@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from assay.records import (
     DriveCondition,
     DriveIdentity,
     HostCertificate,
+    HostRecord,
     IdleRecoverySettings,
     LoopSettings,
     MeasurementWindow,
@@ -63,7 +65,8 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     identity = decode(DriveIdentity, document["identity"], name=name)
     tests = _tests(entries, tables if histograms else {})
     if histograms:
-        tests = [_with_traces(folder, test, identity.capacity_bytes) for test in tests]
+        taken: Counter[str] = Counter()
+        tests = [_with_traces(folder, test, identity.capacity_bytes, taken) for test in tests]
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document["run_id"],
@@ -126,6 +129,7 @@ class _Test:
             steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
+            host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
         )
         self.programs.append(program)
 
@@ -159,11 +163,11 @@ def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
     return [test.stored() for test in tests]
 
 
-def _with_traces(folder: Path, test: StoredTest, capacity_bytes: int) -> StoredTest:
+def _with_traces(folder: Path, test: StoredTest, capacity_bytes: int, taken: Counter[str]) -> StoredTest:
     """The test with what was captured of each program; captures are in nobody's digest, so a missing one is none."""
     programs = []
     for program in test.programs:
-        path = folder / TRACES / f"{trace_name(test.settings.test, program.phase, program.index)}.parquet"
+        path = folder / TRACES / trace_name(taken, test.settings.test, program.phase, program.index)
         kept = path.exists() and program.steps
         found = trace_summary(path, step_count=len(program.steps), capacity_bytes=capacity_bytes) if kept else None
         programs.append(replace(program, trace=found))

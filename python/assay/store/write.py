@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import time
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         DriveCondition,
         DriveIdentity,
         HostCertificate,
+        HostRecord,
         MeasurementWindow,
         Phase,
         Platform,
@@ -38,6 +40,7 @@ RUN_SCHEMA = 2
 SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
+ADVICE = "advice.txt"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
@@ -70,9 +73,14 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
     return folder
 
 
-def trace_name(test: str, phase: Phase, index: int) -> str:
-    """Name the trace of a program. Worked: round 3 of the IOPS test -> ``iops-round-0003``."""
-    return f"{test}-{phase}-{index:04}"
+def trace_name(taken: Counter[str], test: str, phase: Phase, index: int) -> str:
+    """Name the trace of the next program, in the order they run; ``taken`` counts those of one name.
+
+    Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
+    """
+    name = f"{test}-{phase}-{index:04}"
+    taken[name] += 1
+    return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
 
 
 def _locked(folder: Path) -> int:
@@ -99,6 +107,7 @@ class RunWriter:
         head = canonical(document)
         self.folder = folder
         self._program_count = 0
+        self._traces: Counter[str] = Counter()
         try:
             self._lock = _locked(folder)
             for name in (SERIES, HISTOGRAMS):
@@ -118,15 +127,18 @@ class RunWriter:
         """The drive was purged."""
         self._journal.append("purged", lambda: encode(record))
 
-    def stepped(self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0) -> None:
+    def stepped(
+        self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0, host: HostRecord | None = None
+    ) -> None:
         """A program ran; returns once its record is durable.
 
-        phase : of the test. index : the round, or the program of samples, from 1.
+        phase : of the test. index : the round, or the program of samples, from 1. host : what the test system did.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1
         number = self._program_count
-        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index))
+        watched = {"host": encode(host)} if host else {}
+        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index) | watched)
         self._journal.wait()
 
     def judged(self, window: MeasurementWindow) -> None:
@@ -137,7 +149,7 @@ class RunWriter:
         """Where the completions of a program are to be kept; the folder is made."""
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / f"{trace_name(test, phase, index)}.parquet"
+        return folder / trace_name(self._traces, test, phase, index)
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
@@ -146,6 +158,19 @@ class RunWriter:
     def note(self, kind: str, **data: Any) -> None:
         """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
         self._journal.append(kind, lambda: data)
+
+    def keep_advice(self, advice: str) -> None:
+        """What frees the drive if this run is cut short, in the journal and in a file; returns once both are durable.
+
+        Raises StoreError.
+        """
+        self._journal.append("advice", lambda: {"text": advice})
+        self._journal.wait()
+        try:
+            write_durably(self.folder / ADVICE, f"{advice}\n".encode())
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise StoreError(str(self.folder / ADVICE), reason, "make the run folder writable") from None
 
     def wait(self) -> None:
         """Return once everything is durable. Raises StoreError."""

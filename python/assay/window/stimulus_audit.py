@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.units import MIB
 from assay.window.step import error_count, issued_bytes
 from assay.window.stimulus_asked import asked_steps
 from assay.window.stimulus_checks import (
@@ -22,23 +23,26 @@ from assay.window.stimulus_finding import AuditRow, Finding, audit_row
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import DirectionRecord, StepRecord, StoredProgram, StoredTest
+    from assay.records import DirectionRecord, StepRecord, StoredProgram, StoredRun, StoredTest
     from assay.window.stimulus_asked import AskedStep
 
 _NO_COUNTERS = "the drive has no counters of the kernel"
 
+_UNIT_BYTES, _OWN_BYTES = 512_000, 4 * MIB
+"""What the health log counts by, and what identification and a proof of purge may move beside the stimulus."""
 
-def stimulus_audit(test: StoredTest, capacity_bytes: int) -> tuple[AuditRow, ...]:
+
+def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[AuditRow, ...]:
     """Hold every step of a test against what was asked of it and against the drive's own counters.
 
-    capacity_bytes : of the drive.
+    run : that the test is part of; the drive's health log is read before its first test and after its last only.
     Returns one row per check, always the same ones in the same order; what cannot be told is ``n/a`` with the reason.
     The kernel's counters are exact per program, with no I/O outstanding; at a boundary inside one they may differ by
     what is in flight.
     Source: PTS 1.1 section 6 (test tool). Worked: 1000 I/Os issued, 970 requests and 30 merges counted -> ``merges``
     is marked with 30, ``counted-ios`` passes.
     """
-    steps = tuple(asked_steps(test, capacity_bytes))
+    steps = tuple(asked_steps(test, run.identity.capacity_bytes))
     programs = [program for program in test.programs if any(one.program is program for one in steps)]
     return (
         audit_row("failed-ios", _failed(steps)),
@@ -47,7 +51,7 @@ def stimulus_audit(test: StoredTest, capacity_bytes: int) -> tuple[AuditRow, ...
         audit_row("counted-ios", _counted_ios(programs), _NO_COUNTERS),
         audit_row("merges", _merges(programs), _NO_COUNTERS),
         audit_row("counted-at-boundaries", _boundaries(steps), _NO_COUNTERS),
-        audit_row("smart-units", (), "the drive's health log is not kept per test"),
+        audit_row("smart-units", _health(run), "the drive's health log counts no bytes, or the run did not end"),
         audit_row("read-share", read_share(steps)),
         audit_row("transfer-sizes", transfer_sizes(steps)),
         *coverage(steps),
@@ -152,3 +156,24 @@ def _boundaries(steps: Sequence[AskedStep]) -> Iterator[Finding]:
             moved = issued_bytes(direction)
             detail = f"{moved:,} bytes issued, {counted[1]:,} counted"
             yield Finding(where=one.where, found=counted[1] - moved, bound=in_flight, detail=detail)
+
+
+def _health(run: StoredRun) -> Iterator[Finding]:
+    """Bytes by the drive's own health log over the whole run: as many written as issued, and no fewer read.
+
+    Both readings round to a unit of 512,000 bytes; 0.1 % and 4 MiB are left to whatever else is written.
+    """
+    if len(run.conditions) < 2:  # noqa: PLR2004 - one before, one after
+        return
+    before, after = run.conditions[0].health, run.conditions[-1].health
+    steps = [step for test in run.tests for program in test.programs for step in program.steps]
+    purged = sum(run.identity.capacity_bytes for test in run.tests if test.purge and test.purge.method == "overwrite")
+    for name, exact in (("host_read_bytes", False), ("host_written_bytes", True)):
+        if name not in before or name not in after:
+            continue
+        moved = sum(issued_bytes(_directions(step)[exact]) for step in steps) + (purged if exact else 0)
+        counted = after[name] - before[name]
+        off = counted - moved if exact else min(counted - moved, 0)
+        detail = f"{'written' if exact else 'read'} in the whole run: {moved:,} bytes issued, {counted:,} counted"
+        bound = 2 * _UNIT_BYTES + (_OWN_BYTES + moved / 1000 if exact else 0)
+        yield Finding(where="whole run", found=off, bound=bound, detail=detail, weight=moved)

@@ -6,8 +6,9 @@ catches mounts (in any namespace), swap, device-mapper and MD holders; what it m
 disk, inactive members, what a layer above lies on) is looked for on its own, and so is what it finds, to name it.
 """
 
+from assay.device.gate.commands import open_passthrough
 from assay.device.gate.contents import signatures
 from assay.device.gate.entry import OpenDrive, examined, open_drive, refusals
 from assay.device.gate.facts import DRIVE_WRITES_MAX
 
-__all__ = ["DRIVE_WRITES_MAX", "OpenDrive", "examined", "open_drive", "refusals", "signatures"]
+__all__ = ["DRIVE_WRITES_MAX", "OpenDrive", "examined", "open_drive", "open_passthrough", "refusals", "signatures"]

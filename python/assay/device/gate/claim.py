@@ -47,7 +47,7 @@ def claim_drive(identity: DriveIdentity) -> int:
     try:
         descriptor = _claim(identity.path, os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC | os.O_NOFOLLOW | exclusive)
     except OSError as error:
-        raise _open_error(identity, error) from None
+        raise open_error(identity, error) from None
     try:
         fcntl.flock(descriptor, LOCK)
     except OSError:
@@ -73,7 +73,8 @@ def _claim(path: str, flags: int) -> int:
     return os.open(path, flags)
 
 
-def _open_error(identity: DriveIdentity, error: OSError) -> Exception:
+def open_error(identity: DriveIdentity, error: OSError) -> Exception:
+    """The refusal that an error at opening a drive amounts to."""
     reason = cause(error)
     if error.errno in (errno.ENOENT, errno.ENXIO, errno.ENODEV, errno.ELOOP):
         return IdentityError(identity.path, f"is gone ({reason})", "name the drive again")
