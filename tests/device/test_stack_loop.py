@@ -123,7 +123,7 @@ def test_without_tracing_the_counts_are_shown_and_it_is_said(folder: Path, tmp_p
     if not done.stdout.startswith("Counts only: tracing is not mounted"):
         pytest.skip("SKIPPED: tracing is mounted where it cannot be hidden")
     assert "cached: shown" in done.stderr
-    assert "concurrent: cannot be told without watching requests" in done.stderr
+    assert "concurrent: cannot be told: requests are not watched" in done.stderr
 
 
 @pytest.mark.usefixtures("needs_root")

@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 from assay.device.counters import DeviceCounters, device_counters
-from assay.device.direct import create_file, cut_out, extents
+from assay.device.direct import Extent, create_file, cut_out, extents
 from assay.device.sysfs import Disk
 from assay.device.tracefs import BlockRequest, TraceUnavailableError, block_trace, parse_request
 from assay.errors import NotADriveError, UsageError
 from assay.report.page import Figure, Table, Text
 from assay.report.stack import issued_label, received_label, stack_report
 from assay.stack import IssuedIo, StackExample, StackPhase, StackTrace, trace_drive, trace_folder
+from assay.stack.examples import Received, received
+from assay.stack.records import in_order_share
+from assay.stack.watch import Area
 from assay.units import KIB, MIB
 
 NOTHING = DeviceCounters(
@@ -93,10 +96,18 @@ def test_tracing_that_is_not_there_says_how_to_have_it(tmp_path: Path) -> None:
 
 def test_the_order_at_the_device_is_the_share_of_requests_that_begin_where_one_ended() -> None:
     step = 16 * KIB
-    assert phase(requests=tuple(request(nth * step) for nth in range(5))).in_order_share == 1.0
-    assert phase(requests=tuple(request(place * step) for place in (0, 9, 1, 10, 11))).in_order_share == 0.25
-    assert phase(requests=(request(0), request(0, 0, "FF"))).in_order_share is None
-    assert phase(requests=None).in_order_share is None
+    assert in_order_share([request(nth * step) for nth in range(5)]) == 1.0
+    assert in_order_share([request(place * step) for place in (0, 9, 1, 10, 11)]) == 0.25
+    assert in_order_share([request(0)]) is None
+
+
+def test_what_others_do_on_the_device_is_left_out_where_requests_are_watched() -> None:
+    area = Area(-1, (Extent(file_bytes=0, device_bytes=MIB, length_bytes=MIB),))
+    counts = replace(NOTHING, read_count=9, read_bytes=MIB, write_count=5)
+    seen = phase(counted=counts, requests=(request(MIB), request(2 * MIB), request(2 * MIB - KIB, KIB, "W")))
+    assert received(seen, area) == Received(reads=1, read_bytes=16 * KIB, writes=1)
+    assert received(replace(seen, requests=None), area) == Received(reads=9, read_bytes=MIB, writes=5)
+    assert (area.place(4 * KIB), area.place(MIB)) == (MIB + 4 * KIB, None)
 
 
 def test_labels_say_what_went_in_and_what_came_out() -> None:
@@ -115,15 +126,17 @@ def test_each_example_has_a_page_and_what_was_not_run_a_reason() -> None:
             StackExample(name="read-ahead", phases=(long,), shown=True),
             StackExample(name="fragmented", phases=(), shown=None, reason="a raw drive holds no files"),
             StackExample(name="metadata", phases=(phase(other_count=100),), shown=False),
+            StackExample(name="cached", phases=(phase(),), shown=None, reason="others use the device, too"),
         )
     )
-    assert [page.place for page in report.pages] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert [page.place for page in report.pages] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
     (summary,) = report.pages[0].blocks
     assert isinstance(summary, Table)
     assert [row[-1] for row in summary.rows] == [
         "shown",
         "cannot be shown: a raw drive holds no files",
         "not shown here",
+        "cannot be told: others use the device, too",
     ]
     figure, _ = report.pages[1].blocks
     assert isinstance(figure, Figure)

@@ -107,7 +107,8 @@ def block_trace(device_number: int, places: tuple[Path, ...] = PLACES) -> Iterat
 
 
 def _made(places: tuple[Path, ...]) -> Path:
-    mounted = [place for place in places if (place / "instances").is_dir()]
+    # Without root even to look is denied, which is_dir would raise.
+    mounted = [place for place in places if os.access(place / "instances", os.W_OK)]
     if not mounted:
         reason = "tracing is not mounted: mount -t tracefs tracefs /sys/kernel/tracing"
         raise TraceUnavailableError(reason if os.geteuid() == 0 else "tracing is for root only")

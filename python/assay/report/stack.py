@@ -103,8 +103,8 @@ def received_label(phase: StackPhase) -> str:
 def shown_label(example: StackExample) -> str:
     """Whether the example showed what it stands for, or why it was not run."""
     if example.reason:
-        return f"cannot be shown: {paragraph(example.reason)}"
-    return {True: "shown", False: "not shown here", None: "cannot be told without watching requests"}[example.shown]
+        return f"cannot be {'told' if example.phases else 'shown'}: {paragraph(example.reason)}"
+    return "shown" if example.shown else "not shown here"
 
 
 def _header(trace: StackTrace) -> Header:

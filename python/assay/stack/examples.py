@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.device.direct import create_file, cut_out
-from assay.stack.records import StackExample
+from assay.stack.records import StackExample, in_order_share
 from assay.stack.watch import AREA_BYTES, Application, Area
 from assay.units import KIB, MIB
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from assay.device.tracefs import BlockRequest
     from assay.stack.records import StackPhase
     from assay.stack.watch import Watch
 
@@ -46,6 +47,29 @@ class Ground:
     limit_bytes: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What of a phase reached the device for an area."""
+
+    reads: int
+    read_bytes: int
+    writes: int
+
+
+def received(phase: StackPhase, area: Area) -> Received:
+    """By the requests to the places of the area; by the counters of the device where either is not known."""
+    if phase.requests is None or area.places is None:
+        counted = phase.counted
+        return Received(counted.read_count, counted.read_bytes, counted.write_count)
+    reads = [one.length_bytes for one in own_requests(phase, area) if one.read]
+    return Received(len(reads), sum(reads), len([one for one in own_requests(phase, area) if one.write]))
+
+
+def own_requests(phase: StackPhase, area: Area) -> list[BlockRequest]:
+    """Requests to the places of an area; others use the device, too."""
+    return [one for one in phase.requests or () if one.length_bytes and area.holds(one.start_bytes)]
+
+
 def _in_order(application: Application, area: Area, *, write: bool = False) -> None:
     act = application.write if write else application.read
     for nth in range(SMALL_COUNT):
@@ -64,8 +88,8 @@ def straight(ground: Ground) -> StackExample:
             application.read(area, place * SMALL_BYTES, SMALL_BYTES)
 
     phase = ground.watch.phase("direct random reads", act)
-    counted = phase.counted
-    arrived = (counted.read_count, counted.read_bytes) == (_STRAIGHT_COUNT, phase.issued_bytes)
+    own = received(phase, area)
+    arrived = (own.reads, own.read_bytes) == (_STRAIGHT_COUNT, phase.issued_bytes)
     return StackExample(name="straight", phases=(phase,), shown=arrived)
 
 
@@ -74,7 +98,7 @@ def cached(ground: Ground) -> StackExample:
     ground.area.fresh(direct=False)
     first = ground.watch.phase("first pass", lambda application: _in_order(application, ground.area))
     second = ground.watch.phase("second pass", lambda application: _in_order(application, ground.area))
-    shown = first.counted.read_count > 0 and second.counted.read_count == 0
+    shown = received(first, ground.area).reads > 0 and received(second, ground.area).reads == 0
     return StackExample(name="cached", phases=(first, second), shown=shown)
 
 
@@ -82,8 +106,8 @@ def read_ahead(ground: Ground) -> StackExample:
     """Small reads in order become few large ones, and reach further than asked."""
     ground.area.fresh(direct=False)
     phase = ground.watch.phase("buffered reads in order", lambda application: _in_order(application, ground.area))
-    counted = phase.counted
-    shown = 0 < counted.read_count < SMALL_COUNT // 4 and counted.read_bytes >= phase.issued_bytes
+    own = received(phase, ground.area)
+    shown = 0 < own.reads < SMALL_COUNT // 4 and own.read_bytes >= phase.issued_bytes
     return StackExample(name="read-ahead", phases=(phase,), shown=shown)
 
 
@@ -93,16 +117,8 @@ def write_behind(ground: Ground) -> StackExample:
     area.fresh(direct=False)
     written = ground.watch.phase("buffered writes", lambda application: _in_order(application, area, write=True))
     synced = ground.watch.phase("fsync", lambda application: _fsync(application, area.fd))
-    early, late = _written(written, area), _written(synced, area)
-    shown = early == 0 and 0 < late < SMALL_COUNT // 4
+    shown = received(written, area).writes == 0 and 0 < received(synced, area).writes < SMALL_COUNT // 4
     return StackExample(name="write-behind", phases=(written, synced), shown=shown)
-
-
-def _written(phase: StackPhase, area: Area) -> int:
-    """Writes that went out of an area; by the counters where requests or places are not known."""
-    if phase.requests is None or area.places is None:
-        return phase.counted.write_count
-    return len([one for one in phase.requests if one.write and area.holds(one.start_bytes)])
 
 
 def fragmented(ground: Ground) -> StackExample:
@@ -123,7 +139,7 @@ def fragmented(ground: Ground) -> StackExample:
     return StackExample(
         name="fragmented",
         phases=(phase,),
-        shown=phase.counted.read_count > 1 and (area.places is None or len(area.places) > 1),
+        shown=received(phase, area).reads > 1 and (area.places is None or len(area.places) > 1),
         facts=(("Pieces of the file", pieces),),
     )
 
@@ -148,7 +164,7 @@ def split(ground: Ground) -> StackExample:
     area.fresh(direct=True)
     phase = ground.watch.phase("one direct read", lambda application: application.read(area, 0, length))
     facts = (("Largest request", f"{limit // KIB} KiB"), ("Transfer", f"{length // KIB} KiB"))
-    return StackExample(name="split", phases=(phase,), shown=phase.counted.read_count > 1, facts=facts)
+    return StackExample(name="split", phases=(phase,), shown=received(phase, area).reads > 1, facts=facts)
 
 
 def concurrent(ground: Ground) -> StackExample:
@@ -156,12 +172,11 @@ def concurrent(ground: Ground) -> StackExample:
     area = ground.area
     area.fresh(direct=True)
     phase = ground.watch.phase(f"{_STREAMS} streams of direct reads", lambda application: _streams(application, area))
-    share = phase.in_order_share
+    share = in_order_share(own_requests(phase, area))
     at_device = "not watched" if share is None else f"{share:.0%}"
     facts = (("In order within each stream", "100%"), ("In order at the device", at_device))
-    return StackExample(
-        name="concurrent", phases=(phase,), shown=None if share is None else share < _MIXED_SHARE, facts=facts
-    )
+    shown, reason = (None, "requests are not watched") if share is None else (share < _MIXED_SHARE, "")
+    return StackExample(name="concurrent", phases=(phase,), shown=shown, reason=reason, facts=facts)
 
 
 def _streams(application: Application, area: Area) -> None:

@@ -7,6 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.device.counters import DeviceCounters
     from assay.device.tracefs import BlockRequest
 
@@ -48,21 +50,13 @@ class StackPhase:
         """Bytes that the application read and wrote."""
         return sum(one.length_bytes for one in self.issued)
 
-    @property
-    def in_order_share(self) -> float | None:
-        """Share of the device's requests that begin where the one before ended; None below two, or not watched."""
-        moved = [one for one in self.requests or () if one.length_bytes]
-        if len(moved) < 2:  # noqa: PLR2004 - an order needs two
-            return None
-        joined = sum(one.start_bytes + one.length_bytes == after.start_bytes for one, after in pairwise(moved))
-        return joined / (len(moved) - 1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackExample:
     """One example. shown : whether what it stands for was seen here, None where that cannot be told.
 
-    reason : why it could not be run, else empty. facts : figures of its own, such as the extents of a file.
+    reason : why it could not be run, or not be judged; else empty.
+    facts : figures of its own, such as the pieces of a file.
     """
 
     name: str
@@ -91,3 +85,11 @@ class StackTrace:
     started_wall_ns: int
     tool: str
     examples: tuple[StackExample, ...]
+
+
+def in_order_share(requests: Sequence[BlockRequest]) -> float | None:
+    """Share of requests that begin where the one before ended; None below two. Worked: at 0, 9, 1, 10, 11 -> 0.25."""
+    if len(requests) < 2:  # noqa: PLR2004 - an order needs two
+        return None
+    joined = sum(one.start_bytes + one.length_bytes == after.start_bytes for one, after in pairwise(requests))
+    return joined / (len(requests) - 1)

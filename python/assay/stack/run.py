@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from assay.units import KIB, MIB, MILLISECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from assay.device.counters import DeviceCounters
     from assay.device.tracefs import BlockTrace
 
 NEEDED_BYTES = 64 * MIB
@@ -135,7 +137,8 @@ def _traced(
         ground = Ground(watch=watch, area=filled, folder=folder, limit_bytes=_limit_bytes(whole))
         examples = []
         for name, example in EXAMPLES:
-            examples.append(_tried(name, example, ground))
+            found = _tried(name, example, ground)
+            examples.append(found if not _others(background) else _unsure(found, watched=trace is not None))
             show(examples[-1])
     return StackTrace(
         target=target,
@@ -159,6 +162,18 @@ def _tried(name: str, example: Callable[[Ground], StackExample], ground: Ground)
         if ground.folder is None:
             raise
         return StackExample(name=name, phases=(), shown=None, reason=f"not possible here: {error.strerror}")
+
+
+def _others(background: DeviceCounters) -> bool:
+    """Whether somebody else used the device while nothing was issued."""
+    return background.read_count + background.write_count > 0
+
+
+def _unsure(example: StackExample, *, watched: bool) -> StackExample:
+    """Counters tell nothing of an example where others use the device, requests do; those of metadata have no place."""
+    if not example.phases or (watched and example.name != "metadata"):
+        return example
+    return replace(example, shown=None, reason="others use the device, too")
 
 
 def _begun(stack: ExitStack, whole: Disk) -> tuple[BlockTrace | None, str]:

@@ -228,13 +228,14 @@ def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 
 
 def program_gaps(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
-    """From the last submission of a program to the first of the next."""
+    """From the last submission of a program to the first of the next; the I/Os of the first come in meanwhile."""
     for before, program in pairwise(programs):
+        slowest = max_latency_ns(before.steps[-1]) or 0
         ended, begun = before.steps[-1].last_submission_ns, program.steps[0].first_submission_ns
         if ended is not None and begun is not None:
             where = f"{program.phase} {program.index or ''}".strip()
-            detail = f"{_ms(begun - ended)} before it"
-            yield Finding(where=where, found=begun - ended, bound=PROGRAM_GAP_NS, detail=detail)
+            detail = f"{_ms(begun - ended)} before it, slowest I/O of the program before {_ms(slowest)}"
+            yield Finding(where=where, found=begun - ended, bound=slowest + PROGRAM_GAP_NS, detail=detail)
 
 
 def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
