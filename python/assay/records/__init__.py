@@ -52,6 +52,7 @@ from assay.records.stimulus import (
     StepRecord,
     StepSpec,
     StopRule,
+    TraceSummary,
 )
 from assay.records.watched import HostRecord
 
@@ -102,5 +103,6 @@ __all__ = [
     "StoredRun",
     "StoredTest",
     "TestSettings",
+    "TraceSummary",
     "Variable",
 ]

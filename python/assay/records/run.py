@@ -15,7 +15,7 @@ from assay.records.settings import (
     LoopSettings,
     SaturationSettings,
 )
-from assay.records.stimulus import HistogramTable, StepRecord
+from assay.records.stimulus import HistogramTable, StepRecord, TraceSummary
 from assay.records.watched import HostRecord
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class StoredProgram:
     intended : the same from when the I/Os were due, None without a stated arrival rate.
     captured : reads the response times in ns of every completion of one step (from 0), block by block, where an
     operating point kept them.
+    trace : what its captured completions say, None where they were not captured or not read.
     """
 
     phase: Phase
@@ -90,6 +91,7 @@ class StoredProgram:
     host: HostRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
     captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
+    trace: TraceSummary | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

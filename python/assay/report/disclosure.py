@@ -22,6 +22,7 @@ from assay.report.printed import (
     percent,
     printable,
 )
+from assay.report.stimulus_audit import audit_table
 from assay.report.summary import profile_table, summary_header
 from assay.units import duration_label
 from assay.window import (
@@ -76,16 +77,26 @@ def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
     test = sheets.test
     name = test.settings.test.upper()
-    return (*_test_facts(sheets), _audit(name, test), *sheets.details())
+    audit = audit_table(sheets.run, test)
+    return (*_test_facts(sheets), audit, _audit(name, test), *sheets.details())
 
 
 def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Page]:
-    """Lay out the disclosure as printed pages: what the run shares, its integrity checks, and a page per test."""
+    """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
     return [
         _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
         _page(run, profile, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
         *(
             _page(run, profile, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
+            for one in tests
+        ),
+        *(
+            _page(
+                run,
+                profile,
+                f"Stimulus audit - {one.test.settings.test.upper()}",
+                ((audit_table(run, one.test),),),
+            )
             for one in tests
         ),
     ]

@@ -20,6 +20,7 @@ from assay.window import (
     mean_latency_ns,
     offered_rates,
     open_loop_times,
+    stimulus_audit,
     throughput,
     window_times,
 )
@@ -68,6 +69,7 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
+        "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
         "histogram": [step_results(step) for step in test.steps("histogram")],
     }
 

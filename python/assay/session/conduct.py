@@ -21,7 +21,6 @@ from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySet
 from assay.rounds import until_demand_steady, until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
-from assay.store.traces import trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -191,7 +190,7 @@ class _Conductor:
         """Where the completions of a program are kept: all that is measured on wish, operating points always."""
         if phase == "precondition" or (self._capture == "none" and phase != "point"):
             return None
-        path = self._writer.trace_path(trace_name(self._planned.settings.test, phase, index))
+        path = self._writer.trace_path(self._planned.settings.test, phase, index)
         return Capture(path=path, addresses=self._capture == "addresses")
 
     def end(self, reason: str | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
@@ -32,7 +33,8 @@ from assay.records import (
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.tables import read_histograms
-from assay.store.traces import latency_reader, trace_name
+from assay.store.trace_summary import trace_summary
+from assay.store.traces import TRACES, latency_reader, trace_name
 from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA
 
 if TYPE_CHECKING:
@@ -55,19 +57,22 @@ _KINDS: dict[str, type[AnySettings]] = {
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
 
-    histograms : read the response-time counts of every step, too.
+    histograms : read the response-time counts of every step, too, and sum up what was captured.
     Raises StoreError where it is no run folder, damaged, or of a newer form.
     """
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
     tables = _checked_tables(folder, entries)
-    tests = _tests(folder, entries, tables if histograms else {})
     engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
+    identity = decode(DriveIdentity, document["identity"], name=name)
+    tests = _tests(entries, tables if histograms else {})
+    traces = _Traces(folder, identity.capacity_bytes if histograms else None)
+    tests = [traces.joined(test) for test in tests]
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document["run_id"],
-        identity=decode(DriveIdentity, document["identity"], name=name),
+        identity=identity,
         platform=decode(Platform, document["platform"], name=name),
         certificate=_certificate(document, name),
         description=document["description"],
@@ -99,7 +104,6 @@ def list_runs(folder: Path) -> Iterator[Path]:
 
 @dataclass
 class _Test:
-    folder: Path
     settings: AnySettings
     started_wall_ns: int
     tables: dict[str, bytes]
@@ -121,16 +125,13 @@ class _Test:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:
-        phase, index = data["phase"], data["index"]
-        name = trace_name(self.settings.test, phase, index)
         program = StoredProgram(
-            phase=phase,
-            index=index,
+            phase=data["phase"],
+            index=data["index"],
             steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
             host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
-            captured=latency_reader(self.folder, name) if phase == "point" else None,
         )
         self.programs.append(program)
 
@@ -151,17 +152,39 @@ class _Test:
         )
 
 
-def _tests(folder: Path, entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
+def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
     tests: list[_Test] = []
     for entry in entries:
         if entry.kind == "test_started":
             settings: AnySettings = decode(
                 _settings_kind(entry.data["settings"]), entry.data["settings"], name="journal"
             )
-            tests.append(_Test(folder, settings, entry.wall_ns, tables))
+            tests.append(_Test(settings, entry.wall_ns, tables))
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]
+
+
+@dataclass
+class _Traces:
+    """Finds what was captured of each program; captures are in nobody's digest, so a missing one is none."""
+
+    folder: Path
+    capacity_bytes: int | None
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def joined(self, test: StoredTest) -> StoredTest:
+        return replace(test, programs=tuple(self._joined(test.settings.test, program) for program in test.programs))
+
+    def _joined(self, name: str, program: StoredProgram) -> StoredProgram:
+        path = self.folder / TRACES / trace_name(self.taken, name, program.phase, program.index)
+        if not path.exists() or not program.steps:
+            return program
+        captured = latency_reader(path) if program.phase == "point" else None
+        if self.capacity_bytes is None:
+            return replace(program, captured=captured)
+        found = trace_summary(path, step_count=len(program.steps), capacity_bytes=self.capacity_bytes)
+        return replace(program, captured=captured, trace=found)
 
 
 def _engine(entries: list[Entry]) -> dict[str, str]:

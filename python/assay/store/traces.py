@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
 TRACES = "traces"
 
 
-def trace_name(test: str, phase: Phase, index: int) -> str:
-    """Name of the trace of a program. Worked: ``"dirth-oltp-point-0001"``."""
-    return f"{test}-{phase}-{index:04}"
+def trace_name(taken: Counter[str], test: str, phase: Phase, index: int) -> str:
+    """Name the trace of the next program, in the order they run; ``taken`` counts those of one name.
+
+    Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
+    """
+    name = f"{test}-{phase}-{index:04}"
+    taken[name] += 1
+    return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
 
 
-def latency_reader(folder: Path, name: str) -> Callable[[int], Iterator[NDArray[np.int64]]] | None:
+def latency_reader(path: Path) -> Callable[[int], Iterator[NDArray[np.int64]]] | None:
     """What reads the response times in ns of one step of a trace, block by block; None where there is no trace."""
-    path = folder / TRACES / f"{name}.parquet"
     return partial(_latencies, path) if path.exists() else None
 
 

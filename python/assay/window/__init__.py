@@ -118,6 +118,8 @@ from assay.window.step import (
     thread_spread,
     throughput,
 )
+from assay.window.stimulus_audit import stimulus_audit
+from assay.window.stimulus_finding import AuditOutcome, AuditRow
 
 __all__ = [
     "BEYOND_MIN",
@@ -126,6 +128,8 @@ __all__ = [
     "OPEN_LOOP_SHARES",
     "POINT_SHARES",
     "SPREAD_MAX",
+    "AuditOutcome",
+    "AuditRow",
     "Bursts",
     "CrossStimulusResult",
     "DemandCell",
@@ -202,6 +206,7 @@ __all__ = [
     "saturation_result",
     "saturation_window",
     "step_times",
+    "stimulus_audit",
     "stored_error_count",
     "thread_spread",
     "throughput",
