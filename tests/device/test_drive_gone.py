@@ -227,14 +227,17 @@ def test_a_tester_that_was_stopped_is_not_laid_to_the_drive(hosted: HostedDrive,
     out, plan = tmp_path / "run", tmp_path / "few.toml"
     plan.write_text(FEW_ROUNDS.replace("8", "5"), "utf-8")
     with running(hosted, out, str(plan), "--io-time-limit", "2") as process:
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(5)
-        process.send_signal(signal.SIGCONT)
+        # Some of the stops may fall between two rounds.
+        for _ in range(4):
+            time.sleep(0.9)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(2.6)
+            process.send_signal(signal.SIGCONT)
         code, error, _ = ended(process, 100)
     assert code in {0, 7}, error
     found = results(out)
     assert [one["void"] for one in found["rounds"]] == [None] * 5
-    assert max(cell["latency_ns_max"] or 0 for one in found["rounds"] for cell in one["cells"]) > 4e9
+    assert max(cell["latency_ns_max"] or 0 for one in found["rounds"] for cell in one["cells"]) > 2.5e9
 
 
 def test_the_first_void_round_ends_the_run_where_the_plan_says_stop(hosted: HostedDrive, tmp_path: Path) -> None:
