@@ -121,6 +121,8 @@ class NativeStep:
     @property
     def span_ns(self, /) -> int: ...
     @property
+    def stall_ns_max(self, /) -> int | None: ...
+    @property
     def start_ns(self, /) -> int: ...
     @property
     def start_wall_ns(self, /) -> int: ...
@@ -173,13 +175,14 @@ class NativeStimulus:
 
         The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
         """
-    def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[list[NativeStep], tuple[int, int] | None]:
+    def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[list[NativeStep], tuple[int, int] | None]:
         """
         Run the steps without a gap and return one record per step that was begun.
 
         `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
         the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
-        kept; its rows, and the completions that were lost, are returned beside the records.
+        kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
+        longer than `io_time_limit_ns` ends the program as `hung`.
         """
     @staticmethod
     def simulated(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:

@@ -28,8 +28,8 @@ from assay.host import HostWatch
 from assay.pattern import fill_pattern, leading_range
 from assay.plan import Plan
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.units import KIB, gigabytes
+from assay.stimulus import IO_TIME_LIMIT_NS, Stimulus
+from assay.units import KIB, SECOND_NS, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -191,6 +191,7 @@ def _real(
         drive,
         answers,
         io_path=plan.io_path,
+        io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
         needed_bytes=max(test.settings.range_amount_bytes for test in tests),
         thread_count=max(demand.thread_count for demand in demands),
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
@@ -241,6 +242,7 @@ def hold_drive(
     seed: int,
     pin: str = "auto",
     io_path: IoPath | Literal["auto"] = "auto",
+    io_time_limit_ns: int = IO_TIME_LIMIT_NS,
     written_bytes: int = 0,
     kept: tuple[Path, ...] = (),
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
@@ -250,6 +252,7 @@ def hold_drive(
     pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
     hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
+    io_time_limit_ns : an I/O that takes longer ends its program.
     written_bytes : what is known to be written. kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
@@ -277,6 +280,7 @@ def hold_drive(
             transfer_bytes_max=transfer_bytes_max,
             placement=placement,
             path=_probed(held, drive) if io_path == "auto" else io_path,
+            io_time_limit_ns=io_time_limit_ns,
         ) as stimulus,
     ):
         yield held, stimulus, queue

@@ -234,6 +234,9 @@ class Plan(Strict):
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
     pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
+    io_time_limit_seconds : an I/O of a real drive that takes longer ends the run as a device failure.
+    stall_limit_seconds : longest time in which a real drive may complete nothing; beyond, a round or sample is void.
+    on_stall : after a void round or sample, ``continue`` with a window that begins anew, or ``stop``.
     purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
     write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
     """
@@ -249,6 +252,9 @@ class Plan(Strict):
     capture: Literal["none", "times", "addresses"] = "none"
     pin: str = "auto"
     io_path: IoPath | Literal["auto"] = "auto"
+    io_time_limit_seconds: float = Field(default=35, ge=1, le=3600)
+    stall_limit_seconds: float = Field(default=2, ge=0.5, le=3600)
+    on_stall: Literal["continue", "stop"] = "continue"
     purge: PurgeMethod | Literal["auto"] = "auto"
     write_cache: Literal["edition", "on", "off", "as-is"] = "edition"
     report: ReportTexts = ReportTexts()

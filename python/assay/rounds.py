@@ -12,10 +12,12 @@ from assay.window import (
     is_complete,
     is_complete_round,
     is_verdict_sample,
+    is_void,
     issued_bytes,
     measurement_window,
     saturation_window,
     verdict_sample,
+    void_reason,
     written_bytes,
 )
 
@@ -32,7 +34,7 @@ RECENT_SAMPLES = 5
 
 _BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
 
-Ending = Literal["steady", "round-limit", "time", "amount", "incomplete"]
+Ending = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +42,14 @@ class Judged:
     """A round or a program of samples that ran, and the verdict up to it.
 
     index : from 1. steps : what ran. window : None before five values.
-    ended : why nothing follows, None where more does.
+    void : why it enters no verdict, None where it may. ended : why nothing follows, None where more does.
     """
 
     index: int
     steps: tuple[StepRecord, ...]
     window: MeasurementWindow | None
     ended: Ending | None
+    void: str | None = None
 
 
 def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
@@ -54,11 +57,11 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[Ste
 
     run_round : runs the cells of round ``index`` (from 1) and returns what they did, durably stored.
     Yields each round with its verdict. Stops after the first steady one, after the limit, or after one that is
-    not complete.
+    not complete; a void one is left out, and the window begins anew behind it, as often as the settings allow.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
     return _judged_rounds(
-        settings.round_limit,
+        settings,
         run_round,
         complete=lambda steps: is_complete(steps, settings),
         judge=lambda done: measurement_window(done, settings),
@@ -68,7 +71,7 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[Ste
 def until_demand_steady(settings: DemandSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
     """The same over a grid of demands, judged by the total IOPS of its tracking cell."""
     return _judged_rounds(
-        settings.round_limit,
+        settings,
         run_round,
         complete=lambda steps: is_complete_round(steps, settings),
         judge=lambda done: demand_window(done, settings),
@@ -82,9 +85,9 @@ def until_saturated(
 
     run_samples : runs program ``index`` (from 1) of ``count`` samples and returns what they did, durably stored.
     Yields each program, with a verdict where it ends at a verdict sample.
-    A program ends at a verdict sample, or before where the time or the amount
-    may be reached at the pace of the last five samples; the amount is exceeded by less than a sample, or by a few where
-    a drive gets faster just then.
+    A program ends at a verdict sample, or before where the time or the amount may be reached at the pace of the last
+    five samples; the amount is exceeded by less than a sample, or by a few where a drive gets faster just then. A void
+    sample makes the five-point rule begin anew behind it.
     Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
     """
     done: list[StepRecord] = []
@@ -97,31 +100,37 @@ def until_saturated(
         judging = is_verdict_sample(len(done), settings)
         window = saturation_window(complete_samples(done), settings) if judging else None
         ended = _sample_ending(settings, done, window)
-        yield Judged(index=index, steps=steps, window=window, ended=ended)
+        yield Judged(index=index, steps=steps, window=window, void=void_reason(steps, settings), ended=ended)
 
 
 def _judged_rounds(
-    limit: int,
+    settings: LoopSettings | DemandSettings,
     run_round: Callable[[int], Sequence[StepRecord]],
     *,
     complete: Callable[[Sequence[StepRecord]], bool],
     judge: Callable[[Sequence[Round]], MeasurementWindow | None],
 ) -> Iterator[Judged]:
     done: list[Round] = []
-    for index in range(1, limit + 1):
+    void_count = 0
+    for index in range(1, settings.round_limit + 1):
         steps = tuple(run_round(index))
-        done.append(Round(index=index, cells=steps))
+        void = void_reason(steps, settings)
+        void_count += void is not None
         whole = complete(steps)
+        if whole:
+            done.append(Round(index=index, cells=steps))
         window = judge(done) if whole else None
-        ended = _round_ending(index, limit, window, complete=whole)
-        yield Judged(index=index, steps=steps, window=window, ended=ended)
+        ended: Ending | None = "incomplete"
+        if void_count > settings.void_limit:
+            ended = "stalled"
+        elif whole or void:
+            ended = _round_ending(index, settings.round_limit, window)
+        yield Judged(index=index, steps=steps, window=window, void=void, ended=ended)
         if ended:
             return
 
 
-def _round_ending(index: int, limit: int, window: MeasurementWindow | None, *, complete: bool) -> Ending | None:
-    if not complete:
-        return "incomplete"
+def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Ending | None:
     if window and window.reached:
         return "steady"
     return "round-limit" if index == limit else None
@@ -148,6 +157,8 @@ def _sample_ending(
 ) -> Ending | None:
     if len(complete_samples(done)) < len(done):
         return "incomplete"
+    if sum(is_void(sample, settings) for sample in done) > settings.void_limit:
+        return "stalled"
     if settings.stop in _BY_VERDICT and window and window.reached:
         return "steady"
     if settings.stop in _BY_AMOUNT and written_bytes(done) >= settings.amount_bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay._native import NativeStimulus
 from assay.errors import StoreError
 from assay.records import DirectionRecord, KernelCounters, Placement, StepRecord
+from assay.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
+IO_TIME_LIMIT_NS = 35 * SECOND_NS
+"""An I/O that takes longer ends the program; the kernel's own limit for NVMe is 30 s and is to act first."""
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
     "synchronous": "one system call per I/O",
@@ -48,8 +51,8 @@ class Capture:
 class Stimulus:
     """The stimulus of one drive; owns its threads and must be closed. Use it as a context manager."""
 
-    def __init__(self, native: NativeStimulus) -> None:
-        self._native = native
+    def __init__(self, native: NativeStimulus, io_time_limit_ns: int = IO_TIME_LIMIT_NS) -> None:
+        self._native, self._io_time_limit_ns = native, io_time_limit_ns
         self._threads = ""
 
     @classmethod
@@ -92,6 +95,7 @@ class Stimulus:
         transfer_bytes_max: int = 0,
         path: IoPath = "interrupt",
         placement: Placement = _FREE,
+        io_time_limit_ns: int = IO_TIME_LIMIT_NS,
     ) -> Self:
         """Drive a device or file through the gate's descriptor.
 
@@ -103,6 +107,7 @@ class Stimulus:
         ``kernel-thread`` two idle processors per thread on a host of at least four, ``passthrough`` a descriptor of
         ``gate.open_passthrough``; it has no counters.
         placement : CPUs of the threads.
+        io_time_limit_ns : an I/O that takes longer ends its program; above 0.
         Raises ValueRangeError where the drive or the host cannot serve the path, DeviceFailureError where the drive
         cannot be opened or a thread cannot be kept on its CPU.
         """
@@ -118,7 +123,8 @@ class Stimulus:
                 None if path == "passthrough" else counters_path,
                 path,
                 list(placement.cpus),
-            )
+            ),
+            io_time_limit_ns,
         )
         stimulus._threads = placement.text
         return stimulus
@@ -138,7 +144,7 @@ class Stimulus:
         could not be made ready, StoreError where a capture could not be written or has lost completions.
         """
         asked = None if capture is None else (capture.path, capture.addresses)
-        native, captured = self._native.run(list(steps), ERROR_LIMIT, watch, asked)
+        native, captured = self._native.run(list(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")

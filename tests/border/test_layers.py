@@ -35,7 +35,7 @@ ALLOWED = {
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
     "reference": BASE | {"bench", "crosscheck", "device", "stimulus", "window"},
     "session": BASE
-    | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
+    | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan", "window"},
     "cli": BASE
     | {
         "bench",

@@ -153,6 +153,9 @@ pub trait Device {
     /// Whether `look_ahead` does anything.
     const LOOKS_AHEAD: bool = false;
 
+    /// Whether its clock runs at another pace than the host's: then nobody beside it can tell how long it is silent.
+    const VIRTUAL_TIME: bool = false;
+
     /// Capacity and logical block.
     fn info(&self) -> DeviceInfo;
 
@@ -171,6 +174,11 @@ pub trait Device {
     /// An I/O at this place will come soon; a device may fetch what it needs for it. It changes no result.
     fn look_ahead(&mut self, offset: Bytes) {
         let _ = offset;
+    }
+
+    /// Whether `submit` returns only when its I/O is over.
+    fn blocks(&self) -> bool {
+        false
     }
 
     /// Accept one I/O. Its slot must be free.

@@ -158,6 +158,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     fn run(mut self, mut start: Nanos) -> Vec<StepRecord> {
         self.boundary = self.probe();
+        let lane = &self.program.lane_totals[self.lane.index];
+        lane.blocks.store(self.lane.device.blocks(), Ordering::Relaxed);
+        lane.clock.store(start.0.max(1), Ordering::Relaxed);
         for index in 0..self.program.steps.len() {
             self.open(index, start);
             self.keep_outstanding(index);
@@ -297,8 +300,9 @@ impl<'a, D: Device> LaneRun<'a, D> {
         if failed || self.overdue(now) {
             self.program.halt(Ended::Hung);
         }
-        self.program.clock.store(now.0, Ordering::Relaxed);
         let lane = &self.program.lane_totals[self.lane.index];
+        lane.clock.store(now.0, Ordering::Relaxed);
+        lane.outstanding.store(self.outstanding, Ordering::Relaxed);
         lane.io_count.store(self.io_count, Ordering::Relaxed);
         lane.latency_sum_ns.store(self.latency_sum_ns, Ordering::Relaxed);
         now
@@ -309,9 +313,11 @@ impl<'a, D: Device> LaneRun<'a, D> {
         if self.outstanding == 0 || now.0 < self.looked.0 + LOOK_EVERY.0 {
             return false;
         }
+        // A host that stopped the lane meanwhile is no fault of the drive: what has completed is only now seen.
+        let stopped = now.0 > self.looked.0 + 2 * LOOK_EVERY.0;
         self.looked = now;
         let limit = self.program.io_time_limit.0;
-        self.lane.flights.iter().any(|flight| flight.outstanding && now.0 - flight.submitted.0 > limit)
+        !stopped && self.lane.flights.iter().any(|flight| flight.outstanding && now.0 - flight.submitted.0 > limit)
     }
 
     /// Count the completions up to `end`; later ones are left for the next step.

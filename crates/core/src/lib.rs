@@ -20,5 +20,6 @@ pub mod stimulus;
 
 mod lane;
 mod program;
+mod silence;
 mod stream;
 mod tally;

@@ -1,6 +1,6 @@
 //! A program as all lanes share it: when steps begin and end, what is still to be submitted, and why to stop.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,16 +40,20 @@ pub(crate) struct SharedProgram {
     pub(crate) error_limit: u64,
     pub(crate) io_time_limit: Nanos,
     pub(crate) step_index: AtomicUsize,
-    pub(crate) clock: AtomicU64,
     pub(crate) lane_totals: Vec<LaneTotal>,
     pub(crate) tap: Option<Tap>,
 }
 
-/// What a lane has completed so far, for those who watch.
+/// How far a lane has come, for those who watch; told at every look at its device.
 #[derive(Default)]
 pub(crate) struct LaneTotal {
     pub(crate) io_count: AtomicU64,
     pub(crate) latency_sum_ns: AtomicU64,
+    /// When it last looked, 0 before its first step; it does so at least every 50 ms, unless its device holds it.
+    pub(crate) clock: AtomicU64,
+    pub(crate) outstanding: AtomicU32,
+    /// See [`crate::contract::Device::blocks`].
+    pub(crate) blocks: AtomicBool,
 }
 
 impl SharedProgram {

@@ -89,6 +89,8 @@ pub struct StepRecord {
     pub outstanding_ns: u64,
     /// Longest time that a thread went without a submission.
     pub submission_gap_max: Nanos,
+    /// Longest time without any completion while I/Os were outstanding, to about 0.1 s; `None` where time is virtual.
+    pub stall_max: Option<Nanos>,
     /// First submission.
     pub first_submission: Option<Nanos>,
     /// Last submission.

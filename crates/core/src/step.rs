@@ -92,6 +92,8 @@ pub enum ProgramError {
     Prepare(Errno),
     /// The device's thread is gone.
     DeviceLost,
+    /// The drive holds a thread inside a system call that does not end; nothing can be told of the program.
+    Stuck,
 }
 
 impl std::fmt::Display for ProgramError {
@@ -110,6 +112,7 @@ impl std::fmt::Display for ProgramError {
                 write!(formatter, "the device could not be made ready (errno {}): lower the demand", errno.0)
             }
             Self::DeviceLost => formatter.write_str("the device's thread has ended"),
+            Self::Stuck => formatter.write_str("the drive stopped answering inside a system call that cannot be left"),
         }
     }
 }

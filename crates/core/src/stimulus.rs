@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::active_range::ActiveRange;
 use crate::capture::Tap;
@@ -13,10 +13,13 @@ use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::lane::Lane;
 use crate::program::{LaneTotal, SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
+use crate::silence::{Sign, SilenceWatch};
 use crate::step::{ProgramError, StepSpec};
 
 /// How often the caller is asked whether to go on.
 const POLL: Duration = Duration::from_millis(50);
+/// A lane is waited for at most so long at its end: a drive that hangs may hold it for ever.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// When a program is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +64,8 @@ type Job<D> = Box<dyn FnOnce(&mut Lane<D>) + Send>;
 struct LaneThread<D> {
     jobs: Option<Sender<Job<D>>>,
     thread: Option<JoinHandle<()>>,
+    /// Closed by the lane when it has let go of its device; locked for nobody, which makes it fit to be shared.
+    gone: Mutex<Receiver<()>>,
 }
 
 /// The stimulus of one drive: its lanes, alive for the whole run, with random streams and sequential
@@ -155,16 +160,21 @@ impl<D: Device + 'static> Stimulus<D> {
         // A lane that is gone is found here, before the others wait for it to be ready.
         self.with_devices(|_| ())?;
         let (sender, receiver) = channel();
-        for lane in &self.lanes {
+        for (index, lane) in self.lanes.iter().enumerate() {
             let (program, sender) = (Arc::clone(&program), sender.clone());
-            lane.send(Box::new(move |lane| drop(sender.send(lane.run(&program)))))?;
+            lane.send(Box::new(move |lane| drop(sender.send((index, lane.run(&program))))))?;
         }
         drop(sender);
-        let mut records = collect(&receiver, self.lanes.len(), || {
+        let mut silence = SilenceWatch::new(&program, Duration::from_nanos(limits.io_time_limit.0));
+        let mut records = collect(&receiver, self.lanes.len(), |results| {
             if watch(progress(&program)) == Decision::Stop {
                 program.halt(Ended::Interrupted);
             }
+            D::VIRTUAL_TIME || silence.look(&program, Instant::now(), results) == Sign::Alive
         })?;
+        if !D::VIRTUAL_TIME {
+            silence.note(&mut records);
+        }
         if let Some(first) = records.first_mut() {
             first.counters_before = counters_before;
         }
@@ -202,7 +212,6 @@ impl<D: Device + 'static> Stimulus<D> {
             error_limit: limits.error_limit,
             io_time_limit: limits.io_time_limit,
             step_index: AtomicUsize::new(0),
-            clock: AtomicU64::new(0),
             tap,
             lane_totals: self.lanes.iter().map(|_| LaneTotal::default()).collect(),
         })
@@ -245,7 +254,9 @@ impl<D> LaneThread<D> {
 impl<D> Drop for LaneThread<D> {
     fn drop(&mut self) {
         self.jobs = None;
-        if let Some(thread) = self.thread.take() {
+        let gone = self.gone.get_mut().map(|gone| gone.recv_timeout(FAREWELL));
+        let held = matches!(gone, Ok(Err(RecvTimeoutError::Timeout)));
+        if let Some(thread) = self.thread.take().filter(|_| !held) {
             // A lane that panicked has already reported itself as lost.
             let _ = thread.join();
         }
@@ -260,19 +271,24 @@ where
 {
     let (jobs, queue) = channel::<Job<D>>();
     let (report, outcome) = channel();
-    let body = move || match opener() {
-        Ok(device) => {
-            drop(report.send(Ok(device.info())));
-            let mut lane = Lane::new(device, seed, index);
-            for job in queue {
-                job(&mut lane);
+    let (present, gone) = channel::<()>();
+    let body = move || {
+        // Let go of last, also in a panic.
+        let _present = present;
+        match opener() {
+            Ok(device) => {
+                drop(report.send(Ok(device.info())));
+                let mut lane = Lane::new(device, seed, index);
+                for job in queue {
+                    job(&mut lane);
+                }
             }
+            Err(error) => drop(report.send(Err(error))),
         }
-        Err(error) => drop(report.send(Err(error))),
     };
     let thread = Builder::new().name(format!("lane-{index}")).spawn(body).expect("the system starts a thread");
     let info = outcome.recv().expect("a lane says whether its device opened");
-    (LaneThread { jobs: Some(jobs), thread: Some(thread) }, info)
+    (LaneThread { jobs: Some(jobs), thread: Some(thread), gone: Mutex::new(gone) }, info)
 }
 
 fn ask<D: 'static, R: Send + 'static>(
@@ -286,34 +302,39 @@ fn ask<D: 'static, R: Send + 'static>(
 
 fn progress(program: &SharedProgram) -> Progress {
     let start = program.start.load(Ordering::Relaxed);
+    let clock = program.lane_totals.iter().map(|lane| lane.clock.load(Ordering::Relaxed)).max().unwrap_or(0);
     Progress {
         step_index: program.step_index.load(Ordering::Relaxed),
         io_count: program.lane_totals.iter().map(|lane| lane.io_count.load(Ordering::Relaxed)).sum(),
         latency_sum: Nanos(program.lane_totals.iter().map(|lane| lane.latency_sum_ns.load(Ordering::Relaxed)).sum()),
-        elapsed: Nanos(program.clock.load(Ordering::Relaxed).saturating_sub(start)),
+        elapsed: Nanos(clock.saturating_sub(start)),
     }
 }
 
 type LaneResult = Result<Vec<StepRecord>, crate::contract::Errno>;
+/// What the lanes have returned so far.
+pub(crate) type Returned = BTreeMap<usize, LaneResult>;
 
+/// Wait for all lanes; `poll` says whether there is still something to wait for.
 fn collect(
-    receiver: &Receiver<LaneResult>,
+    receiver: &Receiver<(usize, LaneResult)>,
     lane_count: usize,
-    mut poll: impl FnMut(),
+    mut poll: impl FnMut(&Returned) -> bool,
 ) -> Result<Vec<StepRecord>, ProgramError> {
-    let mut results = Vec::with_capacity(lane_count);
+    let mut results = Returned::new();
     while results.len() < lane_count {
         match receiver.recv_timeout(POLL) {
-            Ok(result) => results.push(result),
-            Err(RecvTimeoutError::Timeout) => poll(),
+            Ok((index, result)) => drop(results.insert(index, result)),
+            Err(RecvTimeoutError::Timeout) if poll(&results) => {}
+            Err(RecvTimeoutError::Timeout) => return Err(ProgramError::Stuck),
             Err(RecvTimeoutError::Disconnected) => return Err(ProgramError::DeviceLost),
         }
     }
-    merge(results)
+    merge(results.into_values())
 }
 
 /// Add up the lanes step by step; a lane may have begun one step fewer when the program was halted.
-fn merge(results: Vec<LaneResult>) -> Result<Vec<StepRecord>, ProgramError> {
+fn merge(results: impl Iterator<Item = LaneResult>) -> Result<Vec<StepRecord>, ProgramError> {
     let mut merged: BTreeMap<usize, StepRecord> = BTreeMap::new();
     for result in results {
         for (index, record) in result.map_err(ProgramError::Prepare)?.into_iter().enumerate() {
@@ -329,3 +350,7 @@ fn merge(results: Vec<LaneResult>) -> Result<Vec<StepRecord>, ProgramError> {
 #[cfg(test)]
 #[path = "stimulus_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "silence_tests.rs"]
+mod silence_tests;

@@ -171,6 +171,8 @@ impl SimulatedDisk {
 }
 
 impl Device for SimulatedDisk {
+    const VIRTUAL_TIME: bool = true;
+
     fn info(&self) -> DeviceInfo {
         DeviceInfo { capacity: self.card.capacity, logical_block: self.card.logical_block }
     }

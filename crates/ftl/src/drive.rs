@@ -333,6 +333,7 @@ impl SimulatedDrive {
 }
 
 impl Device for SimulatedDrive {
+    const VIRTUAL_TIME: bool = true;
     const LOOKS_AHEAD: bool = true;
 
     fn info(&self) -> DeviceInfo {

@@ -25,6 +25,9 @@ pub(crate) fn program_error(error: &ProgramError) -> PyErr {
         ProgramError::Prepare(_) | ProgramError::DeviceLost => {
             assay_error("DeviceFailureError", "stimulus", &reason, "check the drive and the memory of this host")
         }
+        ProgramError::Stuck => {
+            assay_error("DeviceFailureError", "drive", &reason, "check the drive and the kernel log")
+        }
         _ => assay_error("ValueRangeError", "program", &reason, "correct the plan"),
     }
 }

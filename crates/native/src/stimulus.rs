@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
-use assay_core::step::StepSpec;
+use assay_core::step::{ProgramError, StepSpec};
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
@@ -122,18 +122,21 @@ impl NativeStimulus {
     ///
     /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
-    /// kept; its rows, and the completions that were lost, are returned beside the records.
+    /// kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
+    /// longer than `io_time_limit_ns` ends the program as `hung`.
+    #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
     fn run(
         &mut self,
         py: Python<'_>,
         steps: Vec<PyStepSpec>,
         error_limit: u64,
+        io_time_limit_ns: u64,
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
     ) -> PyResult<(Vec<NativeStep>, Option<Traced>)> {
         let steps: Vec<StepSpec> =
             steps.into_iter().map(|step| step.convert(&mut self.files)).collect::<PyResult<_>>()?;
-        let limits = Limits { error_limit, ..Limits::default() };
+        let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
         // Time is virtual on a simulated drive: there the loop may wait for the file.
@@ -150,7 +153,8 @@ impl NativeStimulus {
             };
             (records, tracer.map(Tracer::finish).transpose())
         });
-        watcher.outcome()?;
+        let lost = matches!(records, Err(ProgramError::Stuck));
+        watcher.outcome(lost)?;
         let records = records.map_err(|error| program_error(&error))?;
         Ok((records.into_iter().map(NativeStep::from).collect(), captured?))
     }
@@ -270,10 +274,10 @@ impl Watcher {
         Ok(())
     }
 
-    /// Ctrl-C is told by the last record; any other error of the watcher is raised.
-    fn outcome(self) -> PyResult<()> {
+    /// Ctrl-C is told by the last record, unless there is none; any other error of the watcher is raised.
+    fn outcome(self, without_records: bool) -> PyResult<()> {
         let Some(error) = self.error else { return Ok(()) };
         let interrupted = Python::attach(|py| error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py));
-        if interrupted { Ok(()) } else { Err(error) }
+        if interrupted && !without_records { Ok(()) } else { Err(error) }
     }
 }

@@ -129,6 +129,10 @@ impl Device for UringDevice {
         Ok(())
     }
 
+    fn blocks(&self) -> bool {
+        matches!(self.queue, Some(Queue::Synchronous(_)))
+    }
+
     #[inline]
     fn submit(&mut self, io: Io) {
         match self.queue.as_mut().expect("prepare comes before submit") {

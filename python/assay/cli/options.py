@@ -32,6 +32,29 @@ _PURGES = [
 _PLAN_SUFFIX = ".toml"
 _PROFILE_HELP = "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own."
 
+_FAULT_OPTIONS = [
+    click.option(
+        "--io-time-limit",
+        "io_time_limit_seconds",
+        type=float,
+        metavar="SECONDS",
+        help="An I/O that takes longer ends the run with exit code 4; 35 unless given, the kernel's own being 30.",
+    ),
+    click.option(
+        "--stall-limit",
+        "stall_limit_seconds",
+        type=float,
+        metavar="SECONDS",
+        help="A round in which a real drive completes nothing for longer is void; 2 unless given.",
+    ),
+    click.option(
+        "--on-stall",
+        type=click.Choice(["continue", "stop"]),
+        help="After a void round: begin the window anew, at most three times, or stop with exit code 4.",
+    ),
+]
+"""When a real drive is given up."""
+
 
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
@@ -69,6 +92,7 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
             help="The way that the I/Os of a real drive take; auto probes the drive.",
         ),
+        *_FAULT_OPTIONS,
         click.option("--purge", type=click.Choice(_PURGES), help="How a real drive is purged; auto asks the drive."),
         click.option(
             "--write-cache",

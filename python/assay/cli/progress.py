@@ -137,6 +137,8 @@ def _judged_line(phase: str, judged: Judged) -> str:
     done = f"{name} {judged.index}: {len(judged.steps)} {noun} in {span}"
     if phase == "sample":
         done += f", last {float(iops(judged.steps[-1])):,.1f} IOPS"
+    if judged.void:
+        done += f", VOID: {judged.void}"
     if judged.window is None:
         return done
     verdicts = "; ".join(

@@ -10,7 +10,7 @@ from assay.procedures.ecw import plan_ecw
 from assay.procedures.hir import plan_hir
 from assay.procedures.iops import plan_iops
 from assay.procedures.lat import plan_lat
-from assay.procedures.planned import PlannedRun, PlannedTest
+from assay.procedures.planned import PlannedRun, PlannedTest, with_stall_policy
 from assay.procedures.tp import plan_tp
 from assay.procedures.wsat import plan_wsat
 from assay.procedures.xsr import plan_xsr
@@ -44,7 +44,7 @@ def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun
     Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
     """
     found = [one for name in plan.tests for one in _plan_test(name, profile, plan, drive)]
-    tests = tuple(one for one in found if isinstance(one, PlannedTest))
+    tests = tuple(with_stall_policy(one, plan) for one in found if isinstance(one, PlannedTest))
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
         reasons = "; ".join(f"{one.test}: {one.reason}" for one in skipped)

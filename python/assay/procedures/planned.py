@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import ValueRangeError
 from assay.profile import is_shipped
+from assay.records import DemandSettings, IdleRecoverySettings
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
+    from assay.plan import Plan
     from assay.profile import Profile
     from assay.records import AnySettings, Demand, DriveIdentity, SkippedTest
 
 OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000
+VOID_LIMIT = 3
+"""Rounds, or samples, that may be void: a drive that stalls more often has a fault, and the test is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,20 @@ class PlannedTest:
     def written_bytes(self) -> int:
         """What the test is known to write; rounds of a given time write what the drive takes, and are not in it."""
         return self.written_first_bytes + self.written_amount_bytes
+
+
+def with_stall_policy(test: PlannedTest, plan: Plan) -> PlannedTest:
+    """The same test with the plan's limit of silence and what is done beyond it.
+
+    Worked: ``on_stall`` of ``stop`` -> the first void round ends the test; ``continue`` -> the fourth.
+    """
+    limit_ns = round(plan.stall_limit_seconds * SECOND_NS)
+    void_limit = VOID_LIMIT if plan.on_stall == "continue" else 0
+    settings = replace(test.settings, stall_limit_ns=limit_ns, void_limit=void_limit)
+    if isinstance(settings, IdleRecoverySettings | DemandSettings):
+        before = replace(settings.preconditioning, stall_limit_ns=limit_ns, void_limit=void_limit)
+        settings = replace(settings, preconditioning=before)
+    return replace(test, settings=settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

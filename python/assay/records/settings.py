@@ -28,6 +28,8 @@ class TestSettings:
     range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
     range_limit, slope_limit : allowed excursions of the five-point rule, as fractions of the average.
     histogram_ns : length of the response-time histogram step behind the test, 0 for none.
+    stall_limit_ns : longest silence of the drive with I/Os outstanding that a measurement may have; 0 means any.
+    void_limit : rounds or samples that may be void before the test is given up.
     """
 
     test: str
@@ -40,6 +42,8 @@ class TestSettings:
     slope_limit: float
     write_cache_required: CacheState
     histogram_ns: int = 0
+    stall_limit_ns: int = 0
+    void_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

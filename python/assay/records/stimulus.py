@@ -166,6 +166,8 @@ class StepRecord:
     offered_io_count : with a stated arrival rate, I/Os that were due in [0, T], also those that could not be issued.
     outstanding_ns : time integral of the I/Os outstanding on the drive over [0, T] (unit: I/O x ns).
     submission_gap_ns_max : longest time that a thread went without a submission.
+    stall_ns_max : longest time without any completion while I/Os were outstanding, to about 0.1 s; times in which the
+        host did not run are left out. None where time is virtual.
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
     cpu_ns : host CPU time of the stimulus threads, None where it cannot be told.
     counters_before, counters_after : at the step's two boundaries, None where the drive has none.
@@ -191,6 +193,7 @@ class StepRecord:
     offered_io_count: int | None = None
     thread_io_count_min: int | None = None
     thread_io_count_max: int | None = None
+    stall_ns_max: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

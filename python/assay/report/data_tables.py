@@ -18,6 +18,7 @@ from assay.window import (
     effective_queue_depth,
     error_count,
     iops,
+    kept_histograms,
     max_latency_ns,
     mean_latency_ns,
     offered_rates,
@@ -91,7 +92,7 @@ def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -
 
 def histogram_tables(test: StoredTest, suffix: str) -> Iterator[DataTable]:
     """The table of the histogram behind a test, where it has one that may be printed."""
-    if test.steps("histogram") and not withheld_reason(test):
+    if kept_histograms(test) and not withheld_reason(test):
         yield _histogram(test, f"{test.settings.test.replace('-', '_')}_histogram{suffix}")
 
 

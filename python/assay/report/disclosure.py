@@ -24,19 +24,20 @@ from assay.report.printed import (
 )
 from assay.report.stimulus_audit import audit_table
 from assay.report.summary import profile_table, summary_header
-from assay.units import duration_label
+from assay.units import SECOND_NS, duration_label
 from assay.window import (
     arrival_label,
     error_count,
     holds_queue_depth,
     program_audits,
+    stalls,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.profile import Profile
-    from assay.records import StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest, TestSettings
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
     from assay.window import ProgramAudit
@@ -77,8 +78,8 @@ def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
     test = sheets.test
     name = test.settings.test.upper()
-    audit = audit_table(sheets.run, test)
-    return (*_test_facts(sheets), audit, _audit(name, test), *sheets.details())
+    audits = (audit_table(sheets.run, test), _audit(name, test))
+    return (*_test_facts(sheets), *audits, *_stalls(name, test), *sheets.details())
 
 
 def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Page]:
@@ -272,6 +273,7 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
         ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
         ("ActiveRange segments", str(settings.segment_count or "contiguous")),
+        ("Stalls of a real drive", _stall_policy(settings)),
         ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
         ("Write cache demanded", cache_label(settings.write_cache_required)),
     )
@@ -324,6 +326,30 @@ def _audit(name: str, test: StoredTest) -> Table:
         ),
         folded=True,
     )
+
+
+def _stalls(name: str, test: StoredTest) -> tuple[Table, ...]:
+    """Print when the drive was silent, where it was."""
+    rows = tuple(
+        (
+            f"{stall.phase} {stall.index or ''}".strip(),
+            paragraph(stall.label),
+            f"{stall.span_ns / SECOND_NS:.2f}",
+            "void: enters no verdict and no result" if stall.void else "marked",
+        )
+        for stall in stalls(test)
+    )
+    caption = f"{name}: stalls, a second or more in which nothing outstanding completed"
+    columns = ("Program", "Step", "Silent for (s)", "Outcome")
+    return (Table(caption=caption, columns=columns, rows=rows),) if rows else ()
+
+
+def _stall_policy(settings: TestSettings) -> str:
+    """Worked: 2 s and none allowed -> ``"void after 2 s without any completion; given up at the first void one"``."""
+    if not settings.stall_limit_ns:
+        return "none"
+    ends = f"after {settings.void_limit} void ones" if settings.void_limit else "at the first void one"
+    return f"void after {duration_label(settings.stall_limit_ns)} without any completion; given up {ends}"
 
 
 def _count(count: int | None) -> str:

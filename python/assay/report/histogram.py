@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.report.page import Text
 from assay.report.saturation_figures import confidence_figure, histogram_figure
 from assay.units import MILLISECOND_NS, duration_label
-from assay.window import max_latency_ns, merged, response_time, step_times, withheld_reason
+from assay.window import kept_histograms, max_latency_ns, merged, response_time, step_times, withheld_reason
 
 if TYPE_CHECKING:
     from assay.records import StoredTest
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
     """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
-    steps, times = sheets.test.steps("histogram"), histogram_times(sheets.test)
+    steps, times = [step for one in kept_histograms(sheets.test) for step in one.steps], histogram_times(sheets.test)
     if not steps:
         return ()
     step = steps[0]
@@ -38,8 +38,8 @@ def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
 
 
 def histogram_times(test: StoredTest) -> ResponseTimes:
-    """All response times of the histogram step behind a test; empty where it had none."""
-    return merged([times for program in test.phase("histogram") for times in step_times(program)])
+    """All response times of the histogram step behind a test; empty where it had none, or none that is not void."""
+    return merged([times for program in kept_histograms(test) for times in step_times(program)])
 
 
 def _or_nothing(figure: Figure | None) -> Block:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph
-from assay.window import host_reason, offered_rates
+from assay.units import SECOND_NS
+from assay.window import host_reason, offered_rates, stalls
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
@@ -51,6 +52,7 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
     warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if not is_reached(result.window):
         warnings.append(f"STEADY STATE NOT REACHED in {_count(len(result.rounds), 'round')}")
+    warnings += _void(test)
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
     elif found := host_reason(test):
@@ -69,6 +71,7 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
     warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if result.plateau:
         warnings.append("STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill")
+    warnings += _void(test)
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
     elif found := host_reason(test):
@@ -83,9 +86,28 @@ def advanced_banner(
     warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if steady_required and not is_reached(window):
         warnings.append("STEADY STATE NOT REACHED")
+    warnings += _void(test)
     if error_count:
         warnings.append(f"NO HEADLINE: {_count(error_count, 'I/O error')}")
     return " - ".join(warnings) or None
+
+
+def _void(test: StoredTest) -> list[str]:
+    """Name what is void. Worked: a stall in round 3 -> ``["ROUND 3 VOID: the drive stalled for 5.0 s"]``."""
+    longest: dict[tuple[str, int], int] = {}
+    for stall in stalls(test):
+        if stall.void:
+            place = (stall.phase, stall.index)
+            longest[place] = max(longest.get(place, 0), stall.span_ns)
+    return [
+        f"{_place(phase, index)} VOID: the drive stalled for {span_ns / SECOND_NS:.1f} s"
+        for (phase, index), span_ns in longest.items()
+    ]
+
+
+def _place(phase: str, index: int) -> str:
+    name = {"sample": "SAMPLE IN PROGRAM"}.get(phase, phase.upper())
+    return name if phase == "histogram" else f"{name} {index}"
 
 
 def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:

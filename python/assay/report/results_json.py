@@ -22,13 +22,14 @@ from assay.window import (
     open_loop_times,
     stimulus_audit,
     throughput,
+    void_reason,
     window_times,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredRun, StoredTest
+    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredRun, StoredTest, TestSettings
     from assay.report.sheets import Sheets
     from assay.window import LoopResult, SaturationResult, WindowTimes
 
@@ -70,7 +71,7 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
         "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
-        "histogram": [step_results(step) for step in test.steps("histogram")],
+        "histogram": [_judged_step(step, test.settings) for step in test.steps("histogram")],
     }
 
 
@@ -114,7 +115,7 @@ def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, 
         "steady_iops": result.steady_iops,
         "plateau": result.plateau,
         "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},
-        "samples": [step_results(step) for step in test.steps("sample")],
+        "samples": [_judged_step(step, test.settings) for step in test.steps("sample")],
     }
 
 
@@ -129,8 +130,13 @@ def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
     return {
         "round": round_.index,
         "complete": complete,
+        "void": void_reason(round_.cells, test.loop),
         "cells": [{**_cell_key(cell), **step_results(record)} for cell, record in cells],
     }
+
+
+def _judged_step(step: StepRecord, settings: TestSettings) -> dict[str, Any]:
+    return {**step_results(step), "void": void_reason([step], settings)}
 
 
 def _cell_key(cell: Cell) -> dict[str, Any]:
@@ -160,6 +166,7 @@ def step_results(record: StepRecord) -> dict[str, Any]:
         "latency_ns_max": max_latency_ns(record),
         "offered_io_count": record.offered_io_count,
         "submission_gap_ns_max": record.submission_gap_ns_max,
+        "stall_ns_max": record.stall_ns_max,
         "error_count": error_count(record),
         "cpu_ns": record.cpu_ns,
         "ended": record.ended,

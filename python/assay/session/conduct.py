@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.bench import change_told, check_program
 from assay.device.purge import PurgeWatch
-from assay.errors import AssayError
+from assay.errors import AssayError, DeviceFailureError
 from assay.procedures.demand import (
     chosen_points,
     demand_round_program,
@@ -21,6 +21,7 @@ from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySet
 from assay.rounds import until_demand_steady, until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
+from assay.window import stalled_steps, void_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +84,7 @@ def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> b
     cells = round_program(settings, active_range)
     last = conductor.judge("round", until_steady(settings, lambda index: conductor.run("round", cells, index)))
     if settings.histogram_ns:
-        conductor.run("histogram", histogram_program(settings, active_range))
+        conductor.run_again_if_void("histogram", histogram_program(settings, active_range))
     conductor.end(last.ended)
     return last.ended == "steady"
 
@@ -91,7 +92,7 @@ def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> b
 def _conduct_saturation(conductor: _Conductor, settings: SaturationSettings) -> bool:
     last = _saturate(conductor, settings)
     if settings.histogram_ns:
-        conductor.run("histogram", saturation_histogram_program(settings))
+        conductor.run_again_if_void("histogram", saturation_histogram_program(settings))
     conductor.end(last.ended)
     return True
 
@@ -100,7 +101,7 @@ def _conduct_idle_recovery(conductor: _Conductor, settings: IdleRecoverySettings
     steady = _saturate(conductor, settings.preconditioning).ended == "steady"
     for index, idle_ns in enumerate(settings.idles_ns, 1):
         for program in wait_programs(settings, idle_ns):
-            conductor.run("segment", program, index)
+            conductor.run_once("segment", program, index)
     conductor.end("steady" if steady else "round-limit")
     return steady
 
@@ -108,7 +109,7 @@ def _conduct_idle_recovery(conductor: _Conductor, settings: IdleRecoverySettings
 def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettings) -> bool:
     for index, group in enumerate(settings.groups, 1):
         for program in group_programs(settings, group):
-            conductor.run("group", program, index)
+            conductor.run_once("group", program, index)
     conductor.end("time")
     return True
 
@@ -118,14 +119,16 @@ def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
     program, rounds = demand_round_program(settings), []  # type: list[StepSpec], list[Sequence[StepRecord]]
 
     def run_round(index: int) -> Sequence[StepRecord]:
-        rounds.append(conductor.run("round", program, index))
-        return rounds[-1]
+        steps = conductor.run("round", program, index)
+        if void_reason(steps, settings) is None:
+            rounds.append(steps)
+        return steps
 
     last = conductor.judge("round", until_demand_steady(settings, run_round))
     for place, point in enumerate(chosen_points(settings, rounds), 1):
         if before := point_pre_write_program(settings):
-            conductor.run("pre-write", before, place)
-        conductor.run("point", point_program(settings, point), place)
+            conductor.run_once("pre-write", before, place)
+        conductor.run_once("point", point_program(settings, point), place)
     steady = prepared and last.ended == "steady"
     conductor.end("round-limit" if last.ended == "steady" and not prepared else last.ended)
     return steady
@@ -164,13 +167,36 @@ class _Conductor:
         self._tell("purge", advice=advice)
 
     def judge(self, phase: Phase, driver: Iterator[Judged]) -> Judged:
-        """Write down every verdict; the last round or program of samples."""
+        """Write down every verdict; the last round or program of samples.
+
+        Raises DeviceFailureError where more of them are void than the test allows.
+        """
         for judged in driver:
             if judged.window:
                 self._writer.judged(judged.window)
             self._tell(phase, index=judged.index, judged=judged)
             last = judged
+        if last.ended == "stalled":
+            raise self._stalled(f"the last void {phase}: {last.void}")
         return last
+
+    def run_again_if_void(self, phase: Phase, program: list[StepSpec]) -> None:
+        """Run a program until it is not void, as often as the test allows. Raises DeviceFailureError."""
+        settings = self._planned.settings
+        for attempt in range(settings.void_limit + 1):
+            void = void_reason(self.run(phase, program, attempt), settings)
+            if void is None:
+                return
+        raise self._stalled(f"the last void {phase}: {void}")
+
+    def run_once(self, phase: Phase, program: list[StepSpec], index: int) -> None:
+        """Run a program of a sequence that cannot be taken up again behind a stall. Raises DeviceFailureError."""
+        if void := void_reason(self.run(phase, program, index), self._planned.settings):
+            raise self._stalled(f"{void}; this test cannot go on behind a void {phase}")
+
+    def _stalled(self, reason: str) -> DeviceFailureError:
+        remedy = "check the drive and the kernel log, or raise --stall-limit"
+        return DeviceFailureError(self.bench.identity.path, f"the drive stalled: {reason}", remedy)
 
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
         """Run a program, make its record durable, and stop where it failed."""
@@ -183,6 +209,8 @@ class _Conductor:
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
         self._writer.stepped(records, phase=phase, index=index, host=host.record if host else None)
+        for step in stalled_steps(records):
+            self._writer.note("stall", phase=phase, index=index, step=step.label, stall_ns=step.stall_ns_max)
         check_program(records, self.bench.identity.path)
         return records
 

@@ -104,6 +104,7 @@ from assay.window.saturation import (
     verdict_sample,
     written_bytes,
 )
+from assay.window.stall import Stall, is_void, kept_histograms, stalled_steps, stalls, void_reason
 from assay.window.step import (
     cell_label,
     completed_count,
@@ -152,6 +153,7 @@ __all__ = [
     "ProgramAudit",
     "ResponseTimes",
     "SaturationResult",
+    "Stall",
     "WaitState",
     "WindowTimes",
     "arrival_label",
@@ -184,7 +186,9 @@ __all__ = [
     "is_complete_round",
     "is_repeatable",
     "is_verdict_sample",
+    "is_void",
     "issued_bytes",
+    "kept_histograms",
     "latency_buckets",
     "latency_maxima",
     "loop_result",
@@ -205,6 +209,8 @@ __all__ = [
     "sample_count",
     "saturation_result",
     "saturation_window",
+    "stalled_steps",
+    "stalls",
     "step_times",
     "stimulus_audit",
     "stored_error_count",
@@ -213,6 +219,7 @@ __all__ = [
     "total_oio",
     "unplanned_idle_share",
     "verdict_sample",
+    "void_reason",
     "window_times",
     "withheld_reason",
     "worst_change",

@@ -25,6 +25,7 @@ from assay.window.captured import exact_times
 from assay.window.histogram import step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
 from assay.window.saturation import complete_samples, saturation_window, verdict_sample
+from assay.window.stall import void_reason
 from assay.window.step import completed_count, error_count, iops, response_time
 
 if TYPE_CHECKING:
@@ -121,18 +122,19 @@ def total_oio(demand: Demand) -> int:
 
 
 def is_complete_round(steps: Sequence[StepRecord], settings: DemandSettings) -> bool:
-    """Whether a round may enter a verdict: pre-writes and cells ran to their ends and no I/O failed."""
+    """Whether a round may enter a verdict: pre-writes and cells ran to their ends, no I/O failed, nothing is void."""
     ended = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
-    return ended and len(steps) == settings.pre_write_samples + len(settings.grid)
+    whole = len(steps) == settings.pre_write_samples + len(settings.grid)
+    return ended and whole and void_reason(steps, settings) is None
 
 
 def demand_window(rounds: Sequence[Round], settings: DemandSettings) -> MeasurementWindow | None:
-    """Judge the last five rounds by the total IOPS of the tracking cell; None before the fifth.
+    """Judge the last five rounds by the total IOPS of the tracking cell; None before five in a row.
 
     Source: SNIA PTS session 202-C (2013): TC 32 x QD 32.
     """
     last = rounds[-WINDOW_ROUNDS:]
-    if len(last) < WINDOW_ROUNDS:
+    if len(last) < WINDOW_ROUNDS or last[-1].index - last[0].index != WINDOW_ROUNDS - 1:
         return None
     place = settings.pre_write_samples + settings.grid.index(settings.tracking)
     verdict = steady_state(

@@ -10,6 +10,7 @@ from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MILLISECOND_NS
 from assay.window.histogram import merged, percentiles, step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.stall import void_reason
 from assay.window.step import (
     cell_label,
     completed_count,
@@ -39,11 +40,11 @@ def cell_values(round_: Round, settings: LoopSettings) -> dict[Cell, Fraction]:
 def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> MeasurementWindow | None:
     """Judge the last five rounds by all tracking cells at once.
 
-    rounds : the complete rounds so far, in order. Returns None before the fifth.
+    rounds : the complete rounds so far, in order. Returns None before the fifth, and until five follow a void one.
     Source: PTS-E 1.1 IOPS pseudo code step 3; PTS 2.0.2 section 7.2 (three cells at once).
     """
     last = rounds[-WINDOW_ROUNDS:]
-    if len(last) < WINDOW_ROUNDS:
+    if len(last) < WINDOW_ROUNDS or last[-1].index - last[0].index != WINDOW_ROUNDS - 1:
         return None
     by_round = [cell_values(round_, settings) for round_ in last]
     indexes = tuple(round_.index for round_ in last)
@@ -101,14 +102,14 @@ def loop_result(test: StoredTest) -> LoopResult:
 
 
 def complete_rounds(test: StoredTest) -> tuple[Round, ...]:
-    """The stored rounds that may enter a verdict; others were cut short or saw an I/O fail."""
+    """The stored rounds that may enter a verdict; others were cut short, are void or saw an I/O fail."""
     return tuple(round_ for round_ in test.rounds if is_complete(round_.cells, test.loop))
 
 
 def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
-    """Whether a round may enter a verdict: every cell ran to its stop rule and no I/O failed."""
+    """Whether a round may enter a verdict: every cell ran to its stop rule, no I/O failed, the drive did not stall."""
     ended = all(record.ended == "stop-rule" and not error_count(record) for record in cells)
-    return ended and len(cells) == len(settings.cells)
+    return ended and len(cells) == len(settings.cells) and void_reason(cells, settings) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

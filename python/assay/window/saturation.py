@@ -21,6 +21,7 @@ from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MINUTE_NS, gigabytes
 from assay.window.histogram import NINES, percentiles, step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.stall import is_void
 from assay.window.step import error_count, iops, issued_bytes, max_latency_ns, response_time, throughput
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class SaturationResult:
 
 
 def saturation_window(samples: Sequence[StepRecord], settings: SaturationSettings) -> MeasurementWindow | None:
-    """Judge the last five verdict samples; None before the fifth.
+    """Judge the last five verdict samples; None before the fifth, and until five follow the last void sample.
 
     samples : the complete samples so far, oldest first.
     Source: SNIA PTS session 202-C (2013): one-minute averages separated by 30 minutes of writes.
@@ -87,6 +88,9 @@ def saturation_window(samples: Sequence[StepRecord], settings: SaturationSetting
     if len(values) < WINDOW_ROUNDS:
         return None
     rounds = range(len(values) - WINDOW_ROUNDS + 1, len(values) + 1)
+    last_void = max((number for number, sample in enumerate(samples, 1) if is_void(sample, settings)), default=0)
+    if verdict_sample(rounds[0], settings) <= last_void:
+        return None
     verdict = steady_state(
         rounds,
         values[-WINDOW_ROUNDS:],
