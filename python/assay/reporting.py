@@ -1,4 +1,4 @@
-"""Renders the report of a run folder into it, and that of a crosscheck."""
+"""Renders the report of a run folder into it, and those of a crosscheck and of a stack trace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
+from assay.report.stack import stack_report
 from assay.store.read import fix_report_date, read_run
 
 if TYPE_CHECKING:
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
     from assay.report import Format
+    from assay.stack import StackTrace
 
 REPORT_FOLDER = "report"
 CROSSCHECK = "crosscheck.json"
+STACK = "stack.json"
 
 
 def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
@@ -53,3 +56,17 @@ def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequen
         for (point, pairs), (_, differences) in zip(check.pairs, found, strict=True)
     ]
     return {**asdict(check), "pairs": points}
+
+
+def write_stack_trace(folder: Path, trace: StackTrace) -> list[Path]:
+    """Write what a stack trace saw (``stack.json``) and its pages as PDF and HTML; the paths.
+
+    Raises StoreError where the folder cannot be written.
+    """
+    facts = json.dumps(stack_facts(trace), indent=1).encode()
+    return render_pages(stack_report(trace), folder, {STACK: facts})
+
+
+def stack_facts(trace: StackTrace) -> dict[str, Any]:
+    """Everything that a stack trace saw, as JSON values."""
+    return asdict(trace)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from assay.records import Round
 from assay.window import (
     complete_samples,
+    demand_window,
     is_complete,
+    is_complete_round,
     is_verdict_sample,
     is_void,
     issued_bytes,
@@ -22,7 +24,7 @@ from assay.window import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.records import LoopSettings, MeasurementWindow, SaturationSettings, StepRecord
+    from assay.records import DemandSettings, LoopSettings, MeasurementWindow, SaturationSettings, StepRecord
 
 SAMPLES_MAX = 7 * 24 * 60
 """A write saturation that only the drive can end is ended after a week of samples."""
@@ -58,24 +60,22 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[Ste
     not complete; a void one is left out, and the window begins anew behind it, as often as the settings allow.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
-    done: list[Round] = []
-    void_count = 0
-    for index in range(1, settings.round_limit + 1):
-        cells = tuple(run_round(index))
-        void = void_reason(cells, settings)
-        void_count += void is not None
-        complete = is_complete(cells, settings)
-        if complete:
-            done.append(Round(index=index, cells=cells))
-        window = measurement_window(done, settings) if complete else None
-        ended: Ending | None = "incomplete"
-        if void_count > settings.void_limit:
-            ended = "stalled"
-        elif complete or void:
-            ended = _round_ending(index, settings, window)
-        yield Judged(index=index, steps=cells, window=window, void=void, ended=ended)
-        if ended:
-            return
+    return _judged_rounds(
+        settings,
+        run_round,
+        complete=lambda steps: is_complete(steps, settings),
+        judge=lambda done: measurement_window(done, settings),
+    )
+
+
+def until_demand_steady(settings: DemandSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
+    """The same over a grid of demands, judged by the total IOPS of its tracking cell."""
+    return _judged_rounds(
+        settings,
+        run_round,
+        complete=lambda steps: is_complete_round(steps, settings),
+        judge=lambda done: demand_window(done, settings),
+    )
 
 
 def until_saturated(
@@ -103,10 +103,37 @@ def until_saturated(
         yield Judged(index=index, steps=steps, window=window, void=void_reason(steps, settings), ended=ended)
 
 
-def _round_ending(index: int, settings: LoopSettings, window: MeasurementWindow | None) -> Ending | None:
+def _judged_rounds(
+    settings: LoopSettings | DemandSettings,
+    run_round: Callable[[int], Sequence[StepRecord]],
+    *,
+    complete: Callable[[Sequence[StepRecord]], bool],
+    judge: Callable[[Sequence[Round]], MeasurementWindow | None],
+) -> Iterator[Judged]:
+    done: list[Round] = []
+    void_count = 0
+    for index in range(1, settings.round_limit + 1):
+        steps = tuple(run_round(index))
+        void = void_reason(steps, settings)
+        void_count += void is not None
+        whole = complete(steps)
+        if whole:
+            done.append(Round(index=index, cells=steps))
+        window = judge(done) if whole else None
+        ended: Ending | None = "incomplete"
+        if void_count > settings.void_limit:
+            ended = "stalled"
+        elif whole or void:
+            ended = _round_ending(index, settings.round_limit, window)
+        yield Judged(index=index, steps=steps, window=window, void=void, ended=ended)
+        if ended:
+            return
+
+
+def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Ending | None:
     if window and window.reached:
         return "steady"
-    return "round-limit" if index == settings.round_limit else None
+    return "round-limit" if index == limit else None
 
 
 def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:

@@ -143,7 +143,8 @@ def assert_no_headline(out: Path) -> None:
     assert found["withheld"]
     assert {cell["iops"] for cell in found["matrix"]} == {None}
     assert found["rounds"][0]["complete"]
-    assert all(cell["iops"] > 0 for cell in found["rounds"][0]["cells"])
+    # On a busy host a cell of 60 ms may complete nothing.
+    assert sum(cell["iops"] > 0 for cell in found["rounds"][0]["cells"]) > 40
     assert "DEVICE FAILURE" in (out / "report/report.html").read_text("utf-8")
 
 
@@ -152,7 +153,7 @@ def assert_no_headline(out: Path) -> None:
     [
         (HostedDrive.die, "errno 5"),
         (HostedDrive.shrink, "its size changed"),
-        (HostedDrive.turn_read_only, "errno 1"),
+        (HostedDrive.turn_read_only, "turned read-only"),
     ],
 )
 def test_a_drive_that_fails_in_mid_run_ends_it_with_exit_code_4(
@@ -226,14 +227,17 @@ def test_a_tester_that_was_stopped_is_not_laid_to_the_drive(hosted: HostedDrive,
     out, plan = tmp_path / "run", tmp_path / "few.toml"
     plan.write_text(FEW_ROUNDS.replace("8", "5"), "utf-8")
     with running(hosted, out, str(plan), "--io-time-limit", "2") as process:
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(5)
-        process.send_signal(signal.SIGCONT)
+        # Some of the stops may fall between two rounds.
+        for _ in range(4):
+            time.sleep(0.9)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(2.6)
+            process.send_signal(signal.SIGCONT)
         code, error, _ = ended(process, 100)
     assert code in {0, 7}, error
     found = results(out)
     assert [one["void"] for one in found["rounds"]] == [None] * 5
-    assert max(cell["latency_ns_max"] or 0 for one in found["rounds"] for cell in one["cells"]) > 4e9
+    assert max(cell["latency_ns_max"] or 0 for one in found["rounds"] for cell in one["cells"]) > 2.5e9
 
 
 def test_the_first_void_round_ends_the_run_where_the_plan_says_stop(hosted: HostedDrive, tmp_path: Path) -> None:
@@ -255,11 +259,13 @@ def test_a_drive_that_holds_a_thread_inside_a_system_call_is_told_and_written_do
     options = ("--io-path", "synchronous", "--io-time-limit", str(HANG_LIMIT_S))
     with running(hosted, out, *options, test="lat") as process:
         hosted.freeze()
-        journal = out / "journal.jsonl"
-        _until(lambda: '"kind":"run_ended"' in journal.read_text("utf-8"), HANG_LIMIT_S + 15)
-        time.sleep(3)
+        assert process.stderr
+        begun = time.monotonic()
+        error = process.stderr.readline()
+        assert time.monotonic() - begun < HANG_LIMIT_S + 15
+        assert '"kind":"run_ended"' in (out / "journal.jsonl").read_text("utf-8")
         hosted.thaw()
-        code, error, _ = ended(process, 30)
-    assert (code, "inside a system call" in error, error.count("\n")) == (4, True, 1), error
+        code, rest, _ = ended(process, 30)
+    assert (code, "inside a system call" in error, rest) == (4, True, ""), error
     (test,) = read_run(out).tests
     assert (test.ended, len(test.rounds) >= 1) == ("device-failure", True)

@@ -92,7 +92,7 @@ def test_a_closed_loop_has_no_rates() -> None:
 
 def test_an_open_loop_is_not_asked_to_hold_its_queue_depth() -> None:
     sheets = loop_sheets(open_test(0, 1.0))
-    _, integrity, _ = disclosure.pages(sheets.run, sheets.profile, [sheets])
+    _, integrity, *_ = disclosure.pages(sheets.run, sheets.profile, [sheets])
     (table,) = [block for column in integrity.columns for block in column if isinstance(block, Table)]
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert printed["Steps that held TC x QD within 2 %"] == "n/a: open loop"

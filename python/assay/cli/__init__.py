@@ -20,6 +20,7 @@ from assay.cli.plan import plan
 from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.runs import runs
+from assay.cli.trace_stack import trace_stack
 from assay.errors import AssayError, InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ assay plan DRIVE --suite client      what a run would write, and how long it tak
 assay run DRIVE --suite client       run it and write the report
 assay report RUN                     render the report of a run folder again
 assay crosscheck DRIVE               our engine beside fio on the same drive
+assay trace-stack FOLDER             what becomes of I/Os on their way to a device
 assay calibrate                      what this host costs, without a drive
 """
 
@@ -44,7 +46,7 @@ def assay() -> None:
     """Hold the commands."""
 
 
-for command in (drives, check, plan, run, report, runs, crosscheck, calibrate, calibrate_sim):
+for command in (drives, check, plan, run, report, runs, crosscheck, trace_stack, calibrate, calibrate_sim):
     assay.add_command(command)
 
 

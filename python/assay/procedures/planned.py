@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import ValueRangeError
 from assay.profile import is_shipped
-from assay.records import IdleRecoverySettings
+from assay.records import DemandSettings, IdleRecoverySettings
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class PlannedTest:
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
+    kept_bytes : room for the completions that the test always keeps.
     outline : what is repeated, for the eyes of people.
     """
 
@@ -36,6 +37,7 @@ class PlannedTest:
     latest_ns: int | None
     written_first_bytes: int = 0
     written_amount_bytes: int = 0
+    kept_bytes: int = 0
     outline: Outline
 
     @property
@@ -52,7 +54,7 @@ def with_stall_policy(test: PlannedTest, plan: Plan) -> PlannedTest:
     limit_ns = round(plan.stall_limit_seconds * SECOND_NS)
     void_limit = VOID_LIMIT if plan.on_stall == "continue" else 0
     settings = replace(test.settings, stall_limit_ns=limit_ns, void_limit=void_limit)
-    if isinstance(settings, IdleRecoverySettings):
+    if isinstance(settings, IdleRecoverySettings | DemandSettings):
         before = replace(settings.preconditioning, stall_limit_ns=limit_ns, void_limit=void_limit)
         settings = replace(settings, preconditioning=before)
     return replace(test, settings=settings)

@@ -13,6 +13,7 @@ from assay.records.drive import (
     PurgeRecord,
 )
 from assay.records.host import HostCertificate, HostPoint
+from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
     MeasurementWindow,
     Phase,
@@ -28,6 +29,7 @@ from assay.records.settings import (
     AnySettings,
     Cell,
     CrossStimulusSettings,
+    DemandSettings,
     IdleRecoverySettings,
     LoopSettings,
     SaturationSettings,
@@ -50,6 +52,7 @@ from assay.records.stimulus import (
     StepRecord,
     StepSpec,
     StopRule,
+    TraceSummary,
 )
 from assay.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
 
@@ -65,6 +68,7 @@ __all__ = [
     "CrossStimulusSettings",
     "DataPattern",
     "Demand",
+    "DemandSettings",
     "DirectionRecord",
     "DriveCondition",
     "DriveEvent",
@@ -86,6 +90,10 @@ __all__ = [
     "Platform",
     "PurgeMethod",
     "PurgeRecord",
+    "ReferenceChange",
+    "ReferenceDrive",
+    "ReferencePoint",
+    "Repeated",
     "Round",
     "SaturationSettings",
     "SaturationStop",
@@ -98,5 +106,6 @@ __all__ = [
     "StoredRun",
     "StoredTest",
     "TestSettings",
+    "TraceSummary",
     "Variable",
 ]

@@ -211,3 +211,17 @@ class HistogramTable:
     write: NDArray[np.bool_]
     bucket: NDArray[np.uint64]
     count: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSummary:
+    """What the captured completions of one program say.
+
+    io_counts : captured I/Os of each step. sizes : (transfer bytes, I/Os) of each step, empty without addresses.
+    touched_bytes : of the drive, on a grid of ``grid_bytes``; None without addresses.
+    """
+
+    io_counts: tuple[int, ...]
+    sizes: tuple[tuple[tuple[int, int], ...], ...]
+    touched_bytes: int | None
+    grid_bytes: int

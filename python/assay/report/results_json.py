@@ -20,6 +20,7 @@ from assay.window import (
     mean_latency_ns,
     offered_rates,
     open_loop_times,
+    stimulus_audit,
     throughput,
     void_reason,
     window_times,
@@ -69,6 +70,7 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
+        "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
         "histogram": [_judged_step(step, test.settings) for step in test.steps("histogram")],
     }
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
 from assay.records import (
     AnySettings,
     CrossStimulusSettings,
+    DemandSettings,
     DriveCondition,
     DriveIdentity,
     DriveRecord,
@@ -32,6 +34,8 @@ from assay.records import (
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.tables import read_histograms
+from assay.store.trace_summary import trace_summary
+from assay.store.traces import TRACES, latency_reader, trace_name
 from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA
 
 if TYPE_CHECKING:
@@ -47,25 +51,29 @@ _KINDS: dict[str, type[AnySettings]] = {
     "saturation": SaturationSettings,
     "idle-recovery": IdleRecoverySettings,
     "cross-stimulus": CrossStimulusSettings,
+    "demand": DemandSettings,
 }
 
 
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
 
-    histograms : read the response-time counts of every step, too.
+    histograms : read the response-time counts of every step, too, and sum up what was captured.
     Raises StoreError where it is no run folder, damaged, or of a newer form.
     """
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
     tables = _checked_tables(folder, entries)
-    tests = _tests(entries, tables if histograms else {})
     engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
+    identity = decode(DriveIdentity, document["identity"], name=name)
+    tests = _tests(entries, tables if histograms else {})
+    traces = _Traces(folder, identity.capacity_bytes if histograms else None)
+    tests = [traces.joined(test) for test in tests]
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document["run_id"],
-        identity=decode(DriveIdentity, document["identity"], name=name),
+        identity=identity,
         platform=decode(Platform, document["platform"], name=name),
         certificate=_certificate(document, name),
         description=document["description"],
@@ -161,6 +169,28 @@ def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]
+
+
+@dataclass
+class _Traces:
+    """Finds what was captured of each program; captures are in nobody's digest, so a missing one is none."""
+
+    folder: Path
+    capacity_bytes: int | None
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def joined(self, test: StoredTest) -> StoredTest:
+        return replace(test, programs=tuple(self._joined(test.settings.test, program) for program in test.programs))
+
+    def _joined(self, name: str, program: StoredProgram) -> StoredProgram:
+        path = self.folder / TRACES / trace_name(self.taken, name, program.phase, program.index)
+        if not path.exists() or not program.steps:
+            return program
+        captured = latency_reader(path) if program.phase == "point" else None
+        if self.capacity_bytes is None:
+            return replace(program, captured=captured)
+        found = trace_summary(path, step_count=len(program.steps), capacity_bytes=self.capacity_bytes)
+        return replace(program, captured=captured, trace=found)
 
 
 def _engine(entries: list[Entry]) -> dict[str, str]:

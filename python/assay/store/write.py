@@ -17,6 +17,7 @@ from assay.errors import FolderBusyError, StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
 from assay.store.tables import histogram_table, intended_table, series_table, warm_up
+from assay.store.traces import TRACES, trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
+SERIES, HISTOGRAMS, INTENDED = "series", "histograms", "intended"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
@@ -143,16 +144,11 @@ class RunWriter:
         """A verdict, with its inputs."""
         self._journal.append("verdict", lambda: encode(window))
 
-    def trace_path(self, name: str) -> Path:
-        """Where the completions of a program are to be kept; the folder is made.
-
-        Programs of one name are numbered: ``hir-segment-0001``, ``hir-segment-0001-2`` and so on.
-        """
+    def trace_path(self, test: str, phase: Phase, index: int) -> Path:
+        """Where the completions of a program are to be kept; the folder is made."""
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        self._traces[name] += 1
-        number = self._traces[name]
-        return folder / f"{name}{f'-{number}' if number > 1 else ''}.parquet"
+        return folder / trace_name(self._traces, test, phase, index)
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""

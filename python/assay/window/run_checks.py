@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.records import DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
 from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
 from assay.window.audit import program_audits, program_name
 from assay.window.disturbed import measured_programs
@@ -80,7 +80,7 @@ def check_reason(test: StoredTest) -> str | None:
 
 def _results_from(test: StoredTest) -> list[StoredProgram]:
     """The programs that results come from: the window's, and those of the sequences and histograms behind it."""
-    behind = {"histogram", "segment", "group"}
+    behind = {"histogram", "segment", "group", "point"}
     return [*measured_programs(test), *(program for program in test.programs if program.phase in behind)]
 
 
@@ -185,7 +185,7 @@ def _planned_ns(program: StoredProgram, settings: AnySettings) -> int | None:
             return settings.step_ns
         case SaturationSettings() if program.phase == "sample":
             return settings.sample_ns
-        case IdleRecoverySettings() if program.phase == "sample":
+        case IdleRecoverySettings() | DemandSettings() if program.phase == "sample":
             return settings.preconditioning.sample_ns
     return None
 

@@ -15,6 +15,7 @@ class Mount:
     """One line of ``mountinfo``.
 
     number : ``major:minor``, anonymous for btrfs and overlays. own : whether our own mount namespace has it.
+    kind : type of the file system.
     """
 
     number: str
@@ -22,6 +23,7 @@ class Mount:
     source: str
     options: str
     own: bool
+    kind: str = ""
 
 
 def mounts(*, everywhere: bool = True) -> list[Mount]:
@@ -58,8 +60,8 @@ def mount_of(path: Path) -> Mount | None:
 
 def _mount(line: str, *, own: bool) -> Mount:
     fields = line.split(" ")
-    _, source, options = fields[fields.index("-") + 1 :][:3]
-    return Mount(fields[2], _unescape(fields[4]), _unescape(source), _unescape(options), own)
+    kind, source, options = fields[fields.index("-") + 1 :][:3]
+    return Mount(fields[2], _unescape(fields[4]), _unescape(source), _unescape(options), own, kind)
 
 
 def _unescape(text: str) -> str:

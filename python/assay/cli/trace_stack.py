@@ -1,0 +1,72 @@
+"""``assay trace-stack``: what an application issues against what the device receives, live."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from assay.stack import StackExample, StackTrace
+
+
+@click.command("trace-stack")
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--drive", metavar="DRIVE", help="A raw block device instead of a folder; its first 16 MiB are LOST.")
+@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")
+def trace_stack(
+    path: Path | None,
+    drive: str | None,
+    yes_destroy: str | None,
+    signatures: tuple[str, ...],
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Show I/Os on their way down the stack, in files of its own in the folder PATH, or on a raw drive.
+
+    Cached, read ahead, written behind, fragmented, split, mixed, metadata: what was issued and what arrived.
+    """
+    from assay.reporting import stack_facts, write_stack_trace  # noqa: PLC0415
+    from assay.store.write import new_folder  # noqa: PLC0415
+
+    if (path is None) == (drive is None):
+        raise UsageError("trace-stack", "needs a folder or a drive", "give PATH or --drive DRIVE, one of both")
+    folder = new_folder(out, f"trace-{time.time_ns():x}")
+    trace = _traced(path, drive, yes_destroy, frozenset(signatures))
+    paths = write_stack_trace(folder, trace)
+    if as_json:
+        click.echo(json.dumps({**stack_facts(trace), "report": [str(one) for one in paths]}, indent=2))
+        return
+    if trace.untraced:
+        click.echo(f"Counts only: {trace.untraced}")
+    for one in paths:
+        click.echo(f"Report: {one.resolve()}")
+
+
+def _traced(path: Path | None, drive: str | None, confirmation: str | None, signatures: frozenset[str]) -> StackTrace:
+    from importlib.metadata import version  # noqa: PLC0415
+
+    from assay.stack import trace_drive, trace_folder  # noqa: PLC0415
+
+    tool = f"Assay {version('assay')}"
+    if path is not None:
+        return trace_folder(path, tool=tool, show=_show)
+    return trace_drive(drive or "", confirmation=confirmation, signatures=signatures, tool=tool, show=_show)
+
+
+def _show(example: StackExample) -> None:
+    """One line per part, as soon as it ran."""
+    from assay.report.stack import issued_label, received_label, shown_label  # noqa: PLC0415
+
+    for phase in example.phases:
+        click.echo(f"{example.name}, {phase.name}: {issued_label(phase)} -> {received_label(phase)}", err=True)
+    click.echo(f"{example.name}: {shown_label(example)}", err=True)

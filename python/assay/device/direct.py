@@ -1,0 +1,83 @@
+"""Files read and written past the page cache, and where on the device they lie."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import mmap
+import os
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FIEMAP = 0xC020660B
+_FIEMAP_SYNC = 1
+_COLLAPSE = 8
+_EXTENTS_MAX = 2048
+_HEAD, _EXTENT = struct.Struct("=QQLLLL"), struct.Struct("=QQQQQLLLL")
+# Unknown place, delayed, encoded, encrypted, not aligned, inline, tail-packed.
+_PLACELESS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """A piece of a file that lies in one piece on the device. file_bytes, device_bytes : where it starts in each."""
+
+    file_bytes: int
+    device_bytes: int
+    length_bytes: int
+
+
+def create_file(path: Path) -> int:
+    """Make a file that did not exist and open it, through the page cache. Raises OSError."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+
+def set_direct(fd: int, *, direct: bool) -> None:
+    """Let an open file or device bypass the page cache, or not. Raises OSError where its file system cannot."""
+    flags = fcntl.fcntl(fd, fcntl.F_GETFL)
+    fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)
+
+
+def cut_out(fd: int, offset_bytes: int, length_bytes: int) -> None:
+    """Take a piece out of a file, so that what is behind it joins what is before; both stay where they are.
+
+    Both a multiple of the file system's block, and not reaching the file's end. Raises OSError where the file system
+    cannot. Source: ``fallocate(2)``, FALLOC_FL_COLLAPSE_RANGE (ext4, XFS).
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.fallocate(fd, _COLLAPSE, ctypes.c_int64(offset_bytes), ctypes.c_int64(length_bytes)) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def drop_cache(fd: int) -> None:
+    """Write out what is dirty and forget the cached pages of a file or device."""
+    os.fsync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def aligned_buffer(length_bytes: int) -> mmap.mmap:
+    """Memory that starts on a page, as direct I/O wants it."""
+    return mmap.mmap(-1, length_bytes)
+
+
+def extents(fd: int) -> tuple[Extent, ...] | None:
+    """Where a file lies, in order of the file; None where its file system does not say.
+
+    Source: Linux ``Documentation/filesystems/fiemap.rst``.
+    """
+    request = bytearray(_HEAD.size + _EXTENTS_MAX * _EXTENT.size)
+    _HEAD.pack_into(request, 0, 0, (1 << 64) - 1, _FIEMAP_SYNC, 0, _EXTENTS_MAX, 0)
+    try:
+        fcntl.ioctl(fd, _FIEMAP, request)
+    except OSError:
+        return None
+    count = _HEAD.unpack_from(request)[3]
+    found = [_EXTENT.unpack_from(request, _HEAD.size + nth * _EXTENT.size) for nth in range(count)]
+    if any(flags & _PLACELESS for *_, flags, _, _, _ in found):
+        return None
+    return tuple(Extent(file_bytes=one[0], device_bytes=one[1], length_bytes=one[2]) for one in found)

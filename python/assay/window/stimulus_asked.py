@@ -1,0 +1,101 @@
+"""What was asked of each stored step: its accesses, and how many of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.window.step import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.records import Cell, Demand, LoopSettings, StepRecord, StoredProgram, StoredTest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedStep:
+    """One step that issued I/Os, with what was asked of it.
+
+    where : its name on paper. before : the step right before it in the same program, None for the first or behind an
+    idle one. sizes : (transfer bytes, share of accesses), shares in [0, 1]. read_share, random_share : in [0, 1].
+    aligned : starts lie on a grid of the transfer's own size, uniformly over the range.
+    range_bytes : LBAs that it may touch. fill : preconditioning, whose last transfer of a pass may be shorter.
+    """
+
+    where: str
+    program: StoredProgram
+    place: int
+    record: StepRecord
+    before: StepRecord | None
+    demand: Demand
+    sizes: tuple[tuple[int, float], ...]
+    read_share: float
+    random_share: float
+    aligned: bool
+    range_bytes: int
+    fill: bool
+
+
+def asked_steps(test: StoredTest, capacity_bytes: int) -> Iterator[AskedStep]:
+    """Every stored step of a test that issued I/Os, in the order they ran.
+
+    capacity_bytes : of the drive; preconditioning covers a share of it.
+    Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
+    """
+    for program in test.programs:
+        before: StepRecord | None = None
+        for place, record in enumerate(program.steps):
+            if record.first_submission_ns is not None:
+                yield _asked(test, program, place, before, capacity_bytes)
+            before = record if record.first_submission_ns is not None else None
+
+
+def _asked(
+    test: StoredTest, program: StoredProgram, place: int, before: StepRecord | None, capacity_bytes: int
+) -> AskedStep:
+    settings = test.settings
+    if settings.kind == "loop":
+        return _asked_of_loop(settings, program, place, before, capacity_bytes)
+    pattern = settings.groups[program.index - 1].pattern if settings.kind == "cross-stimulus" else settings.pattern
+    uniform = not pattern.lba_groups and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
+    return AskedStep(
+        where=f"{program.phase} {program.index or ''}, step {place + 1}".replace(" ,", ","),
+        program=program,
+        place=place,
+        record=program.steps[place],
+        before=before,
+        demand=settings.demand,
+        sizes=pattern.sizes,
+        read_share=pattern.read_share,
+        random_share=pattern.random_share,
+        aligned=uniform and (len(pattern.sizes) == 1 or pattern.alignment_bytes == 0),
+        range_bytes=settings.range_amount_bytes,
+        fill=False,
+    )
+
+
+def _asked_of_loop(
+    settings: LoopSettings, program: StoredProgram, place: int, before: StepRecord | None, capacity_bytes: int
+) -> AskedStep:
+    fill = program.phase == "precondition"
+    cell: Cell | None = None
+    if not fill:
+        cell = settings.cells[place] if program.phase == "round" else settings.tracking[0]
+    size = cell.transfer_bytes if cell else settings.preconditioning_transfer_bytes
+    fill_bytes = round(capacity_bytes * settings.preconditioning_share)
+    name = cell_label(cell, settings.access) if cell else "preconditioning"
+    return AskedStep(
+        where=f"{name}, round {program.index}" if program.phase == "round" else name,
+        program=program,
+        place=place,
+        record=program.steps[place],
+        before=before,
+        demand=settings.preconditioning_demand if fill else settings.demand,
+        sizes=((size, 1.0),),
+        read_share=cell.read_pct / 100 if cell else 0.0,
+        random_share=1.0 if cell and settings.access == "random" else 0.0,
+        aligned=True,
+        range_bytes=fill_bytes if fill else settings.range_amount_bytes,
+        fill=fill,
+    )

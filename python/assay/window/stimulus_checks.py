@@ -1,0 +1,257 @@
+"""Checks of mix, sizes, coverage, depth and gaps. Shares are drawn per I/O, so they are held against chance."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from assay.units import MILLISECOND_NS, SECOND_NS
+from assay.window.step import completed_count, effective_queue_depth, iops, issued_bytes, max_latency_ns
+from assay.window.stimulus_finding import AuditRow, Finding, audit_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.records import StepRecord, StoredProgram, TraceSummary
+    from assay.window.stimulus_asked import AskedStep
+
+SIGMAS = 5.0
+"""A drawn share may be so many standard deviations off: chance does that once in 1.7 million."""
+
+DEPTH_SHARE, LAW_SHARE = 0.02, 0.01
+"""Queue depth against TC x QD, and Little's law against the outstanding I/Os."""
+
+STALL_NS, STEP_GAP_NS, PROGRAM_GAP_NS = 10 * MILLISECOND_NS, MILLISECOND_NS, SECOND_NS
+"""Beyond the longest response time: without a submission inside a step, between steps; between programs."""
+
+COVERAGE_SHARE = 0.01
+"""Of the range: how far the touched part may lie from what chance or the walk in order gives."""
+
+_LEAST_PER_THREAD = 100
+_LARGE_VARIANCE = 100.0
+
+
+def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Reads among all I/Os, in standard deviations of a draw; pure reads or writes exactly."""
+    off, spread = 0.0, 0.0
+    for one in steps:
+        count, share = completed_count(one.record), one.read_share
+        reads = one.record.read.window_io_count + one.record.read.tail_io_count
+        detail = f"asked {share:.4%}, {reads:,} of {count:,}"
+        variance = count * share * (1 - share)
+        difference = reads - count * share
+        if variance:
+            off, spread = off + difference, spread + variance
+            sigmas = draw_sigmas(reads, count, share)
+            yield Finding(where=one.where, found=sigmas, bound=SIGMAS, detail=detail, weight=count)
+        elif count:
+            yield Finding(where=one.where, found=round(difference), bound=0, detail=detail, weight=count)
+    if spread:
+        detail = f"{off:+,.1f} reads in all, standard deviation {math.sqrt(spread):,.1f}"
+        yield Finding(where="all mixed steps together", found=off / math.sqrt(spread), bound=SIGMAS, detail=detail)
+
+
+def draw_sigmas(hits: int, count: int, share: float) -> float:
+    """How far a draw is off, in standard deviations; a small one by its exact chance, as the normal law has it.
+
+    hits : of count, each with the chance ``share`` in (0, 1). Worked: 60 of 100 at 0.5 -> 1.9; 6,600 of 10,000 at
+    0.65 -> 2.10.
+    """
+    variance = count * share * (1 - share)
+    if variance >= _LARGE_VARIANCE:
+        return (hits - count * share) / math.sqrt(variance)
+    above = hits > count * share
+    tail = sum(_chance(found, count, share) for found in (range(hits, count + 1) if above else range(hits + 1)))
+    sigmas = max(-NormalDist().inv_cdf(min(max(tail, 1e-300), 0.5)), 0.0)
+    return sigmas if above else -sigmas
+
+
+def _chance(hits: int, count: int, share: float) -> float:
+    """Of exactly so many hits, by the binomial law."""
+    ways = math.lgamma(count + 1) - math.lgamma(hits + 1) - math.lgamma(count - hits + 1)
+    return math.exp(ways + hits * math.log(share) + (count - hits) * math.log1p(-share))
+
+
+def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Sizes that were captured by chi-square; else bytes per I/O, exactly where there is one size."""
+    for one in steps:
+        count = completed_count(one.record)
+        captured = one.program.trace.sizes[one.place] if one.program.trace and one.program.trace.sizes else None
+        if not count:
+            continue
+        if captured is not None and len(one.sizes) > 1:
+            yield _captured_sizes(one, dict(captured))
+            continue
+        moved = issued_bytes(one.record.read) + issued_bytes(one.record.write)
+        yield _one_size(one, count, moved) if len(one.sizes) == 1 else _mean_size(one, count, moved)
+
+
+def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
+    ((size, _),) = one.sizes
+    # A pass of preconditioning ends with what is left of the range.
+    passes = -(-moved // one.range_bytes) if one.fill else 0
+    detail = f"{moved:,} bytes in {count:,} I/Os of {size:,}"
+    return Finding(where=one.where, found=moved - count * size, bound=passes * size, detail=detail, weight=moved)
+
+
+def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
+    mean = sum(size * share for size, share in one.sizes)
+    deviation = math.sqrt(sum(size * size * share for size, share in one.sizes) - mean * mean)
+    detail = f"mean {moved / count:,.1f} bytes of {count:,} I/Os, asked {mean:,.1f}"
+    return Finding(
+        where=one.where, found=(moved / count - mean) * math.sqrt(count) / deviation, bound=SIGMAS, detail=detail
+    )
+
+
+def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
+    """Chi-square as standard deviations (Wilson and Hilferty, 1931); a size that nobody asked for is a mark."""
+    total, asked = sum(captured.values()), dict(one.sizes)
+    strange = sum(count for size, count in captured.items() if size not in asked)
+    square = sum((captured.get(size, 0) - total * share) ** 2 / (total * share) for size, share in one.sizes if share)
+    freedom = len(asked) - 1
+    sigmas = ((square / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
+    detail = f"chi-square {square:,.1f} of {freedom} degrees, {total:,} I/Os, {strange:,} of other sizes"
+    if strange:
+        return Finding(where=one.where, found=strange, bound=0, detail=detail)
+    return Finding(where=one.where, found=max(sigmas, 0.0), bound=SIGMAS, detail=detail)
+
+
+def coverage(steps: Sequence[AskedStep]) -> tuple[AuditRow, ...]:
+    """Captured I/Os against completed ones, touched LBAs against what chance or order gives, and the range's end."""
+    programs: dict[int, list[AskedStep]] = {}
+    for one in steps:
+        programs.setdefault(id(one.program), []).append(one)
+    traced = [(found, found[0].program.trace) for found in programs.values() if found[0].program.trace]
+    captured = [_captured(found, trace) for found, trace in traced]
+    touched = [finding for found, trace in traced if (finding := _touched(found, trace))]
+    reason = "addresses were not captured: --capture addresses"
+    return (
+        audit_row("captured-ios", captured, "completions were not captured: --capture"),
+        audit_row("lba-coverage", touched, reason),
+    )
+
+
+def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
+    done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
+    detail = f"{kept:,} captured, {done:,} completed"
+    return Finding(where=_program_name(steps), found=kept - done, bound=0, detail=detail, weight=done)
+
+
+def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
+    """None without addresses, or where chance has no simple form: zones, odd grids, random and in order mixed."""
+    if trace.touched_bytes is None or any(not one.aligned for one in steps):
+        return None
+    shares, range_bytes = {one.random_share for one in steps}, steps[0].range_bytes
+    if shares == {1.0}:
+        # A block of the grid escapes an aligned transfer of size s with the chance 1 - s / range.
+        escapes = sum(
+            count * math.log1p(-min(max(size, trace.grid_bytes) / range_bytes, 1 - 1e-12))
+            for sizes in trace.sizes
+            for size, count in sizes
+        )
+        expected = 1 - math.exp(escapes)
+    elif shares == {0.0}:
+        expected = min(1.0, sum(size * count for sizes in trace.sizes for size, count in sizes) / range_bytes)
+    else:
+        return None
+    found = trace.touched_bytes / range_bytes
+    # The last transfers of a walk in order may end anywhere, and chance spreads over few blocks.
+    largest = max(size for one in steps for size, _ in one.sizes)
+    slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
+    detail = f"{found:.3%} of the range touched, expected {expected:.3%}"
+    return Finding(where=_program_name(steps), found=found - expected, bound=slack, detail=detail)
+
+
+def _program_name(steps: Sequence[AskedStep]) -> str:
+    program = steps[0].program
+    return f"{program.phase} {program.index or ''}".strip()
+
+
+def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Effective queue depth against TC x QD in a closed loop; preconditioning included."""
+    for one in steps:
+        asked = one.demand.thread_count * one.demand.queue_depth
+        if one.demand.arrivals_per_s is None and one.record.span_ns:
+            held = effective_queue_depth(one.record)
+            yield Finding(
+                where=one.where, found=held / asked - 1, bound=DEPTH_SHARE, detail=f"{held:,.4g} of {asked:,} held"
+            )
+
+
+def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """IOPS x mean latency against the time integral of the outstanding I/Os, both over [0, T].
+
+    Latencies of I/Os that end after T are whole in the mean, while only their part before T is in the integral, which
+    in turn holds what the step before left over. So much may they differ beyond 1 %.
+    """
+    for one in steps:
+        record, count = one.record, completed_count(one.record)
+        if not count or not record.outstanding_ns or not record.span_ns:
+            continue
+        total = record.read.latency_ns_sum + record.write.latency_ns_sum
+        law = float(iops(record)) * total / count / SECOND_NS
+        held = effective_queue_depth(record)
+        tails = _tail_count(record) / count + (_tail_ns(record) + _tail_ns(one.before)) / record.outstanding_ns
+        beyond = "" if abs(law / held - 1) <= LAW_SHARE else f"; I/Os across the step's ends explain {tails:.2%}"
+        detail = f"IOPS x mean latency {law:,.5g}, outstanding {held:,.5g}{beyond}"
+        yield Finding(where=one.where, found=law / held - 1, bound=LAW_SHARE + tails, detail=detail)
+
+
+def _tail_count(record: StepRecord) -> int:
+    return record.read.tail_io_count + record.write.tail_io_count
+
+
+def _tail_ns(record: StepRecord | None) -> int:
+    """The most time that I/Os of a step were outstanding after its end."""
+    return 0 if record is None else _tail_count(record) * (max_latency_ns(record) or 0)
+
+
+def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """A thread waits for its slots at most as long as the slowest I/O takes; more is the host's."""
+    for one in steps:
+        if one.demand.arrivals_per_s is None:
+            gap, slowest = one.record.submission_gap_ns_max, _slowest(one)
+            detail = f"{_ms(gap)} without a submission, slowest I/O {_ms(slowest)}"
+            yield Finding(where=one.where, found=gap, bound=slowest + STALL_NS, detail=detail)
+
+
+def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """From the last submission of a step to the first of the next one in the same program."""
+    for one in steps:
+        if one.before is not None and one.demand.arrivals_per_s is None:
+            gap = (one.record.first_submission_ns or 0) - (one.before.last_submission_ns or 0)
+            slowest = max_latency_ns(one.before) or 0
+            detail = f"{_ms(gap)} before it, slowest I/O of the step before {_ms(slowest)}"
+            yield Finding(where=one.where, found=gap, bound=slowest + STEP_GAP_NS, detail=detail)
+
+
+def program_gaps(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
+    """From the last submission of a program to the first of the next; the I/Os of the first come in meanwhile."""
+    for before, program in pairwise(programs):
+        slowest = max_latency_ns(before.steps[-1]) or 0
+        ended, begun = before.steps[-1].last_submission_ns, program.steps[0].first_submission_ns
+        if ended is not None and begun is not None:
+            where = f"{program.phase} {program.index or ''}".strip()
+            detail = f"{_ms(begun - ended)} before it, slowest I/O of the program before {_ms(slowest)}"
+            yield Finding(where=where, found=begun - ended, bound=slowest + PROGRAM_GAP_NS, detail=detail)
+
+
+def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """The thread with the fewest I/Os has at least half of the mean, once there are a hundred for each."""
+    for one in steps:
+        fewest, threads = one.record.thread_io_count_min, one.demand.thread_count
+        mean = (one.record.read.window_io_count + one.record.write.window_io_count) / threads
+        if fewest is not None and threads > 1 and mean >= _LEAST_PER_THREAD:
+            detail = f"{fewest:,} I/Os of the thread with the fewest, {mean:,.0f} in the mean"
+            yield Finding(where=one.where, found=1 - fewest / mean, bound=0.5, detail=detail)
+
+
+def _slowest(one: AskedStep) -> int:
+    """Of the step and of the one before, whose I/Os hold slots at first."""
+    return max(max_latency_ns(one.record) or 0, (max_latency_ns(one.before) or 0) if one.before else 0)
+
+
+def _ms(time_ns: float) -> str:
+    return f"{time_ns / MILLISECOND_NS:,.3f} ms"
