@@ -9,7 +9,6 @@ import secrets
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from assay._native import hands_to_workers
@@ -74,7 +73,7 @@ class Bench:
     verify : raises where it is no longer the drive that was named.
     heat : raises DeviceFailureError where it is as warm as it warns of.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
-    watch_drive : a block in which the drive is watched from beside it; gives None where the kernel has no such drive.
+    watched : the drive as seen from beside it; None where the kernel has no such drive.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
@@ -86,7 +85,7 @@ class Bench:
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
-    watch_drive: Callable[[], AbstractContextManager[DriveWatch | None]] = nullcontext
+    watched: DriveWatch | None = None
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -210,11 +209,13 @@ def _real(
             wanted=plan.purge,
             all_namespaces=answers.all_namespaces,
         )
-        with _cache_held(plan, held, tests) as cache:
+        with _cache_held(plan, held, tests) as cache, _watch_drive(drive, cache) as watched:
 
             def purge(watch: PurgeWatch) -> PurgeRecord:
                 record = purge_drive(held, offers, watch)
                 cache.check()
+                if watched:
+                    watched.forget()
                 return record
 
             yield Bench(
@@ -225,7 +226,7 @@ def _real(
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
                 watch_host=HostWatch,
-                watch_drive=partial(_watch_drive, drive, cache),
+                watched=watched,
                 queue=queue | cache.facts,
             )
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from assay.device import nvme
+from assay.device.transport import HeldDrive
 from assay.device.watch import DriveWatch
 from assay.errors import DeviceFailureError
 from assay.pattern import leading_range
@@ -56,8 +58,11 @@ def reset_device(drive: DriveIdentity) -> None:
 
 def set_cache(drive: DriveIdentity, *, enabled: bool) -> None:
     """Switch the drive's own cache, which the kernel does not look at again."""
-    command = ["nvme", "set-feature", drive.path, "--feature-id=6", f"--value={int(enabled)}"]
-    subprocess.run(command, check=True, capture_output=True)
+    descriptor = os.open(drive.path, os.O_RDONLY)
+    try:
+        nvme.set_write_cache(HeldDrive(descriptor), enabled=enabled)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -101,6 +106,7 @@ def test_a_reset_voids_the_step_that_it_befell_though_no_io_fails(
             threading.Timer(1.0, happen, [found]).start()
 
     with held(found) as (_, stimulus, _), DriveWatch(found) as watch:
+        watch.begin()
         records = watch.finished(stimulus.run(program, look))
     assert watch.record is not None
     assert watch.record.log == "read"
@@ -115,6 +121,7 @@ def test_a_reset_voids_the_step_that_it_befell_though_no_io_fails(
 def test_nothing_is_heard_of_a_drive_while_another_one_is_reset(drive: FindDrive, serial: str) -> None:
     found, others = drive(serial), {"Q-NVME-A": reset_controller, "Q-SATA": reset_link, "Q-SCSI": reset_device}
     with held(found) as (_, stimulus, _), DriveWatch(found) as watch:
+        watch.begin()
         for name in others.keys() - {serial}:
             others[name](drive(name))
         (record,) = watch.finished(stimulus.run([step(StopRule(io_count=100), leading_range(CAPACITY))]))

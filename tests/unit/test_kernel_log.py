@@ -178,6 +178,7 @@ def test_lines_that_came_too_fast_are_counted_and_the_rest_is_read(nvme: Path, m
 def test_a_log_that_cannot_be_read_is_unknown_and_not_silent(nvme: Path) -> None:
     (step,) = synthetic_rounds(synthetic_settings(), GOLDEN)[0].cells[:1]
     with DriveWatch(drive("nvme0n1"), sysfs=nvme, kmsg=nvme / "none") as watch:
+        watch.begin()
         assert watch.finished([step]) == [step]
     assert watch.record is not None
     assert watch.record.log == "unknown"
@@ -191,6 +192,7 @@ def test_an_event_belongs_to_every_step_that_ran_since_the_last_look(
     said: list[bytes | type[OSError]] = []
     with DriveWatch(drive("nvme0n1"), lambda: "enabled", sysfs=nvme, kmsg=nvme / "kmsg") as watch:
         script(monkeypatch, said)
+        watch.begin()
         watch.look(1)
         said.append(TIMEOUT)
         watch.look(2)
@@ -211,6 +213,7 @@ def test_a_drive_that_failed_is_not_asked_for_its_write_cache(nvme: Path) -> Non
 
     step = replace(synthetic_rounds(synthetic_settings(), GOLDEN)[0].cells[0], ended="hung")
     with DriveWatch(drive("nvme0n1"), ask, sysfs=nvme, kmsg=nvme / "none") as watch:  # type: ignore[arg-type]
+        watch.begin()
         watch.finished([step])
     assert asked == ["asked"], "before the program, and never again"
 
@@ -248,3 +251,24 @@ def test_a_reset_voids_its_round_whatever_the_stall_limit_and_the_window_begins_
     assert judged[-1].window is not None
     assert judged[-1].window.rounds == (3, 4, 5, 6, 7)
     assert void_reason(rounds[2].cells, settings) is None
+
+
+def test_what_happens_between_two_programs_befalls_the_second_but_a_purge_is_forgotten(
+    nvme: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (nvme / "kmsg").touch()
+    cells = synthetic_rounds(synthetic_settings(), GOLDEN)[0].cells[:2]
+    said: list[bytes | type[OSError]] = [TIMEOUT]
+    with DriveWatch(drive("nvme0n1"), sysfs=nvme, kmsg=nvme / "kmsg") as watch:
+        script(monkeypatch, said)
+        watch.forget()
+        watch.begin()
+        first = watch.finished(cells)
+        said += [BrokenPipeError, TIMEOUT]
+        watch.begin()
+        second = watch.finished(cells)
+        lost = watch.record and watch.record.lost_count
+        watch.begin()
+        watch.finished(cells)
+    assert [[len(step.drive_events) for step in steps] for steps in (first, second)] == [[0, 0], [1, 0]]
+    assert (lost, watch.record and watch.record.lost_count) == (1, 0)

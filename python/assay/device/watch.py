@@ -28,9 +28,10 @@ _ERRORS = ("correctable", "nonfatal", "fatal")
 
 @dataclass
 class DriveWatch:
-    """Watches a block drive as long as the block runs. Use it as a context manager.
+    """Watches a block drive as long as the block runs, program by program. Use it as a context manager.
 
     asked : the write cache as the drive itself says, by a command; None asks nothing but the kernel.
+    record : of the last program that ``finished``.
     """
 
     identity: DriveIdentity
@@ -41,17 +42,27 @@ class DriveWatch:
     _log: KernelLog | None = field(default=None, repr=False)
     _before: DriveState | None = field(default=None, repr=False)
     _step: int = 0
+    _lost_told: int = 0
     _heard: list[tuple[int, int, DriveEvent]] = field(default_factory=list, repr=False)
 
     def __enter__(self) -> Self:
-        # The drive is asked before the log is looked at: what our own commands cause there is no event.
-        self._before = read_state(self.identity, self.asked, sysfs=self.sysfs)
         self._log = KernelLog(log_names(self.identity, sysfs=self.sysfs), path=self.kmsg).__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._log:
             self._log.__exit__()
+
+    def forget(self) -> None:
+        """Leave aside what the log has said until now, as after a purge: what our own commands cause is no event."""
+        if self._log:
+            self._log.news()
+
+    def begin(self) -> None:
+        """A program begins; what was said since the last one ended befell the drive before its first step."""
+        self._before = read_state(self.identity, self.asked, sysfs=self.sysfs)
+        self._step, self._heard = 0, []
+        self.look(0)
 
     def look(self, step_index: int) -> None:
         """Take what the log says now; it belongs to the step that runs, or to one that ran since the last look."""
@@ -64,14 +75,15 @@ class DriveWatch:
         A drive that failed is not asked for anything more: each command could wait for its whole time limit.
         """
         assert self._log is not None, "the block has begun"  # noqa: S101 - an invariant of DriveWatch
-        assert self._before is not None, "the block has begun"  # noqa: S101 - an invariant of DriveWatch
+        assert self._before is not None, "the program has begun"  # noqa: S101 - an invariant of DriveWatch
         self.look(max(len(records) - 1, 0))
         well = all(record.ended == "stop-rule" for record in records)
+        lost_count, self._lost_told = self._log.lost_count - self._lost_told, self._log.lost_count
         self.record = DriveRecord(
             before=self._before,
             after=read_state(self.identity, self.asked if well else None, sysfs=self.sysfs),
             log="read" if self._log.readable else "unknown",
-            lost_count=self._log.lost_count,
+            lost_count=lost_count,
         )
         return [replace(record, drive_events=self._events(index)) for index, record in enumerate(records)]
 

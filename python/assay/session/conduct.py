@@ -219,10 +219,12 @@ class _Conductor:
         self._tell(phase, index=index)
         self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        with self.bench.watch_drive() as drive:
-            with self.bench.watch_host() as host:
-                records = self.bench.stimulus.run(program, _both(drive, watch), capture)
-            records = drive.finished(records) if drive else records
+        drive = self.bench.watched
+        if drive:
+            drive.begin()
+        with self.bench.watch_host() as host:
+            records = self.bench.stimulus.run(program, _both(drive, watch), capture)
+        records = drive.finished(records) if drive else records
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
