@@ -146,7 +146,7 @@ def test_a_run_whose_controller_is_reset_has_a_void_round_and_says_why(
     assert [reason is not None for reason in reasons] == [*[False] * (len(reasons) - 1), True]
     assert loop_result(test).matrix == {}
     render(run, tmp_path, formats=("html",))
-    assert "VOID: the kernel&#x27;s log says" in (tmp_path / "report.html").read_text("utf-8")
+    assert "VOID: the kernel&#39;s log says" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_write_cache_that_is_switched_in_mid_run_is_invalid(
