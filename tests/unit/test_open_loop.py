@@ -73,7 +73,7 @@ def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
         replace(program, steps=tuple(replace(paced(one, 19, 1, 20), span_ns=SECOND_NS // 200) for one in program.steps))
         for program in test.programs
     )
-    scarce = replace(test, programs=programs)
+    scarce = replace(test, programs=programs, settings=replace(test.loop, step_ns=SECOND_NS // 200))
     rate = offered_rates(scarce, loop_result(scarce))[TRACKED]
     assert (rate.share, rate.grade) == (0.95, None)
 
