@@ -5,12 +5,14 @@ Time is integer nanoseconds, size is bytes, shares are fractions in [0, 1].
 
 from assay.records.drive import (
     CacheState,
+    Control,
     DriveCondition,
     DriveIdentity,
     DriveKind,
     Platform,
     PurgeRecord,
 )
+from assay.records.every_test import TestSettings
 from assay.records.host import HostCertificate, HostPoint
 from assay.records.run import (
     MeasurementWindow,
@@ -31,7 +33,6 @@ from assay.records.settings import (
     LoopSettings,
     SaturationSettings,
     SaturationStop,
-    TestSettings,
     Variable,
 )
 from assay.records.stimulus import (
@@ -49,6 +50,7 @@ from assay.records.stimulus import (
     StepSpec,
     StopRule,
 )
+from assay.records.study import StudyPlot, StudyReading, StudySettings, StudyStep, StudyVariable, StudyVariant
 
 __all__ = [
     "IDLE",
@@ -59,6 +61,7 @@ __all__ = [
     "AnySettings",
     "CacheState",
     "Cell",
+    "Control",
     "CrossStimulusSettings",
     "DataPattern",
     "Demand",
@@ -88,6 +91,12 @@ __all__ = [
     "StoredProgram",
     "StoredRun",
     "StoredTest",
+    "StudyPlot",
+    "StudyReading",
+    "StudySettings",
+    "StudyStep",
+    "StudyVariable",
+    "StudyVariant",
     "TestSettings",
     "Variable",
 ]

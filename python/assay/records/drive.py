@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 DriveKind = Literal["block", "file", "simulated"]
 CacheState = Literal["enabled", "disabled", "unknown"]
+Control = Literal["trim", "write-cache"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +15,7 @@ class DriveIdentity:
     """Who the drive is. Unknown facts are None and printed as unknown.
 
     id : the text that confirms a destructive act: serial, WWN, ``loop:<inode>:<diskseq>``, real path, or ``sim:...``.
+    controls : what can be done to it between programs: give ranges back (``trim``), set its ``write-cache``.
     refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
     """
 
@@ -31,6 +33,7 @@ class DriveIdentity:
     media: str | None = None
     diskseq: int | None = None
     write_cache: CacheState = "unknown"
+    controls: tuple[Control, ...] = ()
     refusals: tuple[str, ...] = ()
 
 

@@ -15,8 +15,9 @@ from assay.records.settings import (
     SaturationSettings,
 )
 from assay.records.stimulus import HistogramTable, StepRecord
+from assay.records.study import StudySettings
 
-Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
+Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "variant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,13 @@ class StoredTest:
         """The settings of a cross stimulus recovery test. Raises TypeError for any other test."""
         if not isinstance(self.settings, CrossStimulusSettings):
             raise TypeError(f"{self.settings.test} is no cross stimulus recovery test")
+        return self.settings
+
+    @property
+    def study(self) -> StudySettings:
+        """The settings of a study. Raises TypeError for any test."""
+        if not isinstance(self.settings, StudySettings):
+            raise TypeError(f"{self.settings.test} is no study")
         return self.settings
 
     @property

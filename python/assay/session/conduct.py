@@ -8,9 +8,17 @@ from assay.bench import check_program
 from assay.errors import AssayError, DeviceFailureError, IdentityError
 from assay.procedures.hir import wait_programs
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
+from assay.procedures.studies import variant_programs
 from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.procedures.xsr import group_programs
-from assay.records import CrossStimulusSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.records import (
+    CrossStimulusSettings,
+    IdleRecoverySettings,
+    LoopSettings,
+    SaturationSettings,
+    StudySettings,
+    StudyStep,
+)
 from assay.rounds import until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Bench
     from assay.procedures.planned import PlannedTest
-    from assay.records import Phase, StepRecord, StepSpec
+    from assay.records import CacheState, Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -54,6 +62,8 @@ def conduct(
                 return _conduct_idle_recovery(conductor, settings)
             case CrossStimulusSettings() as settings:
                 return _conduct_cross_stimulus(conductor, settings)
+            case StudySettings() as settings:
+                return _conduct_study(conductor, settings, seed)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
@@ -99,6 +109,27 @@ def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettin
     return True
 
 
+def _conduct_study(conductor: _Conductor, settings: StudySettings, seed: int) -> bool:
+    former = conductor.bench.identity.write_cache
+    try:
+        for index, variant in enumerate(settings.variants, 1):
+            # The first is purged as every test is.
+            if variant.purge and index > 1:
+                conductor.purge()
+            if variant.write_cache is not None:
+                conductor.set_write_cache(variant.write_cache)
+            for part in variant_programs(variant, conductor.bench.identity.capacity_bytes, seed):
+                if isinstance(part, StudyStep):
+                    conductor.trim(part.from_bytes, part.from_bytes + part.length_bytes)
+                else:
+                    conductor.run(*part, index)
+    finally:
+        if any(variant.write_cache is not None for variant in settings.variants):
+            conductor.set_write_cache(former)
+    conductor.end("time")
+    return True
+
+
 def _saturate(conductor: _Conductor, settings: SaturationSettings) -> Judged:
     def run_samples(index: int, count: int) -> Sequence[StepRecord]:
         return conductor.run("sample", sample_program(settings, count), index)
@@ -121,6 +152,16 @@ class _Conductor:
     def purge(self) -> None:
         self._tell("purge")
         self._writer.purged(self.bench.purge())
+
+    def trim(self, from_bytes: int, to_bytes: int) -> None:
+        """Give a range back to the drive."""
+        self.bench.trim(from_bytes, to_bytes)
+        self._writer.note("trimmed", from_bytes=from_bytes, to_bytes=to_bytes)
+
+    def set_write_cache(self, state: CacheState) -> None:
+        """Set the drive's write cache between programs."""
+        self.bench.set_write_cache(state)
+        self._writer.note("write_cache_set", state=state)
 
     def judge(self, phase: Phase, driver: Iterator[Judged]) -> Judged:
         """Write down every verdict; the last round or program of samples."""

@@ -59,7 +59,7 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
         bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed))
-        folder = new_folder(out, f"{_slug(drive)}-{'-'.join(plan.tests)}")
+        folder = new_folder(out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}")
         writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
         with _failures_noted(writer):
             writer.condition(bench.condition())

@@ -26,6 +26,7 @@ from assay.records import (
     StoredProgram,
     StoredRun,
     StoredTest,
+    StudySettings,
 )
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
@@ -45,6 +46,7 @@ _KINDS: dict[str, type[AnySettings]] = {
     "saturation": SaturationSettings,
     "idle-recovery": IdleRecoverySettings,
     "cross-stimulus": CrossStimulusSettings,
+    "study": StudySettings,
 }
 
 

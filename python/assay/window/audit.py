@@ -17,6 +17,7 @@ _NAMES: dict[Phase, str] = {
     "histogram": "histogram",
     "segment": "wait state",
     "group": "access group",
+    "variant": "variant",
 }
 
 
