@@ -19,6 +19,7 @@ from assay.device.platform import available_memory_bytes
 from assay.device.purge import purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
+from assay.device.trim import trim_range
 from assay.errors import DeviceFailureError, UsageError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from assay.device.simulated import SimulatedTarget
     from assay.plan import Plan
     from assay.procedures.planned import PlannedTest
-    from assay.records import DriveIdentity, IoPath, StepRecord
+    from assay.records import CacheState, DriveIdentity, IoPath, StepRecord
 
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
@@ -55,6 +56,8 @@ class Bench:
 
     purge : purges it and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
+    trim : gives what lies between two places back; set_write_cache : sets it until it is set again. Both raise
+    ValueRangeError where the drive's ``controls`` do not name them.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
@@ -64,6 +67,8 @@ class Bench:
     purge: Callable[[], PurgeRecord]
     verify: Callable[[], None]
     condition: Callable[[], DriveCondition]
+    trim: Callable[[int, int], None]
+    set_write_cache: Callable[[CacheState], None]
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -115,6 +120,8 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             purge=purge,
             verify=lambda: None,
             condition=condition,
+            trim=stimulus.trim_simulated,
+            set_write_cache=lambda state: stimulus.switch_write_cache_simulated(enabled=state == "enabled"),
             host_time=False,
         )
 
@@ -157,6 +164,8 @@ def _real(
             purge=lambda: purge_drive(held, lambda: overwrite(stimulus, drive, drive.capacity_bytes)),
             verify=held.verify,
             condition=lambda: read_condition(drive),
+            trim=lambda first, end: trim_range(held, first, end),
+            set_write_cache=lambda _: _refuse_cache(drive),
             queue=queue,
         )
 
@@ -239,6 +248,10 @@ def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
             for errno, count in direction.errors.items():
                 total[errno] = total.get(errno, 0) + count
     return total
+
+
+def _refuse_cache(drive: DriveIdentity) -> None:
+    raise ValueRangeError(drive.path, "its write cache cannot be set here", "leave out the write-cache study")
 
 
 def _refuse_without_memory(tests: Sequence[PlannedTest]) -> None:

@@ -109,6 +109,7 @@ def disk_identity(name: str, *, sysfs: Path = SYSFS) -> DriveIdentity:
         media=_media(disk),
         diskseq=diskseq,
         write_cache=read_write_cache(name, sysfs=sysfs),
+        controls=("trim",) if disk.number("queue/discard_max_bytes") else (),
     )
 
 

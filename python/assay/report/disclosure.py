@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.profile import Profile
-    from assay.records import StepRecord, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
 
@@ -108,8 +108,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         audits = program_audits(test)
         reads, writes = (_totals(audit.read_bytes for audit in audits), _totals(audit.write_bytes for audit in audits))
         steps = [step for program in test.programs for step in program.steps]
-        held = sum(holds_queue_depth(step, test.settings.demand) for step in steps if _at_demand(step, test))
-        asked = sum(_at_demand(step, test) for step in steps)
+        held = [holds_queue_depth(step, demand) for step, demand in one.asked()]
         gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
         rows.append(
             (
@@ -118,7 +117,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 f"{sum(error_count(step) for step in steps)}",
                 *reads,
                 *writes,
-                f"{held} of {asked}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
+                f"{sum(held)} of {len(held)}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
             )
         )
@@ -135,11 +134,6 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
     known = [count for _, count in found if count is not None]
     counted = f"{sum(known):,}" if found and len(known) == len(found) else UNKNOWN
     return f"{sum(issued for issued, _ in found):,}", counted
-
-
-def _at_demand(step: StepRecord, test: StoredTest) -> bool:
-    """Preconditioning may have a demand of its own, and idle steps have none."""
-    return step.first_submission_ns is not None and step not in test.preconditioning
 
 
 def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
@@ -224,13 +218,14 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
 
 
 def _sources(caption: str, profile: Profile, test: str) -> Table:
-    data = [*_data(profile), *_data(getattr(profile, test))]
+    data = [*_data(profile), *_data(getattr(profile, test, None))]
     rows = tuple((name.replace("_", " "), _value(datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 
 
-def _data(model: BaseModel) -> Iterable[tuple[str, Datum[Any]]]:
-    return ((name, value) for name, value in model if isinstance(value, Datum))
+def _data(model: BaseModel | None) -> Iterable[tuple[str, Datum[Any]]]:
+    # A study has no table in the profile.
+    return () if model is None else ((name, value) for name, value in model if isinstance(value, Datum))
 
 
 def _value(value: Any) -> str:

@@ -49,7 +49,9 @@ def _amounts(ground: Ground) -> list[tuple[str, int, int]]:
     if ground.plan.scale == 1:
         return [(f"AR {gib} GiB", gib * GIB, SEGMENTS) for gib in AMOUNTS_GIB]
     counts = [max(int(ground.capacity * share) // SCALED_SEGMENT_BYTES, 1) for share in SCALED_SHARES]
-    return [(f"AR {count * SCALED_SEGMENT_BYTES / GIB:.3g} GiB", count * SCALED_SEGMENT_BYTES, count) for count in counts]
+    return [
+        (f"AR {count * SCALED_SEGMENT_BYTES / GIB:.3g} GiB", count * SCALED_SEGMENT_BYTES, count) for count in counts
+    ]
 
 
 def _fits(amount: int, count: int, ground: Ground) -> bool:

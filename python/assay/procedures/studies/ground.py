@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pattern import cell_pattern, fill_pattern
 from assay.procedures.planned import scaled_ns, whole_blocks
-from assay.records import AccessPattern, Cell, DataPattern, Demand, StudyStep
+from assay.records import Cell, DataPattern, Demand, StudyStep
 from assay.units import KIB
 from assay.window import cell_label
 
@@ -78,7 +78,14 @@ class Ground:
         )
 
     def cell(
-        self, access: Access, size: int, read_pct: int, length: int, *, seconds: float = SAMPLE_SECONDS, samples: int = 1
+        self,
+        access: Access,
+        size: int,
+        read_pct: int,
+        length: int,
+        *,
+        seconds: float = SAMPLE_SECONDS,
+        samples: int = 1,
     ) -> StudyStep:
         """Measured accesses of one size over the first bytes, in samples of so many seconds."""
         pattern = cell_pattern(access, size, read_pct / 100, self.data)

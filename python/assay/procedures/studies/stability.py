@@ -31,7 +31,7 @@ def plan_stability(ground: Ground) -> Study:
     return Study(
         title="Performance Stability",
         question="How steady is the performance of a saturated drive from second to second?",
-        outline="20 minutes each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, looked at second by second.",
+        outline="20 minutes each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",
         preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
         variants=(
             StudyVariant(label="RND 4KiB writes", purge=True, steps=first),
