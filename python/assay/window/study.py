@@ -166,9 +166,11 @@ def _stage(
 
 def _seconds(record: StepRecord, begun_ns: int) -> list[tuple[float, int, float | None]]:
     """End, completions and largest response time of every whole second of a step."""
-    result = []
-    for second in range(record.span_ns // SECOND_NS):
-        both = [side for side in (record.read, record.write) if second < len(side.series_io_count)]
+    sides, result = (record.read, record.write), []
+    # Without its series, which are tables of their own, a step has no seconds.
+    known = max(len(side.series_io_count) for side in sides)
+    for second in range(min(record.span_ns // SECOND_NS, known)):
+        both = [side for side in sides if second < len(side.series_io_count)]
         count = sum(side.series_io_count[second] for side in both)
         largest = max((side.series_latency_ns_max[second] for side in both), default=0)
         result.append((begun_ns / SECOND_NS + second + 1, count, _milliseconds(largest or None)))

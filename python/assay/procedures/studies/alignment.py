@@ -46,9 +46,10 @@ def plan_alignment(ground: Ground) -> Study:
 
 def _variant(label: str, read_pct: int, offsets: list[int], ground: Ground, *, first: bool) -> StudyVariant:
     length = ground.share(1.0)
-    before = (ground.fill(length), prepared(ground.writes(length, 120))) if first else ()
+    before = ground.saturated(length) if first else ()
     # The same length at every offset, so that only the beginning differs.
     cell = ground.cell("random", SMALL, read_pct, length - MIB, samples=5)
+    before = (*before, prepared(replace(cell, samples=1)))
     cells = tuple(
         replace(cell, label=f"{cell.label} offset {offset}", from_bytes=offset, place=float(offset))
         for offset in offsets

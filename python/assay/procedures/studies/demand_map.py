@@ -39,10 +39,11 @@ def plan_demand_map(ground: Ground) -> Study:
 
 def _variant(label: str, read_pct: int, ground: Ground, *, first: bool) -> StudyVariant:
     length = ground.share(1.0)
-    before = (ground.fill(length), prepared(ground.writes(length, 120))) if first else ()
+    before = ground.saturated(length) if first else ()
     demands = [Demand(thread_count=threads, queue_depth=depth) for threads in DEPTHS for depth in DEPTHS]
     demands.sort(key=lambda one: (one.thread_count * one.queue_depth, one.thread_count), reverse=True)
     cell = ground.cell("random", SMALL, read_pct, length)
+    before = (*before, prepared(cell))
     cells = tuple(
         replace(
             cell,

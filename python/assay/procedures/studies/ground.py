@@ -99,6 +99,10 @@ class Ground:
             samples=samples,
         )
 
+    def saturated(self, length: int) -> tuple[StudyStep, StudyStep]:
+        """Preparation of a drive once for several variants: a fill, and two hours of RND 4 KiB writes."""
+        return self.fill(length), prepared(self.writes(length, 120))
+
     def writes(self, length: int, minutes: int) -> StudyStep:
         """RND 4 KiB writes in one-minute samples. Worked: two hours are 120 samples."""
         return self.cell("random", SMALL, 0, length, samples=minutes)

@@ -38,7 +38,9 @@ def plan_oio(ground: Ground) -> Study:
 
 def _variant(place: int, read_pct: int, label: str, ground: Ground) -> StudyVariant:
     length = ground.share(1.0)
-    before = () if place else (ground.fill(length), prepared(ground.writes(length, 120)))
+    before = () if place else ground.saturated(length)
+    # A minute of the same accesses first: what the drive still has to write from before is none of theirs.
+    before = (*before, prepared(ground.cell("random", SMALL, read_pct, length)))
     cells = tuple(_cell(ground.cell("random", SMALL, read_pct, length), total) for total in OUTSTANDING)
     return StudyVariant(label=label, purge=not place, steps=(*before, *cells))
 

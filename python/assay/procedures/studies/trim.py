@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.procedures.studies.ground import Ground, Study, prepared
+from assay.procedures.studies.ground import Ground, Study
 from assay.records import SkippedTest, StudyPlot, StudyVariant
 
 
@@ -35,5 +35,6 @@ def _variant(label: str, ground: Ground, *, trims: bool) -> StudyVariant:
     length, half = ground.share(1.0), ground.share(0.5)
     writes = ground.writes(half, 60)
     given_back = replace(writes, role="trim", label="trim", from_bytes=half, length_bytes=length - half, samples=1)
-    before = (ground.fill(length), prepared(ground.writes(length, 120)))
-    return StudyVariant(label=label, purge=True, steps=(*before, *([given_back] if trims else []), writes))
+    return StudyVariant(
+        label=label, purge=True, steps=(*ground.saturated(length), *([given_back] if trims else []), writes)
+    )
