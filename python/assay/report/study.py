@@ -46,7 +46,8 @@ class StudySheets(Sheets):
         mixes = sorted({round(step.pattern.read_share * 100) for step in self._measured()})
         spans = [step.span_ns for step in self._measured() if step.span_ns]
         return TestFacts(
-            dependent=settings.preparation,
+            independent="by variant",
+            dependent="by variant",
             test_area=share_label(self.run, settings.range_amount_bytes),
             test_range="by variant",
             step=duration_label(max(spans)) if spans else "by amount",
@@ -92,7 +93,7 @@ class StudySheets(Sheets):
         rows = [(variant.label, variant.stages[0]) for variant in self.result.variants if variant.stages]
         return tuple(
             Selected(
-                item=paragraph(f"{label}: {stage.label}"),
+                item=paragraph(f"{label}: {stage.label} (no steady-state rule)"),
                 unit="IOPS",
                 fresh=NOT_AVAILABLE,
                 steady=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),

@@ -79,7 +79,7 @@ def _over_places(plot: StudyPlot, result: StudyResult) -> list[tuple[str, list[P
             label = stage.label if stage.place is None else stage.series or variant.label
             if place is not None:
                 curves.setdefault(label, []).append((place, _settled(stage, plot.variable)))
-    return [(label, sorted(points, key=lambda point: point[0])) for label, points in reversed(curves.items())]
+    return [(label, sorted(points, key=lambda point: point[0])) for label, points in curves.items()]
 
 
 def _settled(stage: StageResult, variable: str) -> float | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.window import StageResult, StageValues, StudyResult, VariantResult
 
 _STAGE_COLUMNS = (
-    "Variant", "Accesses", "IOPS", "MB/s", "ART (ms)", "MRT (ms)", "Effective OIO", "Asked OIO", "IOPS of the first's",
+    "Variant", "Accesses", "IOPS", "MB/s", "ART (ms)", "MRT (ms)", "Effective OIO", "Asked OIO", "Of the first variant",
 )  # fmt: skip
 _CHANGE_COLUMNS = (
     "Variant", "Stage", "Before (MB/s)", "After (MB/s)", "Drop", "Lowest of before", "Recovered after (min)",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SAMPLE_SECONDS = 60.0
 FILL_BYTES = 128 * KIB
+SAMPLES_PER_PASS_MAX = 50
 SMALL = 4 * KIB
 LARGE = 1024 * KIB
 
@@ -107,10 +108,16 @@ class Ground:
         """RND 4 KiB writes in one-minute samples. Worked: two hours are 120 samples."""
         return self.cell("random", SMALL, 0, length, samples=minutes)
 
-    def passes(self, length: int, count: int, samples: int) -> StudyStep:
-        """SEQ 1024 KiB writes over the first bytes, ``count`` times, each pass in so many samples of equal amount."""
-        amount = max(length // samples // LARGE, 1) * LARGE
-        step = self.cell("sequential", LARGE, 0, length)
+    def passes(self, length: int, count: int) -> StudyStep:
+        """SEQ 128 KiB writes over the first bytes, ``count`` times, each pass in up to 50 samples of equal amount.
+
+        A sample has at least 20 times the outstanding I/Os, since those in flight at its end are none of its rate.
+        Worked: 256 GB are 50 samples of 5.12 GB.
+        """
+        least = 20 * self.demand.thread_count * self.demand.queue_depth * FILL_BYTES
+        samples = min(max(length // least, 1), SAMPLES_PER_PASS_MAX)
+        step = self.cell("sequential", FILL_BYTES, 0, length)
+        amount = length // samples // FILL_BYTES * FILL_BYTES
         return replace(step, span_ns=0, amount_bytes=amount, samples=count * samples)
 
 

@@ -27,7 +27,7 @@ def plan_stability(ground: Ground) -> Study:
     """Variants by workload, each in one step whose seconds are kept."""
     length = ground.share(1.0)
     first = (*ground.saturated(length), _whole(ground, "random", SMALL, 0))
-    sequential = (prepared(ground.passes(length, 1, 1)), _whole(ground, "sequential", LARGE, 0))
+    sequential = (prepared(ground.passes(length, 1)), _whole(ground, "sequential", LARGE, 0))
     return Study(
         title="Performance Stability",
         question="How steady is the performance of a saturated drive from second to second?",

@@ -5,7 +5,7 @@ Source:        Spanjer, "What's up with these numbers" (2009): sequential, rando
                printed as a drop of 90 %.
 Purge:         before every variant.
 Precondition:  sequential writes over the range.
-Loop:          one pass of SEQ 1024 KiB writes, one hour of RND 4 KiB writes, three passes of SEQ 1024 KiB writes;
+Loop:          one pass of SEQ 128 KiB writes, one hour of RND 4 KiB writes, three passes of SEQ 128 KiB writes;
                variants: the whole drive, and 80 % of it, the rest being spare area.
 Result:        MB/s over time; the first pass afterwards against the one before, in per cent, and the recovery time.
 """
@@ -16,7 +16,6 @@ from assay.procedures.studies.ground import Ground, Study
 from assay.records import StudyPlot, StudyVariant
 
 SHARES = (1.0, 0.8)
-SAMPLES_PER_PASS = 50
 
 
 def plan_workload_dependency(ground: Ground) -> Study:
@@ -24,7 +23,7 @@ def plan_workload_dependency(ground: Ground) -> Study:
     return Study(
         title="Workload Dependency",
         question="How much slower are sequential writes after random ones, and how soon do they recover?",
-        outline="One pass of SEQ 1024KiB writes, one hour of RND 4KiB writes, three passes of SEQ 1024KiB writes.",
+        outline="One pass of SEQ 128KiB writes, one hour of RND 4KiB writes, three passes of SEQ 128KiB writes.",
         preparation="Purge and sequential writes over the same range, for every variant.",
         variants=tuple(_variant(share, ground) for share in SHARES),
         plots=(StudyPlot(kind="time", variable="throughput"), StudyPlot(kind="time", variable="response")),
@@ -36,8 +35,8 @@ def _variant(share: float, ground: Ground) -> StudyVariant:
     length = ground.share(share)
     steps = (
         ground.fill(length),
-        ground.passes(length, 1, SAMPLES_PER_PASS),
+        ground.passes(length, 1),
         ground.writes(length, 60),
-        ground.passes(length, 3, SAMPLES_PER_PASS),
+        ground.passes(length, 3),
     )
     return StudyVariant(label=f"AR {share * 100:g} %", purge=True, steps=steps)

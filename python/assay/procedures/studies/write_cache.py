@@ -3,7 +3,7 @@
 Question:      What does the volatile write cache of the drive do for writes?
 Purge:         before every variant.
 Precondition:  sequential writes over the drive, the write cache already as the variant has it.
-Loop:          RND 4 KiB writes for 30 minutes, the same with one outstanding for 5 minutes, SEQ 1024 KiB writes for 5
+Loop:          SEQ 1024 KiB writes for 5 minutes, RND 4 KiB writes for 30 minutes, the same with one outstanding for 5
                minutes; variants: write cache on and off, set back afterwards.
 Result:        IOPS and response time over time; settled values over those with the cache on.
 """
@@ -25,7 +25,7 @@ def plan_write_cache(ground: Ground) -> Study | SkippedTest:
     return Study(
         title="Write Cache",
         question="What does the volatile write cache of the drive do for writes?",
-        outline="RND 4KiB writes for 30 minutes, then with one outstanding, then SEQ 1024KiB writes, 5 minutes each.",
+        outline="SEQ 1024KiB writes for 5 minutes, RND 4KiB writes for 30, and with one outstanding for 5 minutes.",
         preparation="Purge and sequential writes over the drive, for every variant.",
         variants=(_variant("write cache on", "enabled", ground), _variant("write cache off", "disabled", ground)),
         plots=(
@@ -42,8 +42,8 @@ def _variant(label: str, state: CacheState, ground: Ground) -> StudyVariant:
     alone = ground.cell("random", SMALL, 0, length, samples=5)
     steps = (
         ground.fill(length),
+        ground.cell("sequential", LARGE, 0, length, samples=5),
         ground.writes(length, 30),
         replace(alone, label=alone.label + ALONE, demand=Demand(thread_count=1, queue_depth=1)),
-        ground.cell("sequential", LARGE, 0, length, samples=5),
     )
     return StudyVariant(label=label, purge=True, steps=steps, write_cache=state)
