@@ -9,7 +9,7 @@ from assay.records.drive import CacheState
 from assay.records.every_test import TestSettings
 from assay.records.stimulus import AccessPattern, Demand
 
-StudyVariable = Literal["iops", "throughput", "response", "largest"]
+StudyVariable = Literal["iops", "throughput", "response", "largest", "relative"]
 StudyReading = Literal["stages", "grid", "change", "stability", "demand"]
 StudyRole = Literal["prepare", "measure", "trim"]
 
@@ -56,6 +56,7 @@ class StudyPlot:
     """A figure of a study.
 
     kind : samples over ``time``, every second of the steps (``seconds``), or settled values over the ``places``.
+    variable : ``relative`` is every second's IOPS in per cent of their median.
     only : the stage or variant that it shows; empty means all. x_title, x_scale : of places.
     """
 

@@ -20,15 +20,16 @@ Y_TITLES = {
     "throughput": "Throughput (MB/s)",
     "response": "Average Response Time (ms)",
     "largest": "Maximum Response Time (ms)",
+    "relative": "IOPS (% of their Median)",
 }
 _SETTLED = {"iops": "iops", "throughput": "mb_per_s", "response": "response_ms", "largest": "largest_ms"}
-_PER_SECOND = {"iops": "second_iops", "largest": "second_largest_ms"}
+_PER_SECOND = {"largest": "second_largest_ms", "relative": "second_relative"}
 Point = tuple[float, float | None]
 
 
 def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | None:
     """Draw one figure of a study; None where nothing was measured."""
-    scale: Scale = "linear" if plot.variable in {"iops", "throughput"} else "log"
+    scale: Scale = "linear" if plot.variable in {"iops", "throughput", "relative"} else "log"
     curves = _over_places(plot, result) if plot.kind == "places" else _over_time(plot, result)
     series = tuple(_series(label, points, place, scale, plot) for place, (label, points) in enumerate(curves))
     if not any(one.x for one in series):

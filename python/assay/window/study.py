@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
+from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
@@ -44,7 +45,8 @@ class StageResult:
     """One measured stage of a variant; every tuple of samples has one value per complete sample.
 
     minutes : at the end of the sample since the variant's first measured one began.
-    seconds, second_iops, second_largest_ms : every whole second, counted alike.
+    seconds, second_iops, second_largest_ms : every whole second, counted alike. second_relative : its IOPS in per cent
+    of their median.
     settled : None unless the stage is whole. place, series : as in ``StudyStep``. demand : what was asked.
     share : settled value over that of the first variant's stage of the same label, None for that one.
     """
@@ -60,6 +62,7 @@ class StageResult:
     largest: tuple[float | None, ...]
     seconds: tuple[float, ...]
     second_iops: tuple[float, ...]
+    second_relative: tuple[float, ...]
     second_largest_ms: tuple[float | None, ...]
     settled: StageValues | None
     share: float | None = None
@@ -146,6 +149,7 @@ def _stage(
     ends = [begun_ns + span for span in accumulate(record.span_ns for record in found)]
     counted = [_seconds(record, end - record.span_ns) for record, end in zip(found, ends, strict=True)]
     whole = [second for seconds in counted for second in seconds]
+    middle = median(count for _, count, _ in whole) if whole else 0
     return StageResult(
         label=step.label,
         place=step.place,
@@ -158,6 +162,7 @@ def _stage(
         largest=tuple(_milliseconds(max_latency_ns(record)) for record in found),
         seconds=tuple(second for second, _, _ in whole),
         second_iops=tuple(float(count) for _, count, _ in whole),
+        second_relative=tuple(count / middle * 100 if middle else 0.0 for _, count, _ in whole),
         second_largest_ms=tuple(largest for _, _, largest in whole),
         settled=settled,
         share=share,

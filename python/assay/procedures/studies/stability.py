@@ -38,7 +38,7 @@ def plan_stability(ground: Ground) -> Study:
             StudyVariant(label="RND 4KiB 65/35", purge=False, steps=(_whole(ground, "random", SMALL, 65),)),
             StudyVariant(label="SEQ 1024KiB writes", purge=False, steps=sequential),
         ),
-        plots=(StudyPlot(kind="seconds", variable="iops"), StudyPlot(kind="seconds", variable="largest")),
+        plots=(StudyPlot(kind="seconds", variable="relative"), StudyPlot(kind="seconds", variable="largest")),
         reading="stability",
     )
 
