@@ -196,7 +196,7 @@ def test_a_study_has_its_two_pages_its_tables_and_a_label_that_says_what_it_is(t
     assert [page.subtitle for page in own] == ["Trim: Curves", "Trim: Table"]
     assert [len(figure.series) for page in own for figure in page.blocks if figure.block == "figure"] == [2, 2]
     paths = {path.name: path for path in render_run(tmp_path / "run", FORMATS)}
-    rows = list(csv.DictReader(paths["study_trim_stages.csv"].open()))
+    rows = list(csv.DictReader(paths["study_trim_stages.csv"].read_text().splitlines()))
     assert [row["variant"] for row in rows] == ["without trim", "second half trimmed"]
     results = json.loads(paths["results.json"].read_text())
     assert [one["settings"]["test"] for one in results["tests"]] == ["lat", "study-trim"]

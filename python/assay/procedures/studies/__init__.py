@@ -143,13 +143,16 @@ def _measured(variant: StudyVariant) -> list[StudyStep]:
 def _outline(settings: StudySettings, ground: Ground) -> Outline:
     labels = [variant.label for variant in settings.variants]
     steps = sum(step.samples for variant in settings.variants for step in _measured(variant))
+    timed = (step for variant in settings.variants for step in variant.steps if step.role == "prepare")
+    prepared_ns = sum(step.span_ns * step.samples for step in timed)
+    on_top = (f"timed preparation of {duration_label(prepared_ns)} comes on top",) if prepared_ns else ()
     not_run = tuple(f"{label} not run: {reason}" for label, reason in settings.not_run)
     return Outline(
         what=f"{len(labels)} variants",
         steps=f"{steps} samples",
         step_ns=ground.span_ns(SAMPLE_SECONDS),
-        notes=(f"variants: {', '.join(labels)}", *not_run),
-        facts={"variants": labels, "not_run": dict(settings.not_run)},
+        notes=(f"variants: {', '.join(labels)}", *on_top, *not_run),
+        facts={"variants": labels, "preparation_ns": prepared_ns, "not_run": dict(settings.not_run)},
     )
 
 
