@@ -67,7 +67,7 @@ def main(options: list[str]) -> int:
 
 def run_tests(kernel: Kernel, options: list[str]) -> dict[str, Outcome]:
     """What the guest's tasks said: ``root``, ``tests``, and in ``junit`` the results as XML."""
-    content = Content(modules=[*host_root.MODULES, *emulated.MODULES])
+    content = Content(modules=[*host_root.MODULES, *emulated.MODULES, "dm_mod"])
     pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=240", "--junitxml=/run/junit.xml"]
     environment = {
         "ASSAY_EMULATED_DRIVES": "1",

@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStep", "NativeStimulus", "hands_to_workers", "place_segments", "toml_positions"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "hands_to_workers", "place_segments", "toml_positions"]
 
 @final
 class NativeCounters:
@@ -65,6 +65,35 @@ class NativeDirection:
     def window_bytes(self, /) -> int: ...
     @property
     def window_io_count(self, /) -> int: ...
+
+@final
+class NativeStallGauge:
+    """
+    A thread that is woken once per millisecond and sees how late it was; it runs from its making to `finish`.
+    """
+    def __new__(cls, /) -> NativeStallGauge: ...
+    def finish(self, /) -> NativeStalls | None:
+        """
+        End it and tell what it saw; None where that was done before.
+        """
+
+@final
+class NativeStalls:
+    """
+    What a gauge saw; the fields are those of `assay.records.HostRecord` that it knows.
+    """
+    @property
+    def gauge_cpu_ns(self, /) -> int: ...
+    @property
+    def late_ns_max(self, /) -> int: ...
+    @property
+    def late_ns_p999(self, /) -> int: ...
+    @property
+    def span_ns(self, /) -> int: ...
+    @property
+    def stalled_ns(self, /) -> int: ...
+    @property
+    def stalls(self, /) -> list[tuple[int, int]]: ...
 
 @final
 class NativeStep:
@@ -138,9 +167,11 @@ class NativeStimulus:
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
+
+        The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
         """
     def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[list[NativeStep], tuple[int, int] | None]:
         """
@@ -168,6 +199,11 @@ class NativeStimulus:
         """
         Free what lies between two places of simulated flash, in bytes, as a trim command does.
         """
+
+def clock_reads(count: SupportsIndex) -> tuple[float, int]:
+    """
+    Read the clock of response times again and again: (nanoseconds per reading, readings that ran back).
+    """
 
 def hands_to_workers(descriptor: SupportsIndex, logical_block_bytes: SupportsIndex) -> bool:
     """

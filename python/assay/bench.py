@@ -7,34 +7,44 @@ from __future__ import annotations
 
 import secrets
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from assay._native import hands_to_workers
 from assay.device.condition import read_condition
-from assay.device.gate import examined, open_drive
+from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
+from assay.device.heat import too_hot
 from assay.device.identity import identify
+from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
-from assay.device.purge import purge_drive
+from assay.device.purge import choose_purge, purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
+from assay.device.transport import HeldDrive, command_set
 from assay.device.trim import trim_range
-from assay.errors import DeviceFailureError, UsageError, ValueRangeError
+from assay.device.write_cache import WriteCache, write_cache_held
+from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
+from assay.host import HostWatch
 from assay.pattern import fill_pattern, leading_range
+from assay.plan import Plan
 from assay.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from assay.device.gate import OpenDrive
+    from assay.device.purge import PurgeWatch
     from assay.device.simulated import SimulatedTarget
-    from assay.plan import Plan
+    from assay.device.write_cache import HeldCache
     from assay.procedures.planned import PlannedTest
     from assay.records import CacheState, DriveIdentity, IoPath, StepRecord
 
+_CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
 _OVERWRITE_BYTES = 128 * KIB
 _OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
 
@@ -44,53 +54,85 @@ class Answers:
     """What the user has confirmed for a real drive.
 
     confirmation : the drive's full identity, typed or given. signatures : types whose destruction is acknowledged.
+    drive_writes_max : how often the run may write the whole drive.
+    all_namespaces : number of namespaces of its controller, if a purge may destroy all of them.
     """
 
     confirmation: str | None = None
     signatures: frozenset[str] = frozenset()
+    drive_writes_max: float = DRIVE_WRITES_MAX
+    all_namespaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """A drive that is held for a run.
 
-    purge : purges it and says how. condition : reads its condition.
+    identity : with the write cache in the state that it has for the run.
+    purge : purges it, watched, and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
     trim : gives what lies between two places back; set_write_cache : sets it until it is set again. Both raise
     ValueRangeError where the drive's ``controls`` do not name them.
+    heat : raises DeviceFailureError where it is as warm as it warns of.
+    watch_host : a block in which the test system is watched; gives None where time is virtual.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
 
     identity: DriveIdentity
     stimulus: Stimulus
-    purge: Callable[[], PurgeRecord]
+    purge: Callable[[PurgeWatch], PurgeRecord]
     verify: Callable[[], None]
+    heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
     trim: Callable[[int, int], None]
     set_write_cache: Callable[[CacheState], None]
+    watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
 
-def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset()) -> DriveIdentity:
+def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()) -> DriveIdentity:
     """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
-    acknowledged : types of signature that may be destroyed.
+    acknowledged : types of signature that may be destroyed. kept : paths that must not lie on the drive.
     Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError, UsageError.
     """
     if is_simulated(plan.drive):
-        if plan.io_path != "auto":
-            raise UsageError("io_path", "is a choice for real drives only", "leave it out for a simulated drive")
+        for key in ("io_path", "purge", "write_cache"):
+            if getattr(plan, key) != Plan.model_fields[key].default:
+                raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
         return parse_simulated(plan.drive).identity
-    return examined(identify(plan.drive, file_target=plan.file_target), acknowledged)
+    drive = identify(plan.drive, file_target=plan.file_target)
+    # A cache that is on can be set; one that is off may be none.
+    if drive.write_cache == "enabled" and command_set(drive) is not None:
+        drive = replace(drive, controls=(*drive.controls, "write-cache"))
+    return examined(drive, acknowledged, kept)
+
+
+def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
+    """The drive with the write cache that it will have in a run, if it lets itself be told.
+
+    demanded : by the edition. Worked: enabled now, ``--write-cache off`` -> disabled.
+    """
+    if plan.write_cache == "as-is" or command_set(drive) is None:
+        return drive
+    return replace(drive, write_cache=_CACHES[plan.write_cache] or demanded)
 
 
 @contextmanager
 def open_bench(
-    plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest], *, answers: Answers, seed: int
+    plan: Plan,
+    drive: DriveIdentity,
+    tests: Sequence[PlannedTest],
+    *,
+    answers: Answers,
+    seed: int,
+    kept: tuple[Path, ...] = (),
 ) -> Iterator[Bench]:
     """Hold the drive for a run; let go of it, and restore its queue, at the end.
+
+    kept : paths that must not lie on the drive, such as the run folder.
 
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
@@ -98,7 +140,7 @@ def open_bench(
         with _simulated(plan, drive, seed) as bench:
             yield bench
     else:
-        with _real(plan, drive, tests, answers, seed) as bench:
+        with _real(plan, drive, tests, answers=answers, seed=seed, kept=kept) as bench:
             yield bench
 
 
@@ -107,7 +149,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
     target = parse_simulated(plan.drive)
     with _simulated_stimulus(target, seed) as stimulus:
 
-        def purge() -> PurgeRecord:
+        def purge(_: PurgeWatch) -> PurgeRecord:
             span_ns = stimulus.purge_simulated() or 0
             return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
 
@@ -119,6 +161,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             stimulus=stimulus,
             purge=purge,
             verify=lambda: None,
+            heat=lambda: None,
             condition=condition,
             trim=stimulus.trim_simulated,
             set_write_cache=lambda state: stimulus.switch_write_cache_simulated(enabled=state == "enabled"),
@@ -145,7 +188,13 @@ def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus
 
 @contextmanager
 def _real(
-    plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest], answers: Answers, seed: int
+    plan: Plan,
+    drive: DriveIdentity,
+    tests: Sequence[PlannedTest],
+    *,
+    answers: Answers,
+    seed: int,
+    kept: tuple[Path, ...],
 ) -> Iterator[Bench]:
     _refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
@@ -157,17 +206,41 @@ def _real(
         thread_count=max(demand.thread_count for demand in demands),
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
         seed=seed,
+        written_bytes=sum(test.written_bytes for test in tests),
+        kept=kept,
+        pin=plan.pin,
     ) as (held, stimulus, queue):
-        yield Bench(
-            identity=drive,
-            stimulus=stimulus,
-            purge=lambda: purge_drive(held, lambda: overwrite(stimulus, drive, drive.capacity_bytes)),
-            verify=held.verify,
-            condition=lambda: read_condition(drive),
-            trim=lambda first, end: trim_range(held, first, end),
-            set_write_cache=lambda _: _refuse_cache(drive),
-            queue=queue,
+        offers = choose_purge(
+            held,
+            lambda: overwrite(stimulus, drive, drive.capacity_bytes),
+            wanted=plan.purge,
+            all_namespaces=answers.all_namespaces,
         )
+        with _cache_held(plan, held, tests) as cache:
+
+            def purge(watch: PurgeWatch) -> PurgeRecord:
+                record = purge_drive(held, offers, watch)
+                cache.check()
+                return record
+
+            yield Bench(
+                identity=replace(drive, write_cache=cache.state),
+                stimulus=stimulus,
+                purge=purge,
+                verify=held.verify,
+                heat=lambda: _refuse_heat(drive),
+                condition=lambda: read_condition(drive),
+                trim=lambda first, end: trim_range(held, first, end),
+                set_write_cache=cache.switch,
+                watch_host=HostWatch,
+                queue=queue | cache.facts,
+            )
+
+
+def _cache_held(plan: Plan, held: OpenDrive, tests: Sequence[PlannedTest]) -> AbstractContextManager[HeldCache]:
+    wanted = _CACHES[plan.write_cache] or tests[0].settings.write_cache_required
+    cache = WriteCache(held.identity, HeldDrive(held.fd), command_set(held.identity))
+    return write_cache_held(held.identity, cache, None if plan.write_cache == "as-is" else wanted)
 
 
 @contextmanager
@@ -179,25 +252,35 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    pin: str = "auto",
     io_path: IoPath | Literal["auto"] = "auto",
+    written_bytes: int = 0,
+    kept: tuple[Path, ...] = (),
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
-    hands the I/Os of a ring to worker threads.
+    hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
+    written_bytes : what is known to be written. kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
+    placement = place_threads(drive, thread_count, pin)
     with (
         open_drive(
             drive,
             confirmation=answers.confirmation,
             acknowledged_signatures=answers.signatures,
             needed_bytes=needed_bytes,
+            written_bytes=written_bytes,
+            drive_writes_max=answers.drive_writes_max,
+            kept=kept,
         ) as held,
         merging_off(drive) as queue,
+        _descriptor(held, io_path, transfer_bytes_max) as descriptor,
         Stimulus.real(
-            held.fd,
+            descriptor,
             capacity_bytes=drive.capacity_bytes,
             logical_block_bytes=drive.logical_block_bytes,
             thread_count=thread_count,
@@ -205,10 +288,40 @@ def hold_drive(
             data_origin=secrets.randbits(64),
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
+            placement=placement,
             path=_probed(held, drive) if io_path == "auto" else io_path,
         ) as stimulus,
     ):
         yield held, stimulus, queue
+
+
+@contextmanager
+def change_told(verify: Callable[[], None]) -> Iterator[None]:
+    """Look at the drive anew after any failure, and say in it where it is no longer the one that was named.
+
+    verify : raises AssayError where it is another one. Nothing more is sent to the drive.
+    """
+    try:
+        yield
+    except DeviceFailureError as failure:
+        try:
+            verify()
+        except AssayError as change:
+            reason = f"{failure.reason}, and the drive is not the one that was named: {change.reason}"
+            raise DeviceFailureError(failure.thing, reason, failure.remedy) from failure
+        raise
+
+
+def _refuse_heat(drive: DriveIdentity) -> None:
+    if reason := too_hot(drive):
+        raise DeviceFailureError(drive.path, reason, "let it cool down, see to its air flow and run again")
+
+
+def _descriptor(held: OpenDrive, io_path: str, transfer_bytes_max: int) -> AbstractContextManager[int]:
+    """What the I/Os go to; a purge may overwrite the drive."""
+    if io_path != "passthrough":
+        return nullcontext(held.fd)
+    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, _OVERWRITE_BYTES))
 
 
 def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
@@ -248,10 +361,6 @@ def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
             for errno, count in direction.errors.items():
                 total[errno] = total.get(errno, 0) + count
     return total
-
-
-def _refuse_cache(drive: DriveIdentity) -> None:
-    raise ValueRangeError(drive.path, "its write cache cannot be set here", "leave out the write-cache study")
 
 
 def _refuse_without_memory(tests: Sequence[PlannedTest]) -> None:

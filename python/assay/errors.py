@@ -12,6 +12,10 @@ AssayError
 │   ├── PartitionError       a partition instead of the whole disk
 │   ├── SignatureError       something is on it and was not acknowledged
 │   ├── TooSmallError        the procedure needs more capacity
+│   ├── UnsupportedDriveError a kind that cannot be tested: zoned
+│   ├── WearError            would be written more often than allowed
+│   ├── OverheatedError      as warm as the drive warns of
+│   ├── FolderBusyError      another run writes to this run folder
 │   ├── IdentityError        ambiguous, replaced, or changed identity
 │   └── ConfirmationError    confirmation missing or wrong
 ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
@@ -110,6 +114,30 @@ class TooSmallError(GateRefusedError):
     """The drive is too small for the procedure."""
 
     slug = "too-small"
+
+
+class UnsupportedDriveError(GateRefusedError):
+    """The drive is of a kind that cannot be tested."""
+
+    slug = "unsupported-drive"
+
+
+class WearError(GateRefusedError):
+    """The run would write the drive more often than is allowed."""
+
+    slug = "wear"
+
+
+class OverheatedError(GateRefusedError):
+    """The drive is at or above its warning temperature."""
+
+    slug = "overheated"
+
+
+class FolderBusyError(GateRefusedError):
+    """Another run writes to the run folder."""
+
+    slug = "folder-busy"
 
 
 class IdentityError(GateRefusedError):

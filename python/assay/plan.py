@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
 from assay.profile import WorkloadName, load_profile
-from assay.records import DataPattern, Demand, IoPath, SaturationStop
+from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
@@ -218,7 +218,10 @@ class Plan(Strict):
     drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
     seed : of the address streams and segment places; None draws one, which the report states.
     capture : keep every completion of what is measured: its time and response time, or also its place and size.
+    pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
     io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
+    purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
+    write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -231,7 +234,10 @@ class Plan(Strict):
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
+    pin: str = "auto"
     io_path: IoPath | Literal["auto"] = "auto"
+    purge: PurgeMethod | Literal["auto"] = "auto"
+    write_cache: Literal["edition", "on", "off", "as-is"] = "edition"
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()
@@ -243,6 +249,13 @@ class Plan(Strict):
     xsr: DemandOptions = DemandOptions()
     study: StudyOptions = StudyOptions()
     data: DataOptions = DataOptions()
+
+    @field_validator("pin")
+    @classmethod
+    def _cpus(cls, pin: str) -> str:
+        if re.fullmatch(r"auto|none|\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", pin, re.ASCII) is None:
+            raise ValueError("give auto, none, or CPUs such as 0,2,4-7")
+        return pin
 
     def resolved(self) -> Plan:
         """The plan with what the suite implies filled in, checked against the world.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay._native import NativeStimulus
 from assay.errors import StoreError
-from assay.records import DirectionRecord, KernelCounters, StepRecord
+from assay.records import DirectionRecord, KernelCounters, Placement, StepRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +24,13 @@ _PATHS = {
     "synchronous": "one system call per I/O",
     "polled": "ring, completions polled for by the stimulus thread",
     "kernel-thread": "ring, submissions polled for by a thread of the kernel",
+    "passthrough": "NVMe commands over a ring, past the block layer",
+}
+
+_FREE = Placement()
+_PASSTHROUGH = {
+    "transfer buffers": "mapped for every command",
+    "kernel counters": "unknown: the kernel does not count I/Os on this path",
 }
 
 
@@ -43,6 +50,7 @@ class Stimulus:
 
     def __init__(self, native: NativeStimulus) -> None:
         self._native = native
+        self._threads = ""
 
     @classmethod
     def simulated(cls, card: object, *, seed: int, epoch_wall_ns: int) -> Self:
@@ -83,6 +91,7 @@ class Stimulus:
         counters_path: str | None,
         transfer_bytes_max: int = 0,
         path: IoPath = "interrupt",
+        placement: Placement = _FREE,
     ) -> Self:
         """Drive a device or file through the gate's descriptor.
 
@@ -91,11 +100,13 @@ class Stimulus:
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
         path : the way that I/Os take; ``synchronous`` serves programs with one I/O at a time per thread, others go over
         a ring all the same. ``polled`` takes a drive with queues for polling (one read of its first block tells),
-        ``kernel-thread`` two idle processors per thread on a host of at least four.
+        ``kernel-thread`` two idle processors per thread on a host of at least four, ``passthrough`` a descriptor of
+        ``gate.open_passthrough``; it has no counters.
+        placement : CPUs of the threads.
         Raises ValueRangeError where the drive or the host cannot serve the path, DeviceFailureError where the drive
-        cannot be opened.
+        cannot be opened or a thread cannot be kept on its CPU.
         """
-        return cls(
+        stimulus = cls(
             NativeStimulus.real(
                 descriptor,
                 capacity_bytes,
@@ -104,10 +115,13 @@ class Stimulus:
                 seed,
                 data_origin,
                 transfer_bytes_max,
-                counters_path,
+                None if path == "passthrough" else counters_path,
                 path,
+                list(placement.cpus),
             )
         )
+        stimulus._threads = placement.text
+        return stimulus
 
     def run(
         self,
@@ -170,14 +184,13 @@ class Stimulus:
         path, errno, deferred, counter_clock = how
         refused = f"not registered: {os.strerror(errno)} (memory lock limit, or too many)" if errno else None
         clock = "time stamp counter, calibrated" if counter_clock else "monotonic clock of the kernel"
+        always = {"I/O path": _PATHS[path], "clock": clock, "threads": self._threads}
         if path == "synchronous":
-            return {"I/O path": _PATHS[path], "clock": clock}
-        return {
-            "I/O path": _PATHS[path],
-            "transfer buffers": refused or "registered",
-            "clock": clock,
-            "completions": "run by the stimulus thread" if deferred else "run by the kernel at any time",
-        }
+            return always
+        completions = {"completions": "run by the stimulus thread" if deferred else "run by the kernel at any time"}
+        if path == "passthrough":
+            return {**always, **completions, **_PASSTHROUGH}
+        return {**always, **completions, "transfer buffers": refused or "registered"}
 
     def close(self) -> None:
         """End the threads and let go of the drive."""

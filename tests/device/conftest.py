@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from assay.records import Placement
 from assay.stimulus import Stimulus
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def stimulus_on(  # one keyword per fact of the drive
     sector_bytes: int = 512,
     counters_path: str | None = None,
     io_path: IoPath = "interrupt",
+    placement: Placement | None = None,
 ) -> Iterator[Stimulus]:
     """The stimulus straight on a device or file that a test made itself; ``flags`` join O_DIRECT when it is opened."""
     descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
@@ -69,6 +71,7 @@ def stimulus_on(  # one keyword per fact of the drive
             seed=1,
             data_origin=1,
             counters_path=counters_path,
+            placement=placement or Placement(),
             path=io_path,
         ) as stimulus:
             yield stimulus

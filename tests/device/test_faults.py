@@ -112,3 +112,28 @@ def test_an_absurd_demand_is_refused_before_anything_is_touched(loop_drive: Loop
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         with Path(path).open("rb") as device:
             assert device.read(4) == b"mark"
+
+
+def test_a_drive_that_failed_and_is_another_one_by_then_is_told_so(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    with running(*on_device(path, tmp_path / "run")) as process:
+        wait_for(process, "round 1")
+        os.truncate(tmp_path / "loop0.img", 1 << 20)
+        subprocess.run(["/usr/sbin/losetup", "--set-capacity", path], check=True)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 4, error
+    assert "and the drive is not the one that was named: its size changed to 1048576 bytes" in error
+
+
+def test_a_drive_that_turns_read_only_ends_the_run_with_no_further_write(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive(SIZE)
+    with running(*on_device(path, tmp_path / "run")) as process:
+        wait_for(process, "round 1")
+        subprocess.run(["/usr/sbin/blockdev", "--setro", path], check=True)
+        try:
+            _, error = process.communicate(timeout=60)
+        finally:
+            # A loop device keeps this even when another image is attached to it.
+            subprocess.run(["/usr/sbin/blockdev", "--setrw", path], check=True)
+    assert process.returncode == 4, error
+    assert "and the drive is not the one that was named: it turned read-only" in error

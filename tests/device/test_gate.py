@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device import gate
-from assay.device.gate import OpenDrive, open_drive, refusals
+from assay.device.gate import OpenDrive, claim, facts, open_drive, refusals, system
 from assay.device.identity import identify
 from assay.device.listing import list_drives
 from assay.device.sysfs import Disk
@@ -100,9 +99,9 @@ def partitioned(node: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def mounted(node: str, folder: Path) -> Iterator[None]:
-    command("mkfs.ext4", "-q", "-F", node)
+    command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", node)
     folder.mkdir()
-    command("mount", node, str(folder))
+    command("mount", "-o", "noatime", node, str(folder))
     try:
         yield
     finally:
@@ -222,7 +221,7 @@ def test_refuses_a_drive_that_somebody_has_locked(loop_drive: LoopDrive, image: 
 def test_waits_for_a_claim_that_lasts_a_moment_only(loop_drive: LoopDrive, monkeypatch: pytest.MonkeyPatch) -> None:
     drive = block(loop_drive(SIZE_BYTES))
     holder = [os.open(drive.path, os.O_RDONLY | os.O_EXCL)]
-    monkeypatch.setattr(gate, "_CLAIM_PAUSE_S", 0)
+    monkeypatch.setattr(claim, "_PAUSE_S", 0)
     real = os.open
 
     def release_after(path: str, flags: int) -> int:
@@ -265,7 +264,7 @@ def test_refuses_a_drive_far_beneath_the_running_system(
         upper = command("losetup", "--find", "--show", str(file))
         try:
             with mounted(upper, tmp_path / "upper"):
-                monkeypatch.setattr(gate, "_SYSTEM_PATHS", (str(tmp_path / "upper"),))
+                monkeypatch.setattr(system, "PATHS", (str(tmp_path / "upper"),))
                 refused(lower, DriveBusyError, image, f"backs the running system .{tmp_path / 'upper'}")
         finally:
             command("losetup", "--detach", upper)
@@ -305,7 +304,7 @@ def test_refuses_a_drive_that_cannot_be_searched_for_signatures(
     loop_drive: LoopDrive, image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive = block(loop_drive(SIZE_BYTES))
-    monkeypatch.setattr(gate, "_WIPEFS", "/nonexistent/wipefs")
+    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", "/nonexistent/wipefs")
     refused(drive, IdentityError, image, "cannot be told")
 
 
@@ -341,7 +340,7 @@ def test_refuses_a_drive_whose_identity_another_one_carries(
     loop_drive: LoopDrive, image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive = block(loop_drive(SIZE_BYTES))
-    monkeypatch.setattr(gate, "twins", lambda _: ("/dev/sdz",))
+    monkeypatch.setattr(facts, "twins", lambda _: ("/dev/sdz",))
     refused(drive, IdentityError, image, "ambiguous.*/dev/sdz")
 
 

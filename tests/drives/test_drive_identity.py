@@ -42,10 +42,13 @@ def test_a_hostile_serial_stays_text_and_is_what_must_be_confirmed(drive: FindDr
     assert json.loads(said)["serial"] == "<script>=1+1"
 
 
-def test_two_namespaces_of_one_serial_are_ambiguous(drive: FindDrive) -> None:
-    found = drive("Q-NVME-TWIN")
-    with pytest.raises(IdentityError, match=r"same identity 'Q-NVME-TWIN' as /dev/nvme\dn2"), held(found):
-        pass
+def test_two_namespaces_of_one_serial_are_told_apart_by_their_number(drive: FindDrive) -> None:
+    first = drive("Q-NVME-TWIN")
+    second = identify(f"{first.path[:-1]}2", file_target=False)
+    assert (first.id, second.id) == ("Q-NVME-TWIN:1", "Q-NVME-TWIN:2")
+    with held(first) as (one, _, _), held(second) as (other, _, _):
+        one.verify()
+        other.verify()
 
 
 def test_an_nvme_controller_is_refused_by_naming_its_namespaces(drive: FindDrive) -> None:

@@ -55,11 +55,11 @@ def test_the_slot_of_the_controller_is_not_the_link_of_a_sata_drive(tmp_path: Pa
 def test_smartctl_gives_wear_and_temperature_whatever_its_exit_code(tmp_path: Path) -> None:
     make_disk(tmp_path, "sdb")
     command = tmp_path / "smartctl"
-    answer = '{"temperature":{"current":41},"nvme_smart_health_information_log":{"percentage_used":0}}'
+    answer = '{"temperature":{"current":41},"nvme_smart_health_information_log":{"percentage_used":0,"media_errors":3}}'
     command.write_text(f"#!/bin/sh\necho '{answer}'\nexit 4\n")
     command.chmod(0o755)
     found = read_condition(drive("sdb"), sysfs=tmp_path, smartctl=str(command))
-    assert found == DriveCondition(temperature_c=41.0, wear_used_pct=0.0)
+    assert found == DriveCondition(temperature_c=41.0, wear_used_pct=0.0, health={"media_errors": 3})
     command.write_text("#!/bin/sh\necho '[\"hostile\"]'\n")
     assert read_condition(drive("sdb"), sysfs=tmp_path, smartctl=str(command)) == DriveCondition()
 

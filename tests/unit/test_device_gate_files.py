@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from assay.device import gate
-from assay.device.gate import OpenDrive, open_drive, refusals
+from assay.device.gate import OpenDrive, claim, confirm, examined, facts, open_drive, refusals
 from assay.device.identity import identify
 from assay.errors import (
     AssayError,
@@ -95,7 +94,7 @@ def test_refuses_a_file_that_another_run_holds(target: DriveIdentity) -> None:
 
 
 def test_refuses_a_file_that_is_swapped_to(target: DriveIdentity, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "_swap_paths", lambda: [target.path])
+    monkeypatch.setattr("assay.device.gate.mounts.swap_paths", lambda: [target.path])
     refused(target, DriveBusyError, "swap on")
 
 
@@ -131,7 +130,7 @@ def test_every_way_to_fail_at_opening_has_its_error(
     def fail(*_: object) -> NoReturn:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(gate, "_claim", fail)
+    monkeypatch.setattr(claim, "_claim", fail)
     refused(target, error, text)
 
 
@@ -142,11 +141,37 @@ def test_refuses_where_the_search_for_signatures_speaks_nonsense(
     tool = tmp_path / "wipefs"
     tool.write_bytes(b"#!/bin/sh\ncat <<'END'\n" + output + b"\nEND\n")
     tool.chmod(0o700)
-    monkeypatch.setattr(gate, "_WIPEFS", str(tool))
+    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", str(tool))
     refused(target, IdentityError, "cannot be told")
 
 
 def test_a_confirmation_is_quoted_for_the_shell(target: DriveIdentity) -> None:
     with pytest.raises(ConfirmationError) as caught:
-        gate._refuse_unconfirmed(replace(target, id="it's; $(rm)"), None)
+        confirm.refuse_unconfirmed(facts.Request(identity=replace(target, id="it's; $(rm)")), -1)
     assert caught.value.remedy.endswith("""--yes-destroy 'it'"'"'s; $(rm)'""")
+
+
+def test_what_cannot_be_searched_is_listed_with_its_reason(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", "false")
+    expected = "what is on it cannot be told (wipefs ended with exit code 1)"
+    assert examined(target).refusals == (expected,)
+
+
+def test_a_device_that_the_kernel_does_not_know_is_refused(target: DriveIdentity) -> None:
+    assert refusals(replace(target, kind="block")) == ("the kernel does not know this device",)
+
+
+def test_a_drive_that_may_not_be_opened_is_no_drive_in_use(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(claim, "_claim", fail)
+    assert claim.claimed(target.path) == ()
+
+
+def test_a_node_that_vanishes_is_told_as_it_is() -> None:
+    assert claim.claimed("/nonexistent/assay") == ("busy: no such file or directory",)

@@ -61,6 +61,19 @@ def test_an_nvme_drive_is_its_serial(tmp_path: Path) -> None:
     assert drive.wwn == "eui.0025385b71b00a31"
 
 
+def test_a_namespace_is_told_from_its_controller(tmp_path: Path) -> None:
+    place = "pci0000:00/0000:01:00.0/nvme/nvme3"
+    ids = {"eui": "00 25 38 5b 71 b0 0a 31", "nguid": "<script>\u202e"}
+    make_disk(tmp_path, "nvme3n2", place, nsid="2", **ids)
+    make_disk(tmp_path, "nvme3n1", place, nsid="1")
+    (tmp_path / "devices/pci0000:00/0000:01:00.0/numa_node").write_text("1\n")
+    drive = disk_identity("nvme3n2", sysfs=tmp_path)
+    assert (drive.controller, drive.namespace_id, drive.namespace_count, drive.numa_node) == ("nvme3", 2, 2, 1)
+    assert (drive.eui, drive.nguid) == ("00 25 38 5b 71 b0 0a 31", "<script>\\xe2\\x80\\xae")
+    other = disk_identity("nvme3n1", sysfs=tmp_path)
+    assert (other.namespace_id, other.eui) == (1, None)
+
+
 def test_a_sata_drive_gives_model_and_firmware_uncut(tmp_path: Path) -> None:
     make_disk(
         tmp_path,

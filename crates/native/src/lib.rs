@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 mod disk_card;
 mod errors;
+mod gauge;
 mod paths;
 mod positions;
 mod records;
@@ -17,6 +18,8 @@ mod trace;
 /// The native half of Assay.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::gauge::{NativeStallGauge, NativeStalls, clock_reads};
     #[pymodule_export]
     use crate::paths::hands_to_workers;
     #[pymodule_export]

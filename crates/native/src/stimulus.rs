@@ -79,6 +79,8 @@ impl NativeStimulus {
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
+    ///
+    /// The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
@@ -92,6 +94,7 @@ impl NativeStimulus {
         transfer_bytes_max: u64,
         counters_path: Option<PathBuf>,
         path: &str,
+        cpus: Vec<u32>,
     ) -> PyResult<Self> {
         let path = path_of(path)?;
         if path == Path::KernelThread {
@@ -99,7 +102,7 @@ impl NativeStimulus {
         }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
-        for lane in 0..u64::from(thread_count) {
+        for (lane, cpu) in (0..u64::from(thread_count)).zip(lane_cpus(&cpus)) {
             let target = Target {
                 descriptor: duplicate(descriptor).map_err(|error| io_error(&error))?,
                 info,
@@ -107,6 +110,7 @@ impl NativeStimulus {
                 data_origin: data_origin ^ (lane << 48),
                 transfer: Bytes(transfer_bytes_max),
                 path,
+                cpu,
             };
             openers.push(move || UringDevice::new(target));
         }
@@ -207,6 +211,11 @@ impl NativeStimulus {
         let engine = self.engine.take();
         py.detach(|| drop(engine));
     }
+}
+
+/// The CPU of every lane in turn, without an end.
+fn lane_cpus(cpus: &[u32]) -> impl Iterator<Item = Option<u32>> {
+    cpus.iter().copied().map(Some).cycle().chain(std::iter::repeat(None))
 }
 
 fn no_state() -> PyErr {

@@ -64,7 +64,9 @@ impl Buffers {
         (part as usize * self.slot_count as usize + slot as usize) * self.transfer
     }
 
+    /// Called in the lane's thread: the first touch decides at which NUMA node a page lies, of those to read into as well.
     fn fill(&mut self) {
+        self.memory.touch();
         for index in 0..self.data.len() as u32 {
             for slot in 0..self.slot_count {
                 let place = self.place(index + 1, slot);

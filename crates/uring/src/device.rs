@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
+use crate::affinity::pin_this_thread;
 use crate::buffers::Buffers;
 use crate::clock;
 use crate::counters::CounterFile;
+use crate::passthrough::PassthroughQueue;
 use crate::path::Path;
 use crate::queue::RingQueue;
 use crate::synchronous::SynchronousQueue;
@@ -30,6 +32,8 @@ pub struct Target {
     pub transfer: Bytes,
     /// The way that the I/Os take.
     pub path: Path,
+    /// The CPU that the lane's thread stays on, if any.
+    pub cpu: Option<u32>,
 }
 
 /// Duplicate the gate's descriptor for a lane; the gate keeps its own.
@@ -70,15 +74,21 @@ pub struct UringDevice {
 enum Queue {
     Ring(RingQueue),
     Synchronous(SynchronousQueue),
+    Passthrough(PassthroughQueue),
 }
 
 impl UringDevice {
-    /// Take over a lane's descriptor.
+    /// Take over a lane's descriptor and, where one is named, keep the calling thread on its CPU, so that everything the
+    /// lane touches first lies at that CPU's NUMA node.
     ///
     /// # Errors
-    /// When the disk's counters cannot be opened; `EOPNOTSUPP` where completions are to be polled for and the drive has no
-    /// queues for that, which one read of its first block tells.
+    /// When the CPU cannot be used or the disk's counters cannot be opened; `EOPNOTSUPP` where completions are to be polled
+    /// for and the drive has no queues for that, which one read of its first block tells.
     pub fn new(target: Target) -> io::Result<Self> {
+        if let Some(cpu) = target.cpu {
+            let named = |error| io::Error::new(io::Error::kind(&error), format!("CPU {cpu} cannot be used: {error}"));
+            pin_this_thread(cpu).map_err(named)?;
+        }
         if target.path == Path::Polled {
             probe_polling(&target)?;
         }
@@ -123,6 +133,7 @@ impl Device for UringDevice {
     fn submit(&mut self, io: Io) {
         match self.queue.as_mut().expect("prepare comes before submit") {
             Queue::Ring(ring) => ring.submit(&io),
+            Queue::Passthrough(queue) => queue.submit(&io),
             Queue::Synchronous(queue) => queue.submit(self.target.descriptor.as_fd(), &io),
         }
     }
@@ -131,6 +142,7 @@ impl Device for UringDevice {
     fn reap(&mut self, completions: &mut Vec<Completion>, deadline: Nanos) -> Result<(), Errno> {
         match &mut self.queue {
             Some(Queue::Ring(ring)) => ring.reap(completions, deadline).map_err(|error| errno(&error))?,
+            Some(Queue::Passthrough(queue)) => queue.reap(completions, deadline).map_err(|error| errno(&error))?,
             Some(Queue::Synchronous(queue)) => queue.reap(completions, deadline),
             None => clock::sleep_until(deadline),
         }
@@ -148,6 +160,10 @@ impl Queue {
         let buffers = Buffers::new(target.data_origin, data, slot_count, transfer)?;
         match target.path {
             Path::Synchronous if slot_count == 1 => Ok(Self::Synchronous(SynchronousQueue::new(buffers))),
+            Path::Passthrough => {
+                let block = target.info.logical_block;
+                PassthroughQueue::new(target.descriptor.as_fd(), block, slot_count, buffers).map(Self::Passthrough)
+            }
             // More than one at a time need a ring.
             Path::Synchronous => Self::ring(target, slot_count, buffers, Path::Interrupt),
             path => Self::ring(target, slot_count, buffers, path),
@@ -164,6 +180,7 @@ impl Queue {
             Self::Ring(ring) => {
                 (path != Path::Synchronous || slot_count > 1) && ring.buffers.serves(data, slot_count, transfer)
             }
+            Self::Passthrough(queue) => queue.buffers.serves(data, slot_count, transfer),
             Self::Synchronous(queue) => queue.buffers.serves(data, slot_count, transfer),
         }
     }
@@ -176,6 +193,12 @@ impl Queue {
                 registration_refused: ring.registration_refused,
                 deferred_completions: ring.deferred_completions(),
                 counter_clock,
+            },
+            Self::Passthrough(queue) => Disclosure {
+                path: Path::Passthrough,
+                deferred_completions: queue.deferred_completions(),
+                counter_clock,
+                ..Disclosure::default()
             },
             Self::Synchronous(_) => Disclosure { path: Path::Synchronous, counter_clock, ..Disclosure::default() },
         }

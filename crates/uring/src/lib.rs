@@ -2,7 +2,9 @@
 //!
 //! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
 
+pub mod affinity;
 pub mod device;
+pub mod gauge;
 pub mod null;
 pub mod path;
 pub mod processors;
@@ -12,6 +14,7 @@ mod buffers;
 mod clock;
 mod counters;
 mod memory;
+mod passthrough;
 mod payload;
 mod queue;
 mod ring;

@@ -5,6 +5,8 @@ use std::ptr::NonNull;
 
 /// Huge pages keep a large transfer physically contiguous, so that the block layer does not split it.
 const ALIGNMENT: usize = 2 << 20;
+/// The smallest that there is.
+const PAGE: usize = 4096;
 
 /// An anonymous mapping, zeroed, aligned for huge pages.
 pub(crate) struct Memory {
@@ -43,6 +45,12 @@ impl Memory {
         Ok(Self { base, mapped, mapped_bytes, bytes })
     }
 
+    /// Bring every page into being.
+    pub(crate) fn touch(&mut self) {
+        let bytes = self.bytes;
+        self.slice_mut(0, bytes).iter_mut().step_by(PAGE).for_each(|byte| *byte = 0);
+    }
+
     pub(crate) fn slice_mut(&mut self, offset: usize, length: usize) -> &mut [u8] {
         assert!(offset + length <= self.bytes, "the slice lies inside the mapping");
         // SAFETY: inside the mapping by the assertion, and borrowed from its only owner.
@@ -60,5 +68,27 @@ impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: exactly the range that was mapped; the kernel keeps pages of I/Os in flight pinned by itself.
         unsafe { libc::munmap(self.mapped.as_ptr().cast(), self.mapped_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many pages of the memory are there.
+    fn resident(memory: &Memory) -> usize {
+        let mut pages = vec![0_u8; memory.bytes.div_ceil(PAGE)];
+        // SAFETY: the range is mapped, and the kernel writes one byte per page of it.
+        let result = unsafe { libc::mincore(memory.base.as_ptr().cast(), memory.bytes, pages.as_mut_ptr()) };
+        assert_eq!(result, 0, "{}", io::Error::last_os_error());
+        pages.iter().filter(|page| **page & 1 == 1).count()
+    }
+
+    #[test]
+    fn a_touch_brings_every_page_into_being() {
+        let mut memory = Memory::new(3 * ALIGNMENT + 5 * PAGE).expect("memory is had");
+        assert_eq!(resident(&memory), 0);
+        memory.touch();
+        assert_eq!(resident(&memory), 3 * ALIGNMENT / PAGE + 5);
     }
 }

@@ -15,15 +15,18 @@ pub enum Path {
     Polled,
     /// Over a ring that a thread of the kernel watches, which takes a processor of its own.
     KernelThread,
+    /// `NVMe` commands over a ring, on the namespace's character device; the block layer neither sees nor counts them.
+    Passthrough,
 }
 
 impl Path {
     /// All of them with the names they have in options and reports.
-    pub const NAMES: [(&'static str, Self); 4] = [
+    pub const NAMES: [(&'static str, Self); 5] = [
         ("interrupt", Self::Interrupt),
         ("synchronous", Self::Synchronous),
         ("polled", Self::Polled),
         ("kernel-thread", Self::KernelThread),
+        ("passthrough", Self::Passthrough),
     ];
 
     /// The path of a name.

@@ -22,7 +22,8 @@ const COUNT: u64 = 600;
 /// A file without a name, and what half reads and half writes on it did.
 fn run(path: Path, queue_depth: u32) -> StepRecord {
     let info = DeviceInfo { capacity: Bytes(CAPACITY), logical_block: Bytes(512) };
-    let target = Target { descriptor: file(), info, counters: None, data_origin: 1, transfer: Bytes(4096), path };
+    let target =
+        Target { descriptor: file(), info, counters: None, data_origin: 1, transfer: Bytes(4096), path, cpu: None };
     let step = StepSpec {
         pattern: AccessPattern::uniform(4096, 0.5, 1.0),
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
@@ -77,7 +78,7 @@ fn a_thread_of_the_kernel_carries_every_io_whole() {
 #[test]
 fn a_ring_that_nothing_comes_back_from_is_left_at_the_deadline() {
     for path in [Path::Interrupt, Path::Polled, Path::KernelThread] {
-        let mut ring = Ring::new(4, path).expect("a ring");
+        let mut ring = Ring::<io_uring::squeue::Entry>::new(4, path).expect("a ring");
         let deadline = Nanos(clock::monotonic().0 + 20_000_000);
         while clock::monotonic() < deadline {
             ring.wait(deadline).expect("waits");
@@ -92,7 +93,7 @@ fn a_ring_that_nothing_comes_back_from_is_left_at_the_deadline() {
 #[test]
 fn rings_that_are_gone_leave_no_place_taken() {
     for _ in 0..64 {
-        let ring = Ring::new(4, Path::Interrupt).expect("a ring");
+        let ring = Ring::<io_uring::squeue::Entry>::new(4, Path::Interrupt).expect("a ring");
         assert!(ring.is_registered(), "the kernel is too old for this test, or a place was not given back");
     }
 }

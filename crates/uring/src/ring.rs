@@ -5,8 +5,9 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::thread::{self, ThreadId};
 
 use assay_core::contract::Nanos;
+use io_uring::cqueue::{self, CompletionQueue};
 use io_uring::types::Timespec;
-use io_uring::{CompletionQueue, IoUring, Submitter, squeue};
+use io_uring::{IoUring, Submitter, squeue};
 
 use crate::clock;
 use crate::path::Path;
@@ -22,8 +23,8 @@ const REGISTER_RING_FDS: u32 = 20;
 const UNREGISTER_RING_FDS: u32 = 21;
 
 /// A ring for so many I/Os at a time; used by the thread that made it.
-pub(crate) struct Ring {
-    inner: IoUring,
+pub(crate) struct Ring<S: squeue::EntryMarker = squeue::Entry, C: cqueue::EntryMarker = cqueue::Entry> {
+    inner: IoUring<S, C>,
     path: Path,
     /// Entries that the kernel has not been told of.
     queued: u32,
@@ -42,10 +43,10 @@ struct Handle {
     flags: u32,
 }
 
-impl Ring {
+impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     pub(crate) fn new(slot_count: u32, path: Path) -> io::Result<Self> {
         let (ring, deferred_completions) = build(slot_count, path)?;
-        let handle = Handle::new(&ring);
+        let handle = Handle::new(ring.as_raw_fd());
         Ok(Self { inner: ring, path, queued: 0, deferred_completions, handle })
     }
 
@@ -67,7 +68,7 @@ impl Ring {
     /// # Safety
     /// What the entry points to lives until its completion.
     #[inline]
-    pub(crate) unsafe fn push(&mut self, entry: &squeue::Entry) {
+    pub(crate) unsafe fn push(&mut self, entry: &S) {
         // SAFETY: as the caller says.
         let pushed = unsafe { self.inner.submission().push(entry) };
         assert!(pushed.is_ok(), "the ring has an entry for every slot");
@@ -80,12 +81,12 @@ impl Ring {
         match self.path {
             Path::Polled => self.poll(deadline),
             Path::KernelThread => self.wait_for_kernel_thread(deadline),
-            Path::Interrupt | Path::Synchronous => self.enter_until(deadline),
+            Path::Interrupt | Path::Synchronous | Path::Passthrough => self.enter_until(deadline),
         }
     }
 
     #[inline]
-    pub(crate) fn completions(&mut self) -> CompletionQueue<'_> {
+    pub(crate) fn completions(&mut self) -> CompletionQueue<'_, C> {
         self.inner.completion()
     }
 
@@ -135,12 +136,12 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Drop for Ring<S, C> {
     fn drop(&mut self) {
         // A registered ring would live on; those of another thread go with it.
         if self.handle.registered_by == Some(thread::current().id()) {
             let _ = register(
-                &self.inner,
+                self.inner.as_raw_fd(),
                 UNREGISTER_RING_FDS,
                 &mut RingPlace { index: self.handle.number.cast_unsigned(), ..RingPlace::default() },
             );
@@ -150,10 +151,9 @@ impl Drop for Ring {
 
 impl Handle {
     /// Where registering is refused, the descriptor serves.
-    fn new(ring: &IoUring) -> Self {
-        let descriptor = ring.as_raw_fd();
+    fn new(descriptor: RawFd) -> Self {
         let mut place = RingPlace { index: u32::MAX, reserved: 0, descriptor: descriptor as u64 };
-        if register(ring, REGISTER_RING_FDS, &mut place) {
+        if register(descriptor, REGISTER_RING_FDS, &mut place) {
             let registered_by = Some(thread::current().id());
             Self { number: place.index.cast_signed(), registered_by, flags: ENTER_REGISTERED_RING }
         } else {
@@ -180,20 +180,23 @@ struct RingPlace {
     descriptor: u64,
 }
 
-fn register(ring: &IoUring, operation: u32, place: &mut RingPlace) -> bool {
+fn register(descriptor: RawFd, operation: u32, place: &mut RingPlace) -> bool {
     // SAFETY: one entry of the form that both operations demand, which outlives the call.
-    let done = unsafe { libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), operation, &raw mut *place, 1) };
+    let done = unsafe { libc::syscall(libc::SYS_io_uring_register, descriptor, operation, &raw mut *place, 1) };
     done == 1
 }
 
 /// A ring, and whether its completions are deferred.
-fn build(slot_count: u32, path: Path) -> io::Result<(IoUring, bool)> {
+fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    slot_count: u32,
+    path: Path,
+) -> io::Result<(IoUring<S, C>, bool)> {
     let entries = slot_count.next_power_of_two().max(8);
     if path == Path::KernelThread {
         // Its entries are given back in batches, by when all of them may have completed and been followed by others.
-        return Ok((IoUring::builder().setup_sqpoll(KERNEL_THREAD_IDLE_MS).build(entries * 2)?, false));
+        return Ok((IoUring::<S, C>::builder().setup_sqpoll(KERNEL_THREAD_IDLE_MS).build(entries * 2)?, false));
     }
-    let mut plain = IoUring::builder();
+    let mut plain = IoUring::<S, C>::builder();
     if path == Path::Polled {
         plain.setup_iopoll();
     }

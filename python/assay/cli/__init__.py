@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
-from typing import NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from assay.cli.calibrate import calibrate
 from assay.cli.calibrate_sim import calibrate_sim
+from assay.cli.check import check
 from assay.cli.crosscheck import crosscheck
 from assay.cli.drives import drives
 from assay.cli.plan import plan
 from assay.cli.report import report
 from assay.cli.run import run
 from assay.cli.runs import runs
-from assay.errors import AssayError, InterruptedRunError
+from assay.errors import AssayError, InterruptedRunError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _HELP = """Test solid-state drives as the SNIA Performance Test Specification says.
 
 \b
 assay drives                         what could be tested
+assay check DRIVE                    whether this host is fit to test it
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
 assay report RUN                     render the report of a run folder again
@@ -37,7 +44,7 @@ def assay() -> None:
     """Hold the commands."""
 
 
-for command in (drives, plan, run, report, runs, crosscheck, calibrate, calibrate_sim):
+for command in (drives, check, plan, run, report, runs, crosscheck, calibrate, calibrate_sim):
     assay.add_command(command)
 
 
@@ -50,17 +57,24 @@ def main() -> NoReturn:
     try:
         code = assay(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        _fail(UsageError("command", error.format_message(), "see assay --help"), shown=error.show)
     except (KeyboardInterrupt, click.Abort):
-        _say("interrupted")
-        sys.exit(InterruptedRunError.exit_code)
+        _fail(InterruptedRunError("command", "interrupted", "run it again"), shown=lambda: _say("interrupted"))
     except AssayError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
+        _fail(error, shown=partial(_say, str(error)))
     except OSError as error:
         _leave_output(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(error: AssayError, *, shown: Callable[[], None]) -> NoReturn:
+    """End with the error's exit code: in words, or as one JSON object where the command was to print JSON."""
+    if "--json" in sys.argv[1:]:
+        facts = {"error": error.slug, "thing": error.thing, "reason": error.reason, "remedy": error.remedy}
+        click.echo(json.dumps(facts), err=True)
+    else:
+        shown()
+    sys.exit(error.exit_code)
 
 
 def _leave_output(error: OSError) -> NoReturn:

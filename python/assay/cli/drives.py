@@ -41,12 +41,14 @@ def _all_drives() -> list[DriveIdentity]:
 
 
 def _describe(target: str, file_target: bool) -> dict[str, Any]:
+    from assay.device.condition import read_condition  # noqa: PLC0415
     from assay.device.gate import examined  # noqa: PLC0415
     from assay.device.identity import identify  # noqa: PLC0415
     from assay.device.simulated import is_simulated, parse_simulated  # noqa: PLC0415
 
     if not is_simulated(target):
-        return asdict(examined(identify(target, file_target=file_target)))
+        identity = examined(identify(target, file_target=file_target))
+        return {**asdict(identity), "condition": asdict(read_condition(identity))}
     simulated = parse_simulated(target)
     sources = simulated.model.parameters.model_dump(exclude_none=True)
     values = asdict(simulated.card)
@@ -72,8 +74,8 @@ def _lines(facts: dict[str, Any], indent: str = "") -> str:
     for key, value in facts.items():
         if isinstance(value, dict) and "source" in value:
             lines.append(f"{indent}{key}: {value['value']}  ({value['source']})")
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and value:
             lines += [f"{indent}{key}:", _lines(value, indent + "  ")]
         else:
-            lines.append(f"{indent}{key}: {'unknown' if value is None else value}")
+            lines.append(f"{indent}{key}: {'unknown' if value is None or value == {} else value}")
     return "\n".join(lines)

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
+# Literals are read by pydantic where the plan is made; importing that here would slow down every command.
+_PURGES = [
+    "auto",
+    "format",
+    "format-crypto",
+    "sanitize-block",
+    "sanitize-crypto",
+    "sanitize-overwrite",
+    "erase",
+    "erase-enhanced",
+    "discard",
+    "overwrite",
+]
 _PLAN_SUFFIX = ".toml"
 _PROFILE_HELP = "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own."
 
@@ -55,10 +68,17 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["none", "times", "addresses"]),
             help="Keep every measured completion in Parquet files, on wish with place and size.",
         ),
+        click.option("--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7."),
         click.option(
             "--io-path",
-            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread"]),
+            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
             help="The way that the I/Os of a real drive take; auto probes the drive.",
+        ),
+        click.option("--purge", type=click.Choice(_PURGES), help="How a real drive is purged; auto asks the drive."),
+        click.option(
+            "--write-cache",
+            type=click.Choice(["edition", "on", "off", "as-is"]),
+            help="Write cache of a real drive for the run; the edition's unless said otherwise. It is put back.",
         ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]

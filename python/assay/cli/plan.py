@@ -29,6 +29,7 @@ def plan(as_json: bool, **options: Any) -> None:
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
         "profile": made.edition,
+        "written_bytes": sum(test.written_bytes for test in planned.tests),
         "tests": [_test_facts(test) for test in planned.tests],
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
@@ -48,11 +49,24 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     for test in planned.tests:
         lines += _test_lines(_test_facts(test))
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
+    written = sum(test.written_bytes for test in planned.tests)
+    share = f"{written / drive.capacity_bytes:.3g} times the drive"
+    lines.append(f"Writes    {gigabytes(written):.2f} GB, {share}, and what rounds write in their time")
     lines += [f"Refusal   {reason}" for reason in drive.refusals]
     if drive.kind != "simulated":
-        lines.append("Deviation purge by discard where the drive takes it, else by one overwrite")
+        lines += _preparation_lines(drive)
         lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(lines)
+
+
+def _preparation_lines(drive: DriveIdentity) -> list[str]:
+    """What is known before the drive is asked; that takes holding it."""
+    if drive.kind == "file":
+        return ["Deviation purge by one overwrite"]
+    return [
+        "Purge     what the drive is found to offer once it is held; discard and overwrite are deviations",
+        f"Cache     write cache {drive.write_cache} now; set for the run where the drive lets itself be told",
+    ]
 
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:

@@ -27,7 +27,7 @@ class LogDisplay:
     """One plain line per phase and round."""
 
     def __init__(self) -> None:
-        self._phase = ""
+        self._shown = ""
         self._gone = False
 
     def __enter__(self) -> Self:
@@ -38,11 +38,13 @@ class LogDisplay:
 
     def show(self, progress: Progress) -> None:
         """Print what is new. A run goes on when nobody reads its log any more."""
-        if progress.judged:
+        if progress.advice:
+            self._print(f"{_stamp()} {progress.advice}")
+        elif progress.judged:
             self._print(f"{_stamp()} {progress.test} {_judged_line(progress.phase, progress.judged)}")
-        elif progress.phase != self._phase:
-            self._print(f"{_stamp()} {progress.test} {progress.phase}")
-        self._phase = progress.phase
+        elif (shown := _log_line(progress)) != self._shown:
+            self._print(f"{_stamp()} {shown}")
+            self._shown = shown
 
     def _print(self, line: str) -> None:
         try:
@@ -83,9 +85,9 @@ class TerminalDisplay:
 
     def show(self, progress: Progress) -> None:
         """Move the bars; print a line per finished round."""
-        if progress.judged:
-            line = f"{progress.test} {_judged_line(progress.phase, progress.judged)}"
-            self._console.print(line, markup=False, highlight=False)
+        if progress.advice or progress.judged:
+            judged = progress.judged and f"{progress.test} {_judged_line(progress.phase, progress.judged)}"
+            self._console.print(progress.advice or judged, markup=False, highlight=False)
             return
         self._begin(progress)
         where = f"{progress.test} {_phase_label(progress)} {progress.step}".rstrip()
@@ -105,6 +107,12 @@ class TerminalDisplay:
         if shown != self._shown:
             self._bars.reset(self._unit, total=None)
         self._shown = shown
+
+
+def _log_line(progress: Progress) -> str:
+    """Where a run is, for a log: a purge also tells each tenth that is done."""
+    tenth = progress.step if progress.phase == "purge" else ""
+    return f"{progress.test} {progress.phase} {tenth}".rstrip()
 
 
 def _phase_label(progress: Progress) -> str:

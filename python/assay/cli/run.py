@@ -18,7 +18,7 @@ from assay.errors import InterruptedRunError
 if TYPE_CHECKING:
     from assay.bench import Answers
     from assay.plan import Plan
-    from assay.session import Outcome
+    from assay.session import Outcome, Progress
 
 
 @click.command()
@@ -26,30 +26,47 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
 @click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option(
+    "--max-drive-writes",
+    "drive_writes_max",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Refuse where more is known to be written, in capacities of the drive.",
+)
+@click.option(
+    "--all-namespaces",
+    type=click.IntRange(min=1),
+    metavar="COUNT",
+    help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def run(out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], as_json: bool, **options: Any) -> int:
+def run(out: Path | None, as_json: bool, **options: Any) -> int:
     """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
     4 device error, 5 integrity, 6 store, 7 steady state not reached, 130 interrupted.
     """
+    given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
     plan = make_plan(**options)
-    answers = _answers(plan, yes_destroy, signatures)
+    answers = _answers(plan, out, **given)
     outcome = _run(plan, out, answers, quiet=as_json)
     return _tell(outcome, as_json=as_json)
 
 
-def _answers(plan: Plan, yes_destroy: str | None, signatures: tuple[str, ...]) -> Answers:
+def _answers(
+    plan: Plan, out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], **limits: Any
+) -> Answers:
     from assay.bench import Answers, find_drive  # noqa: PLC0415
     from assay.session import plan_run  # noqa: PLC0415
 
     acknowledged = frozenset(signatures)
     if yes_destroy is None and sys.stdin.isatty():
-        drive = find_drive(plan, acknowledged)
+        drive = find_drive(plan, acknowledged, (out,) if out else ())
         if drive.kind != "simulated" and not drive.refusals:
             click.echo(describe(drive, plan_run(plan, drive), plan.edition))
             yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
-    return Answers(confirmation=yes_destroy, signatures=acknowledged)
+    return Answers(confirmation=yes_destroy, signatures=acknowledged, **limits)
 
 
 def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outcome:
@@ -57,12 +74,18 @@ def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outc
 
     try:
         if quiet:
-            return run_plan(plan, out=out, answers=answers, show=lambda _: None)
+            return run_plan(plan, out=out, answers=answers, show=_advise)
         with display() as shown:
             return run_plan(plan, out=out, answers=answers, show=shown.show)
     except InterruptedRunError as error:
         remedy = f"{error.remedy}; run it again with: {_again(sys.argv[1:])}"
         raise InterruptedRunError(error.thing, error.reason, remedy) from None
+
+
+def _advise(progress: Progress) -> None:
+    """Show only what must not be missed."""
+    if progress.advice:
+        click.echo(progress.advice, err=True)
 
 
 def _again(arguments: list[str]) -> str:

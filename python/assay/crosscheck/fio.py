@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.crosscheck.points import Side
 from assay.device.fio import run_fio
+from assay.errors import DeviceFailureError
 
 if TYPE_CHECKING:
     from assay.crosscheck.points import CheckPoint
@@ -47,8 +48,20 @@ def fio_arguments(point: CheckPoint, range_bytes: int, seconds: float) -> list[s
 
 
 def measure_with_fio(point: CheckPoint, descriptor: int, range_bytes: int, seconds: float) -> Side:
-    """Run fio on the drive that the gate holds. Raises DeviceFailureError, UsageError as ``device.fio.run_fio``."""
-    return read_fio(json.loads(run_fio(fio_arguments(point, range_bytes, seconds), descriptor, seconds)))
+    """Run fio on the drive that the gate holds.
+
+    Raises DeviceFailureError as ``device.fio.run_fio``, and where fio counts an error or its answer is no result: it
+    may end with exit code 0 all the same.
+    """
+    text = run_fio(fio_arguments(point, range_bytes, seconds), descriptor, seconds)
+    try:
+        report = json.loads(text)
+        failed = report["jobs"][0]["error"]
+        if not failed:
+            return read_fio(report)
+    except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError):
+        raise DeviceFailureError("fio", "gave no result", f"see what it says: {text[:200]!r}") from None
+    raise DeviceFailureError("fio", f"failed I/Os (errno {failed})", "check the drive and the kernel log")
 
 
 def read_fio(report: dict[str, Any]) -> Side:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.device.command import CommandError, run_command
+from assay.device.health import health_counts
+from assay.device.heat import plausible_c, sensor_c
 from assay.device.identity import sysfs_directory
 from assay.device.sysfs import SYSFS, read_text
 from assay.records import DriveCondition
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.records import DriveIdentity
 
 SMARTCTL = "/usr/sbin/smartctl"
 _COMMAND_SECONDS = 20
+# NVMe counts to 255, which stands for more; a byte of the log that holds nothing is all ones, too.
+_ALL_ONES = 255
 
 
 def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: str = SMARTCTL) -> DriveCondition:
@@ -30,7 +35,7 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
         return DriveCondition()
     folder = sysfs_directory(identity, sysfs=sysfs).resolve()
     health = _smart(identity.path, smartctl)
-    temperatures = (_hwmon_c(folder), _number(health, "temperature", "current"))
+    temperatures = (sensor_c(folder, "input"), plausible_c(_number(health, "temperature", "current")))
     wear = (
         _number(health, "endurance_used", "current_percent"),
         _number(health, "nvme_smart_health_information_log", "percentage_used"),
@@ -38,7 +43,8 @@ def read_condition(identity: DriveIdentity, *, sysfs: Path = SYSFS, smartctl: st
     return DriveCondition(
         link=_sata_link(folder, sysfs) or _sas_link(folder) or _pcie_link(folder),
         temperature_c=next((value for value in temperatures if value is not None), None),
-        wear_used_pct=next((value for value in wear if value is not None), None),
+        wear_used_pct=next((value for value in wear if value is not None and 0 <= value < _ALL_ONES), None),
+        health=health_counts(health),
     )
 
 
@@ -75,21 +81,12 @@ def _sas_link(folder: Path) -> str | None:
     return f"SAS {rates[0]} x{len(rates)}" if rates else None
 
 
-def _hwmon_c(folder: Path) -> float | None:
-    readings = [*folder.glob("device/hwmon*/temp1_input"), *folder.glob("device/hwmon/hwmon*/temp1_input")]
-    text = read_text(readings[0]) if readings else None
-    return int(text) / 1000 if text and text.lstrip("-").isdigit() else None
-
-
 def _smart(path: str, smartctl: str) -> dict[str, Any]:
     """Health as smartctl tells it; its exit code is a set of warnings, so only its text counts."""
-    if not Path(smartctl).exists():
-        return {}
-    command = [smartctl, "--json=c", "--health", "--attributes", "--", path]
+    arguments = ["--json=c", "--health", "--attributes", "--", path]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_COMMAND_SECONDS, check=False, env={"LC_ALL": "C"})
-        found = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
+        found = json.loads(run_command(smartctl, arguments, seconds=_COMMAND_SECONDS).output)
+    except (CommandError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -11,10 +11,10 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from assay.device.cache import read_write_cache
-from assay.device.sysfs import SYSFS, Disk, disk_of, printable, whole_disks
+from assay.device.sysfs import SYSFS, Disk, disk_of, numa_node, printable, whole_disks
 from assay.errors import DriveNotFoundError, NotADriveError, PartitionError
 from assay.records import DriveIdentity
 
@@ -94,8 +94,9 @@ def disk_identity(name: str, *, sysfs: Path = SYSFS) -> DriveIdentity:
     serial = _first(disk, "serial", "device/serial") or _vpd_serial(disk)
     wwn = _first(disk, "wwid", "device/wwid")
     diskseq = disk.number("diskseq")
+    namespace = _namespace(disk)
     return DriveIdentity(
-        id=serial or wwn or _boot_id(disk, capacity_bytes, diskseq),
+        id=_of_namespace(serial, namespace) or wwn or _boot_id(disk, capacity_bytes, diskseq),
         path="/dev/" + name.replace("!", "/"),
         kind="block",
         capacity_bytes=capacity_bytes,
@@ -110,6 +111,8 @@ def disk_identity(name: str, *, sysfs: Path = SYSFS) -> DriveIdentity:
         diskseq=diskseq,
         write_cache=read_write_cache(name, sysfs=sysfs),
         controls=("trim",) if disk.number("queue/discard_max_bytes") else (),
+        numa_node=numa_node(disk.folder),
+        **namespace,
     )
 
 
@@ -210,6 +213,28 @@ def _reads_directly(fd: int, size_bytes: int) -> bool:
         except OSError:
             return False
         return True
+
+
+def _namespace(disk: Disk) -> dict[str, Any]:
+    """What an NVMe namespace is called within its controller, and how many there are of it."""
+    match = re.fullmatch(r"(nvme\d+)(c\d+)?n(\d+)", disk.name)
+    if not match:
+        return {}
+    controller = (disk.folder / "device").resolve().name if (disk.folder / "device").is_symlink() else match[1]
+    siblings = [path for path in disk.folder.parent.glob("nvme*") if re.fullmatch(r"nvme\d+(c\d+)?n\d+", path.name)]
+    return {
+        "eui": _first(disk, "eui"),
+        "nguid": _first(disk, "nguid"),
+        "controller": controller,
+        "namespace_id": disk.number("nsid"),
+        "namespace_count": len(siblings),
+    }
+
+
+def _of_namespace(serial: str | None, namespace: dict[str, Any]) -> str | None:
+    """The serial number is the controller's; where it has several namespaces, their number tells them apart."""
+    several = (namespace.get("namespace_count") or 1) > 1
+    return f"{serial}:{namespace['namespace_id']}" if serial and several else serial
 
 
 def _boot_id(disk: Disk, capacity_bytes: int, diskseq: int | None) -> str:

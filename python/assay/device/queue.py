@@ -27,6 +27,7 @@ _SHOWN = (
     "max_segments",
     "max_segment_size",
     "nr_requests",
+    "read_ahead_kb",
     "rotational",
     "rq_affinity",
     "wbt_lat_usec",
@@ -52,7 +53,18 @@ def merging_off(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> Iterator[dic
     queue = sysfs_directory(identity, sysfs=sysfs) / "queue"
     with ExitStack() as restored:
         notes = {f"{name}_note": note for name in _WANTED if (note := _change(queue / name, restored))}
-        yield {name: _chosen(text) for name in _SHOWN if (text := read_text(queue / name))} | notes
+        yield queue_settings(identity, sysfs=sysfs) | notes
+
+
+def queue_settings(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> dict[str, str]:
+    """The queue's settings in force by sysfs name; ``{}`` for a file or simulated drive.
+
+    Worked: ``scheduler`` with the text ``[none] kyber`` is ``none``.
+    """
+    if identity.kind != "block":
+        return {}
+    queue = sysfs_directory(identity, sysfs=sysfs) / "queue"
+    return {name: chosen(text) for name in _SHOWN if (text := read_text(queue / name))}
 
 
 def split_factor(settings: dict[str, str], transfer_bytes: int) -> int | None:
@@ -77,7 +89,7 @@ def stat_path(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> str | None:
     return str(path) if path.exists() else None
 
 
-def _chosen(text: str) -> str:
+def chosen(text: str) -> str:
     """The choice in force of an attribute that lists all. Worked: ``[none] kyber`` -> ``none``."""
     match = re.search(r"\[([^\]]+)\]", text)
     return match[1] if match else text

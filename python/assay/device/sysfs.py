@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def disk_of(device_number: int, sysfs: Path = SYSFS) -> Disk | None:
     return Disk(link.resolve().name, link.resolve()) if link.exists() else None
 
 
+def disk_at(path: str) -> Disk | None:
+    """The block device of a node, or None where there is none."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return disk_of(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
+
+
 def whole_disks(sysfs: Path = SYSFS) -> list[Disk]:
     """Every whole disk of the host, by name."""
     return [Disk(path.name, path.resolve()) for path in sorted((sysfs / "block").iterdir())]
@@ -58,6 +68,13 @@ def read_text(path: Path) -> str | None:
     except OSError:
         return None
     return printable(raw) or None
+
+
+def numa_node(folder: Path) -> int | None:
+    """The node of the nearest device at or above a disk that has one; -1 is the kernel's word for none."""
+    texts = (read_text(place / "numa_node") for place in (folder / "device", *folder.parents))
+    found = next((text for text in texts if text is not None), None)
+    return int(found) if found and found.isdecimal() else None
 
 
 def printable(raw: bytes) -> str:

@@ -22,8 +22,9 @@ class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
-    drive decides. written_first_bytes : of preconditioning.
-    outline : what is repeated, for the eyes of people.
+    drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
+    step_count : steps that are stored, where their number is settled beforehand. outline : what is repeated, for the
+    eyes of people.
     """
 
     settings: AnySettings
@@ -31,7 +32,14 @@ class PlannedTest:
     earliest_ns: int
     latest_ns: int | None
     written_first_bytes: int = 0
+    written_amount_bytes: int = 0
+    step_count: int | None = None
     outline: Outline
+
+    @property
+    def written_bytes(self) -> int:
+        """What the test is known to write; rounds of a given time write what the drive takes, and are not in it."""
+        return self.written_first_bytes + self.written_amount_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

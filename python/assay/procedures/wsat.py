@@ -72,6 +72,7 @@ def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity
         deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=_earliest_ns(settings),
         latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
+        written_amount_bytes=settings.amount_bytes if settings.stop in {"first", "amount"} else 0,
         outline=_outline(settings),
     )
 

@@ -10,6 +10,7 @@ from assay.records.drive import (
     DriveIdentity,
     DriveKind,
     Platform,
+    PurgeMethod,
     PurgeRecord,
 )
 from assay.records.every_test import TestSettings
@@ -46,11 +47,13 @@ from assay.records.stimulus import (
     HistogramTable,
     IoPath,
     KernelCounters,
+    Placement,
     StepRecord,
     StepSpec,
     StopRule,
 )
 from assay.records.study import StudyPlot, StudyReading, StudySettings, StudyStep, StudyVariable, StudyVariant
+from assay.records.watched import HostRecord
 
 __all__ = [
     "IDLE",
@@ -72,13 +75,16 @@ __all__ = [
     "HistogramTable",
     "HostCertificate",
     "HostPoint",
+    "HostRecord",
     "IdleRecoverySettings",
     "IoPath",
     "KernelCounters",
     "LoopSettings",
     "MeasurementWindow",
     "Phase",
+    "Placement",
     "Platform",
+    "PurgeMethod",
     "PurgeRecord",
     "Round",
     "SaturationSettings",

@@ -8,6 +8,18 @@ from typing import Any, Literal
 DriveKind = Literal["block", "file", "simulated"]
 CacheState = Literal["enabled", "disabled", "unknown"]
 Control = Literal["trim", "write-cache"]
+PurgeMethod = Literal[
+    "format",
+    "format-crypto",
+    "sanitize-block",
+    "sanitize-crypto",
+    "sanitize-overwrite",
+    "erase",
+    "erase-enhanced",
+    "discard",
+    "overwrite",
+]
+"""Ways to purge a real drive, as chosen; which command one stands for depends on the drive's kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +28,8 @@ class DriveIdentity:
 
     id : the text that confirms a destructive act: serial, WWN, ``loop:<inode>:<diskseq>``, real path, or ``sim:...``.
     controls : what can be done to it between programs: give ranges back (``trim``), set its ``write-cache``.
+    eui, nguid : of an NVMe namespace. controller : name of its controller; namespace_id, namespace_count : its number,
+    and how many namespaces the kernel shows there. numa_node : of the device that it hangs on.
     refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
     """
 
@@ -34,6 +48,12 @@ class DriveIdentity:
     diskseq: int | None = None
     write_cache: CacheState = "unknown"
     controls: tuple[Control, ...] = ()
+    eui: str | None = None
+    nguid: str | None = None
+    controller: str | None = None
+    namespace_id: int | None = None
+    namespace_count: int | None = None
+    numa_node: int | None = None
     refusals: tuple[str, ...] = ()
 
 
@@ -42,6 +62,7 @@ class DriveCondition:
     """Link, temperature and wear of a drive at one moment; unknown facts are None.
 
     link : as negotiated, such as ``SATA 6.0 Gbps``. wear_used_pct : of the rated endurance, may exceed 100.
+    health : counts of the drive's own health log by name, such as ``media_errors``; only what could be read.
     state_hash : SHA-256 of the state of a simulated drive whose state is kept.
     """
 
@@ -49,13 +70,14 @@ class DriveCondition:
     temperature_c: float | None = None
     wear_used_pct: float | None = None
     state_hash: str | None = None
+    health: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeRecord:
     """How the drive was purged and what proves it.
 
-    method : ``simulated purge``, ``discard`` or ``overwrite``, as printed.
+    method : as printed: ``NVMe Format (user data erase)``, ``discard``, ``overwrite``, ``simulated purge`` and so on.
     proof : one sentence saying what was checked. deviation : why this is less than a purge, or None.
     """
 

@@ -16,6 +16,7 @@ from assay.records.settings import (
 )
 from assay.records.stimulus import HistogramTable, StepRecord
 from assay.records.study import StudySettings
+from assay.records.watched import HostRecord
 
 Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "variant"]
 
@@ -70,6 +71,7 @@ class StoredProgram:
 
     index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
     histograms : response-time counts of its steps, None where they were not read.
+    host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
     """
 
@@ -77,6 +79,7 @@ class StoredProgram:
     index: int
     steps: tuple[StepRecord, ...]
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    host: HostRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
 
 

@@ -11,9 +11,21 @@ if TYPE_CHECKING:
 
 Access = Literal["random", "sequential"]
 
-IoPath = Literal["interrupt", "synchronous", "polled", "kernel-thread"]
+IoPath = Literal["interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]
 """The way that I/Os take into the kernel: over a ring with interrupts, one system call each, over a ring whose thread
-looks for completions itself, or over a ring that a thread of the kernel watches."""
+looks for completions itself, over a ring that a thread of the kernel watches, or as NVMe commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where the stimulus threads run.
+
+    cpus : thread n stays on the n-th, from the first again after the last; empty leaves them to the scheduler.
+    text : the same for the report.
+    """
+
+    cpus: tuple[int, ...] = ()
+    text: str = "not pinned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

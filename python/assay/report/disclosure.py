@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from assay.records import StoredRun, StoredTest
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
+    from assay.window import ProgramAudit
+
+# Programs of each test that are named on the page; the appendix on screen has them all.
+_HOST_NOTES = 4
+_DISTURBED = {"warn", "invalid"}
 
 
 OPEN_LOOP = "n/a: open loop"
@@ -53,6 +58,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts(
             "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
         ),
+        _health(run),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
     return (
@@ -119,14 +125,33 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 *writes,
                 f"{sum(held)} of {len(held)}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
+                _host_rows(audits),
             )
         )
     columns = (
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
-        "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)",
+        "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)", "Disturbed by the host",
     )  # fmt: skip
-    notes = ("Counters are those of the drive's block device; unknown where it has none.",)
+    counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
+    notes = (counters, *_host_notes(tests))
     return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
+
+
+def _host_rows(audits: Sequence[ProgramAudit]) -> str:
+    """How many programs the test system disturbed. Worked: ``"2 of 27 programs"``."""
+    if all(audit.host.level == "unknown" for audit in audits):
+        return "not watched"
+    disturbed = sum(audit.host.level in _DISTURBED for audit in audits)
+    return f"{disturbed} of {len(audits)} programs"
+
+
+def _host_notes(tests: Sequence[Sheets]) -> Iterable[str]:
+    """The first disturbed programs of each test, by name: what the host did there is not the drive's doing."""
+    for one in tests:
+        found = [audit for audit in program_audits(one.test) if audit.host.level in _DISTURBED]
+        worst = sorted(found, key=lambda audit: audit.host.level != "invalid")[:_HOST_NOTES]
+        for audit in worst:
+            yield f"{one.test.settings.test.upper()}, {audit.name}: {'; '.join(audit.host.reasons)} (test system)."
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
@@ -162,13 +187,39 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
         ("Serial", printable(identity.serial)),
         ("Firmware", printable(identity.firmware)),
         ("WWN", printable(identity.wwn)),
+        *_namespace(run),
         ("Interface", printable(identity.interface)),
         ("Media", printable(identity.media)),
         ("Capacity", f"{capacity_label(identity.capacity_bytes)} ({identity.capacity_bytes:,} bytes)"),
         ("Logical block", f"{identity.logical_block_bytes} bytes"),
         ("Physical block", _bytes(identity.physical_block_bytes)),
         ("Write cache", cache_label(identity.write_cache)),
+        *((("NUMA node", str(identity.numa_node)),) if identity.numa_node is not None else ()),
     )
+
+
+def _namespace(run: StoredRun) -> tuple[Entry, ...]:
+    """Which namespace of which controller it is; nothing for other drives."""
+    identity = run.identity
+    if identity.controller is None:
+        return ()
+    place = f"{printable(identity.namespace_id)} of {identity.namespace_count} on {printable(identity.controller)}"
+    return (("Namespace", place), ("EUI-64", printable(identity.eui)), ("NGUID", printable(identity.nguid)))
+
+
+def _health(run: StoredRun) -> Table:
+    """The drive's own health log before the first test and after the last."""
+    first, last = run.conditions[:1], run.conditions[1:]
+    names = dict.fromkeys(name for condition in run.conditions for name in condition.health)
+    rows = tuple(
+        (name.replace("_", " "), *(_logged(found[-1].health.get(name) if found else None) for found in (first, last)))
+        for name in names
+    )
+    return Table(caption="Health log of the drive", columns=("Count", "Before", "After"), rows=rows)
+
+
+def _logged(count: int | None) -> str:
+    return UNKNOWN if count is None else f"{count:,}"
 
 
 def _platform(run: StoredRun) -> tuple[Entry, ...]:
@@ -241,9 +292,22 @@ def _audit(name: str, test: StoredTest) -> Table:
     """Print what each program issued beside what the drive counted."""
     return Table(
         caption=f"{name}: bytes issued and bytes that the drive's own counters show",
-        columns=("Program", "Reads issued", "Reads counted", "Writes issued", "Writes counted", "Gap before (ms)"),
+        columns=(
+            "Program",
+            "Reads issued",
+            "Reads counted",
+            "Writes issued",
+            "Writes counted",
+            "Gap before (ms)",
+            "Host",
+        ),
         rows=tuple(
-            (audit.name, *map(_count, (*audit.read_bytes, *audit.write_bytes)), milliseconds_label(audit.gap_ns))
+            (
+                audit.name,
+                *map(_count, (*audit.read_bytes, *audit.write_bytes)),
+                milliseconds_label(audit.gap_ns),
+                "; ".join((audit.host.level, *audit.host.reasons)),
+            )
             for audit in program_audits(test)
         ),
         folded=True,

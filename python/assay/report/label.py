@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph
-from assay.window import offered_rates
+from assay.window import host_reason, offered_rates
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
@@ -53,6 +53,8 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
         warnings.append(f"STEADY STATE NOT REACHED in {_count(len(result.rounds), 'round')}")
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    elif found := host_reason(test):
+        warnings.append(f"NO HEADLINE: {found}")
     rates = offered_rates(test, result).values()
     if missed := sum(rate.grade == "invalid" for rate in rates):
         warnings.append(f"OFFERED RATE NOT REACHED in {missed} of {_count(len(rates), 'cell')}")
@@ -69,6 +71,8 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
         warnings.append("STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill")
     if result.error_count:
         warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
+    elif found := host_reason(test):
+        warnings.append(f"NO HEADLINE: {found}")
     return " - ".join(warnings) or None
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import check_program
-from assay.errors import AssayError, DeviceFailureError, IdentityError
+from assay.bench import change_told, check_program
+from assay.device.purge import PurgeWatch
+from assay.errors import AssayError
 from assay.procedures.hir import wait_programs
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.studies import variant_programs
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Bench
     from assay.procedures.planned import PlannedTest
-    from assay.records import CacheState, Phase, StepRecord, StepSpec
+    from assay.records import AnySettings, CacheState, Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -52,24 +53,29 @@ def conduct(
     conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        conductor.purge()
-        match planned.settings:
-            case LoopSettings() as settings:
-                return _conduct_loop(conductor, settings, seed)
-            case SaturationSettings() as settings:
-                return _conduct_saturation(conductor, settings)
-            case IdleRecoverySettings() as settings:
-                return _conduct_idle_recovery(conductor, settings)
-            case CrossStimulusSettings() as settings:
-                return _conduct_cross_stimulus(conductor, settings)
-            case StudySettings() as settings:
-                return _conduct_study(conductor, settings, seed)
+        with change_told(bench.verify):
+            conductor.purge()
+            return _conduct(conductor, planned.settings, seed)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
     except AssayError as error:
         writer.note("test_ended", reason=error.slug)
         raise
+
+
+def _conduct(conductor: _Conductor, settings: AnySettings, seed: int) -> bool:
+    match settings:
+        case LoopSettings():
+            return _conduct_loop(conductor, settings, seed)
+        case SaturationSettings():
+            return _conduct_saturation(conductor, settings)
+        case IdleRecoverySettings():
+            return _conduct_idle_recovery(conductor, settings)
+        case CrossStimulusSettings():
+            return _conduct_cross_stimulus(conductor, settings)
+        case StudySettings():
+            return _conduct_study(conductor, settings, seed)
 
 
 def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> bool:
@@ -151,7 +157,16 @@ class _Conductor:
 
     def purge(self) -> None:
         self._tell("purge")
-        self._writer.purged(self.bench.purge())
+        self._writer.purged(self.bench.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
+
+    def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
+        step = "" if done is None else f"{int(done * 10) * 10} %"
+        expected_ns = int(elapsed_ns / done) if done else 0
+        self._tell("purge", step=step, unit_done_ns=elapsed_ns, unit_ns=expected_ns)
+
+    def _keep(self, advice: str) -> None:
+        self._writer.keep_advice(advice)
+        self._tell("purge", advice=advice)
 
     def trim(self, from_bytes: int, to_bytes: int) -> None:
         """Give a range back to the drive."""
@@ -175,13 +190,15 @@ class _Conductor:
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
         """Run a program, make its record durable, and stop where it failed."""
         self._tell(phase, index=index)
+        self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        records = self.bench.stimulus.run(program, watch, capture)
+        with self.bench.watch_host() as host:
+            records = self.bench.stimulus.run(program, watch, capture)
         self._disclose()
         if phase != "precondition":
             self._done_ns += sum(record.span_ns for record in records)
-        self._writer.stepped(records, phase=phase, index=index)
-        self._check(records)
+        self._writer.stepped(records, phase=phase, index=index, host=host.record if host else None)
+        check_program(records, self.bench.identity.path)
         return records
 
     def _captured(self, phase: Phase, index: int) -> Capture | None:
@@ -219,18 +236,6 @@ class _Conductor:
         if engine != self._engine:
             self._writer.note("engine", **engine)
             self._engine = engine
-
-    def _check(self, records: list[StepRecord]) -> None:
-        """Stop on an interruption, or on a drive that fails I/Os, stops answering or is another one."""
-        try:
-            check_program(records, self.bench.identity.path)
-        except DeviceFailureError as failure:
-            try:
-                self.bench.verify()
-            except IdentityError as changed:
-                reason = f"{failure.reason}, and the drive is not the one that was named: {changed.reason}"
-                raise DeviceFailureError(failure.thing, reason, failure.remedy) from changed
-            raise
 
     def _tell(self, phase: str, **facts: Any) -> None:
         planned = self._planned

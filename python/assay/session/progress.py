@@ -22,6 +22,7 @@ class Progress:
     done_ns : device time of the test so far. earliest_ns, latest_ns : of its earliest and its latest end; latest_ns is
     None where only the drive decides.
     judged : set once per finished round or program of samples.
+    advice : what the user must know in case that the purge is cut short, once.
     """
 
     test: str
@@ -36,6 +37,7 @@ class Progress:
     earliest_ns: int = 0
     latest_ns: int | None = None
     judged: Judged | None = None
+    advice: str = ""
 
 
 class Pace:

@@ -8,14 +8,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import find_drive, open_bench
+from assay.bench import expected_drive, find_drive, open_bench
 from assay.certificate import certificate_now
 from assay.device.platform import describe_platform
 from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, InterruptedRunError
 from assay.procedures import plan_suite
 from assay.profile import load_profile
 from assay.session.conduct import conduct
-from assay.store.write import RunWriter, new_folder, run_document
+from assay.store.write import RUNS, RunWriter, new_folder, run_document
+from assay.units import HOUR_SECONDS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from assay.profile import Profile
     from assay.records import DriveIdentity, SkippedTest
     from assay.session.progress import Progress
+
+
+_DAY_NS = 24 * HOUR_SECONDS * SECOND_NS
+# A step of a minute takes 1 to 2 KB in the journal and tables, one with full histograms several.
+_STEP_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,8 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
 
     Raises TooSmallError and ValueRangeError where none of them can run.
     """
-    return plan_suite(load_profile(plan.edition), plan, drive)
+    profile = load_profile(plan.edition)
+    return plan_suite(profile, plan, expected_drive(plan, drive, profile.write_cache.value))
 
 
 def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
@@ -58,8 +65,13 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     planned = plan_suite(profile, plan, drive)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
-        bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed))
-        folder = new_folder(out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}")
+        kept = (out or RUNS,)
+        bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
+        # Whether its write cache lets itself be set is only known now.
+        planned = plan_suite(profile, plan, bench.identity)
+        folder = new_folder(
+            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
+        )
         writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
         with _failures_noted(writer):
             writer.condition(bench.condition())
@@ -103,6 +115,12 @@ def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, s
         started_wall_ns=started_wall_ns,
         seed=seed,
     )
+
+
+def _store_bytes(planned: PlannedRun) -> int:
+    """Free space that a run's folder should have: twice what its steps take. A test without an end counts as a day."""
+    steps = sum(test.step_count or (test.latest_ns or _DAY_NS) / test.outline.step_ns for test in planned.tests)
+    return round(2 * steps * _STEP_BYTES)
 
 
 def _slug(drive: DriveIdentity) -> str:

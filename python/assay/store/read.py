@@ -15,6 +15,7 @@ from assay.records import (
     DriveCondition,
     DriveIdentity,
     HostCertificate,
+    HostRecord,
     IdleRecoverySettings,
     LoopSettings,
     MeasurementWindow,
@@ -128,6 +129,7 @@ class _Test:
             steps=with_series(steps, self.tables[series[0]]) if series and data["phase"] == "variant" else steps,
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
+            host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
         )
         self.programs.append(program)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import secrets
 import shutil
 import time
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.errors import StoreError
+from assay.errors import FolderBusyError, StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
 from assay.store.tables import histogram_table, intended_table, series_table, warm_up
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         DriveCondition,
         DriveIdentity,
         HostCertificate,
+        HostRecord,
         MeasurementWindow,
         Phase,
         Platform,
@@ -35,31 +38,50 @@ if TYPE_CHECKING:
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
 SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
+RUNS = Path("runs")
+"""Where runs go that are given no folder."""
+ADVICE = "advice.txt"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 
 
-def new_folder(out: Path | None, name: str) -> Path:
+def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
     """Make the run folder.
 
     out : the folder itself, which must be new or empty; None makes ``runs/<time>-<name>``.
-    Raises StoreError where it is not empty, cannot be written, or the disk is nearly full.
+    needed_bytes : free space that it should have, at least 67 MB.
+    Raises FolderBusyError where another run writes to it, StoreError where it is not empty, cannot be written, or the
+    disk is too full.
     """
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    folder = out or Path("runs") / f"{stamp}-{name}-{secrets.token_hex(2)}"
+    folder = out or RUNS / f"{stamp}-{name}-{secrets.token_hex(2)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
+            os.close(_locked(folder))
             raise StoreError(str(folder), "is not empty", "name a new folder with --out")
         _probe(folder)
         free = shutil.disk_usage(folder).free
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out") from None
-    if free < FREE_BYTES_MIN:
+    needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
+    if free < needed_bytes:
         remedy = "free some space or choose another folder with --out"
-        raise StoreError(str(folder), f"only {free / 1e6:.0f} MB are free, 67 MB are needed", remedy)
+        reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
+        raise StoreError(str(folder), reason, remedy)
     return folder
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise FolderBusyError(str(folder), "another run writes to it", "name a new folder with --out") from None
+    return descriptor
 
 
 def _probe(folder: Path) -> None:
@@ -75,7 +97,9 @@ class RunWriter:
         head = canonical(document)
         self.folder = folder
         self._program_count = 0
+        self._traces: Counter[str] = Counter()
         try:
+            self._lock = _locked(folder)
             for name in (SERIES, HISTOGRAMS):
                 (folder / name).mkdir()
             write_durably(folder / RUN_DOCUMENT, head)
@@ -93,15 +117,18 @@ class RunWriter:
         """The drive was purged."""
         self._journal.append("purged", lambda: encode(record))
 
-    def stepped(self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0) -> None:
+    def stepped(
+        self, steps: Sequence[StepRecord], *, phase: Phase, index: int = 0, host: HostRecord | None = None
+    ) -> None:
         """A program ran; returns once its record is durable.
 
-        phase : of the test. index : the round, or the program of samples, from 1.
+        phase : of the test. index : the round, or the program of samples, from 1. host : what the test system did.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1
         number = self._program_count
-        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index))
+        watched = {"host": encode(host)} if host else {}
+        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index) | watched)
         self._journal.wait()
 
     def judged(self, window: MeasurementWindow) -> None:
@@ -109,10 +136,15 @@ class RunWriter:
         self._journal.append("verdict", lambda: encode(window))
 
     def trace_path(self, name: str) -> Path:
-        """Where the completions of a program are to be kept; the folder is made."""
+        """Where the completions of a program are to be kept; the folder is made.
+
+        Programs of one name are numbered: ``hir-segment-0001``, ``hir-segment-0001-2`` and so on.
+        """
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / f"{name}.parquet"
+        self._traces[name] += 1
+        number = self._traces[name]
+        return folder / f"{name}{f'-{number}' if number > 1 else ''}.parquet"
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
@@ -122,13 +154,27 @@ class RunWriter:
         """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
         self._journal.append(kind, lambda: data)
 
+    def keep_advice(self, advice: str) -> None:
+        """What frees the drive if this run is cut short, in the journal and in a file; returns once both are durable.
+
+        Raises StoreError.
+        """
+        self._journal.append("advice", lambda: {"text": advice})
+        self._journal.wait()
+        try:
+            write_durably(self.folder / ADVICE, f"{advice}\n".encode())
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise StoreError(str(self.folder / ADVICE), reason, "make the run folder writable") from None
+
     def wait(self) -> None:
         """Return once everything is durable. Raises StoreError."""
         self._journal.wait()
 
     def close(self) -> None:
-        """Finish writing."""
+        """Finish writing and let go of the folder."""
         self._journal.close()
+        os.close(self._lock)
 
     def __enter__(self) -> Self:
         return self

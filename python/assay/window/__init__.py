@@ -7,6 +7,12 @@ from assay.window.audit import (
     program_audits,
 )
 from assay.window.cross_stimulus import CrossStimulusResult, GroupResult, cross_stimulus_result, sample_count
+from assay.window.disturbed import (
+    HostFinding,
+    host_finding,
+    host_reason,
+    program_host,
+)
 from assay.window.histogram import (
     BEYOND_MIN,
     NINES,
@@ -104,6 +110,7 @@ __all__ = [
     "Grade",
     "GroupResult",
     "HostCheck",
+    "HostFinding",
     "IdleRecoveryResult",
     "LatencyMaxima",
     "LatencyTimes",
@@ -136,6 +143,8 @@ __all__ = [
     "error_count",
     "holds_queue_depth",
     "host_checks",
+    "host_finding",
+    "host_reason",
     "idle_recovery_result",
     "intended_times",
     "iops",
@@ -153,6 +162,7 @@ __all__ = [
     "percentiles",
     "preconditioning_result",
     "program_audits",
+    "program_host",
     "proposal_of",
     "response_time",
     "sample_count",

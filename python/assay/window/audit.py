@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.window.disturbed import program_host
 from assay.window.step import issued_bytes
 
 if TYPE_CHECKING:
     from assay.records import Phase, StepRecord, StoredProgram, StoredTest
+    from assay.window.disturbed import HostFinding
 
 _NAMES: dict[Phase, str] = {
     "precondition": "preconditioning",
@@ -28,12 +30,14 @@ class ProgramAudit:
     name : ``preconditioning``, ``round n``, ``samples n`` or ``histogram``.
     read_bytes, write_bytes : issued and counted; counted is None where
     the drive has no counters. gap_ns : time without any I/O before the program, None for the first.
+    host : what the test system did meanwhile.
     """
 
     name: str
     read_bytes: tuple[int, int | None]
     write_bytes: tuple[int, int | None]
     gap_ns: int | None
+    host: HostFinding
 
 
 def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
@@ -43,10 +47,10 @@ def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
     """
     programs = [program for program in test.programs if program.steps]
     befores = [None, *(program.steps[-1] for program in programs)]
-    return tuple(_program_audit(program, before) for program, before in zip(programs, befores, strict=False))
+    return tuple(_program_audit(test, program, before) for program, before in zip(programs, befores, strict=False))
 
 
-def _program_audit(program: StoredProgram, before: StepRecord | None) -> ProgramAudit:
+def _program_audit(test: StoredTest, program: StoredProgram, before: StepRecord | None) -> ProgramAudit:
     steps = program.steps
     first, last = steps[0].counters_before, steps[-1].counters_after
     begun, ended = steps[0].first_submission_ns, before.last_submission_ns if before else None
@@ -61,4 +65,5 @@ def _program_audit(program: StoredProgram, before: StepRecord | None) -> Program
             last.write_bytes - first.write_bytes if first and last else None,
         ),
         gap_ns=None if begun is None or ended is None else begun - ended,
+        host=program_host(program, test),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import VerificationError
+from assay.window.disturbed import host_reason
 from assay.window.step import error_count
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def withheld_reason(test: StoredTest) -> str | None:
     errors = stored_error_count(test)
     if errors:
         return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
-    return None if test.ended in _REGULAR_ENDS else "the test did not run to its end"
+    return host_reason(test) if test.ended in _REGULAR_ENDS else "the test did not run to its end"
 
 
 def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:

@@ -77,7 +77,7 @@ fn open(request: &Request) -> io::Result<(OwnedFd, DeviceInfo)> {
 fn engine(request: &Request) -> io::Result<Outcome> {
     let (descriptor, info) = open(request)?;
     let transfer = Bytes(request.bytes);
-    let target = Target { descriptor, info, counters: None, data_origin: 1, transfer, path: request.path };
+    let target = Target { descriptor, info, counters: None, data_origin: 1, transfer, path: request.path, cpu: None };
     on_stimulus(request, move || UringDevice::new(target))
 }
 

@@ -30,6 +30,7 @@ impl<const TIMED: bool> NopDevice<TIMED> {
             data_origin: 0,
             transfer,
             path: Path::Interrupt,
+            cpu: None,
         })?;
         let entered = clock.now();
         Ok(Self { ring: None, clock, transfer, outstanding: 0, entered })

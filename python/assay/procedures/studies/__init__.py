@@ -65,13 +65,14 @@ def plan_study(name: StudyName, profile: Profile, plan: Plan, drive: DriveIdenti
     for demand in dict.fromkeys(settings.demands):
         refuse_deep(settings.test, demand)
     spans = [step.span_ns * step.samples for variant in study.variants for step in _measured(variant)]
-    prepared = [step.amount_bytes for variant in study.variants for step in variant.steps if step.role == "prepare"]
     return PlannedTest(
         settings=settings,
         deviations=tuple(_deviations(name, settings, ground)),
         earliest_ns=sum(spans),
         latest_ns=sum(spans) if all(spans) else None,
-        written_first_bytes=sum(prepared),
+        step_count=sum(step.samples for variant in study.variants for step in variant.steps),
+        written_first_bytes=_written_bytes(study, "prepare"),
+        written_amount_bytes=_written_bytes(study, "measure"),
         outline=_outline(settings, ground),
     )
 
@@ -134,6 +135,12 @@ def _settings(name: StudyName, study: Study, ground: Ground) -> StudySettings:
         recovered_share=study.recovered_share,
         not_run=study.not_run,
     )
+
+
+def _written_bytes(study: Study, role: str) -> int:
+    """What is known to be written: steps that an amount ends."""
+    steps = (step for variant in study.variants for step in variant.steps if step.role == role)
+    return sum(step.amount_bytes * step.samples for step in steps)
 
 
 def _measured(variant: StudyVariant) -> list[StudyStep]:

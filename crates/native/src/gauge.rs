@@ -1,0 +1,56 @@
+//! How late this host lets a thread run, while a program runs.
+
+use assay_uring::gauge::{self, Gauge, Readings};
+use pyo3::prelude::*;
+
+use crate::errors::io_error;
+
+/// Read the clock of response times again and again: (nanoseconds per reading, readings that ran back).
+#[pyfunction]
+pub(crate) fn clock_reads(py: Python<'_>, count: u32) -> (f64, u64) {
+    py.detach(|| gauge::clock_reads(count))
+}
+
+/// What a gauge saw; the fields are those of `assay.records.HostRecord` that it knows.
+#[pyclass(frozen, get_all)]
+pub(crate) struct NativeStalls {
+    span_ns: u64,
+    late_ns_p999: u64,
+    late_ns_max: u64,
+    stalled_ns: u64,
+    stalls: Vec<(u64, u64)>,
+    gauge_cpu_ns: u64,
+}
+
+impl From<Readings> for NativeStalls {
+    fn from(readings: Readings) -> Self {
+        Self {
+            span_ns: readings.span.0,
+            late_ns_p999: readings.late_p999.0,
+            late_ns_max: readings.late_max.0,
+            stalled_ns: readings.stalled.0,
+            stalls: readings.stalls.into_iter().map(|(start, span)| (start.0, span.0)).collect(),
+            gauge_cpu_ns: readings.cpu.0,
+        }
+    }
+}
+
+/// A thread that is woken once per millisecond and sees how late it was; it runs from its making to `finish`.
+#[pyclass]
+pub(crate) struct NativeStallGauge {
+    gauge: Option<Gauge>,
+}
+
+#[pymethods]
+impl NativeStallGauge {
+    #[new]
+    fn new() -> PyResult<Self> {
+        Ok(Self { gauge: Some(Gauge::start().map_err(|error| io_error(&error))?) })
+    }
+
+    /// End it and tell what it saw; None where that was done before.
+    fn finish(&mut self, py: Python<'_>) -> Option<NativeStalls> {
+        let gauge = self.gauge.take()?;
+        Some(py.detach(|| gauge.finish()).into())
+    }
+}

@@ -1,0 +1,114 @@
+"""Outside commands: the one way that this room runs them.
+
+The environment of the caller decides nothing: a tool is found in fixed folders only, gets arguments as a list and an
+environment of its own, and neither its time nor its output is without end.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TOOL_FOLDERS = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin"
+OUTPUT_BYTES_MAX = 16 << 20
+_ENVIRONMENT = {"LC_ALL": "C", "PATH": TOOL_FOLDERS}
+_CHUNK_BYTES = 1 << 16
+
+
+class CommandError(Exception):
+    """A command that gave no answer; its text says why: not installed, no end in time, too much output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said. code : its exit code, negative where a signal ended it. output, errors : as bytes."""
+
+    code: int
+    output: bytes
+    errors: bytes
+
+
+def find_tool(name: str) -> str | None:
+    """The absolute path of a tool in the system's folders, None where it is not installed. PATH is not asked."""
+    return shutil.which(name, path=TOOL_FOLDERS)
+
+
+def run_command(
+    tool: str,
+    arguments: Sequence[str],
+    *,
+    seconds: float,
+    pass_fds: Sequence[int] = (),
+    output_bytes_max: int = OUTPUT_BYTES_MAX,
+) -> Answer:
+    r"""Run a tool and wait for its end; what it answers, whatever its exit code.
+
+    tool : its name, found in the system's folders, or an absolute path. arguments : as they are, no shell sees them.
+    seconds : it is ended with all its children when they have passed. pass_fds : descriptors that it inherits.
+    output_bytes_max : of both streams together.
+    Raises CommandError. Worked: ``run_command("echo", ["$HOME"], seconds=5).output`` is ``b"$HOME\\n"``.
+    """
+    path = find_tool(tool)
+    if path is None:
+        raise CommandError(f"{tool} is not installed")
+    try:
+        process = subprocess.Popen(
+            [path, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_ENVIRONMENT,
+            pass_fds=tuple(pass_fds),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise CommandError(f"{tool} cannot be run ({error.strerror})") from None
+    with process:
+        try:
+            output, errors = _collect(process, tool, time.monotonic() + seconds, output_bytes_max)
+        except BaseException:
+            _end(process)
+            raise
+    return Answer(process.returncode, output, errors)
+
+
+def _collect(process: subprocess.Popen[bytes], tool: str, deadline: float, limit: int) -> tuple[bytes, bytes]:
+    assert process.stdout is not None  # noqa: S101 - both are pipes
+    assert process.stderr is not None  # noqa: S101
+    found = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+    with selectors.DefaultSelector() as open_streams:
+        for number in found:
+            open_streams.register(number, selectors.EVENT_READ)
+        while open_streams.get_map():
+            ready = open_streams.select(max(0, deadline - time.monotonic()))
+            if not ready:
+                raise CommandError(f"{tool} did not come back")
+            for key, _ in ready:
+                chunk = os.read(key.fd, _CHUNK_BYTES)
+                found[key.fd] += chunk
+                if not chunk:
+                    open_streams.unregister(key.fd)
+            if sum(map(len, found.values())) > limit:
+                raise CommandError(f"{tool} says more than {limit} bytes")
+    try:
+        process.wait(max(0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise CommandError(f"{tool} did not come back") from None
+    output, errors = found.values()
+    return output, errors
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and its children; it leads a session of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,48 @@
+"""Marks written before a purge and looked for after it."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import secrets
+
+# A multiple of the logical block; the map that carries it is aligned to the page.
+MARK_BYTES = 4096
+_MARK_COUNT = 64
+
+
+def new_marks(capacity_bytes: int) -> dict[int, bytes]:
+    """Random marks by place, for a drive of this capacity."""
+    return {place: secrets.token_bytes(MARK_BYTES) for place in places(capacity_bytes)}
+
+
+def places(capacity_bytes: int) -> list[int]:
+    """The first and the very last block, and others at equal distances between them, none overlapping."""
+    last = max(0, capacity_bytes - MARK_BYTES)
+    grid = {last * index // (_MARK_COUNT - 1) // MARK_BYTES * MARK_BYTES for index in range(_MARK_COUNT - 1)}
+    return [*sorted(place for place in grid if place + MARK_BYTES <= last), last]
+
+
+def write_marks(descriptor: int, marks: dict[int, bytes]) -> None:
+    """Write the marks and have the drive keep them. Raises OSError."""
+    for place, mark in marks.items():
+        with mmap.mmap(-1, MARK_BYTES) as page:
+            page[:] = mark
+            if os.pwritev(descriptor, [page], place) != MARK_BYTES:
+                raise OSError
+    # A mark still in the drive's write cache would prove nothing about its flash.
+    os.fdatasync(descriptor)
+
+
+def surviving_marks(descriptor: int, marks: dict[int, bytes]) -> tuple[int, int]:
+    """How many blocks still carry their mark, and how many read as zeros. Raises OSError."""
+    found = [_read(descriptor, place) for place in marks]
+    surviving = sum(content == mark for content, mark in zip(found, marks.values(), strict=True))
+    return surviving, sum(not any(content) for content in found)
+
+
+def _read(descriptor: int, place: int) -> bytes:
+    with mmap.mmap(-1, MARK_BYTES) as page:
+        if os.preadv(descriptor, [page], place) != MARK_BYTES:
+            raise OSError
+        return page[:]

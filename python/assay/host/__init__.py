@@ -1,0 +1,9 @@
+"""The test system: watched while programs run, and audited by ``assay check``."""
+
+from __future__ import annotations
+
+from assay.host.audit import Finding, audit_host
+from assay.host.gauge import HostWatch
+from assay.host.limits import Limits, load_limits
+
+__all__ = ["Finding", "HostWatch", "Limits", "audit_host", "load_limits"]

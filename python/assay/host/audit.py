@@ -1,0 +1,102 @@
+"""Audits the test system before a run: gathers the facts, and lets every check answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay._native import clock_reads
+from assay.certificate import kept_certificates
+from assay.device.condition import read_condition
+from assay.device.surroundings import read_surroundings
+from assay.host.checks import CHECKS, Facts, Level
+from assay.host.gauge import HostWatch
+from assay.units import SECOND_NS
+
+if TYPE_CHECKING:
+    from assay.host.limits import Limits
+    from assay.records import DriveIdentity
+
+_CLOCK_READS = 1_000_000
+_DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check found. level : ``pass``, ``warn``, ``invalid``, ``unknown`` or ``n/a``.
+
+    evidence : what was found. limit : what passes. remedy : what to do; empty where it passes or does not apply.
+    """
+
+    slug: str
+    number: str | None
+    title: str
+    level: Level
+    evidence: str
+    limit: str
+    remedy: str
+
+
+def audit_host(identity: DriveIdentity, limits: Limits, seconds: float = 2.0) -> list[Finding]:
+    """Audit this host for tests of a drive; nothing is written, and the drive is not opened for writing.
+
+    seconds : that the host is watched, at least 0.1.
+    Returns one finding per check in the order of the table.
+    Worked: a simulated drive has no link: that check is ``n/a``.
+    """
+    return judged(_facts(identity, limits, seconds))
+
+
+def judged(facts: Facts) -> list[Finding]:
+    """Let every check answer from given facts."""
+    values, found = facts.limits.model_dump(), []
+    for check in CHECKS:
+        level, evidence = check.answer(facts)
+        remedy = "" if level in {"pass", "n/a"} else check.remedy
+        limit = check.limit.format(**values)
+        found.append(
+            Finding(
+                slug=check.slug,
+                number=check.number,
+                title=check.title,
+                level=level,
+                evidence=evidence,
+                limit=limit,
+                remedy=remedy,
+            )
+        )
+    return found
+
+
+def _facts(identity: DriveIdentity, limits: Limits, seconds: float) -> Facts:
+    cost_ns, backward = clock_reads(_CLOCK_READS)
+    before = read_surroundings(identity)
+    with HostWatch() as watch:
+        time.sleep(seconds)
+    after = read_surroundings(identity)
+    assert watch.record is not None, "the block ended"  # noqa: S101 - an invariant of HostWatch
+    days, cpu_ns, iops = _certified()
+    return Facts(
+        identity=identity,
+        condition=read_condition(identity),
+        limits=limits,
+        clock_ns=cost_ns,
+        clock_backward=backward,
+        certificate_days=days,
+        tool_cpu_ns=cpu_ns,
+        ceiling_iops=iops,
+        watched=watch.record,
+        before=before,
+        after=after,
+    )
+
+
+def _certified() -> tuple[float | None, float | None, float | None]:
+    """Age in days, CPU time per I/O and best rate of one thread, of the newest certificate."""
+    kept = kept_certificates().certificates
+    if not kept:
+        return None, None, None
+    newest = kept[0]
+    best = max((point for point in newest.ceiling if point.thread_count == 1), key=lambda point: point.iops)
+    return (time.time_ns() - newest.made_wall_ns) / SECOND_NS / _DAY_S, best.cpu_ns, best.iops

@@ -1,0 +1,117 @@
+"""What the test system did to a program: disturbed programs are blamed on the host, not on the drive.
+
+Limits are shares of the program's time, or nanoseconds. In a stall no thread that asked for it
+could run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.records import SaturationSettings
+from assay.units import MILLISECOND_NS, milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.records import HostRecord, StoredProgram, StoredTest
+
+HostLevel = Literal["pass", "warn", "invalid", "unknown"]
+
+LATE_NS_P999_PASS = 1 * MILLISECOND_NS
+LATE_NS_MAX_PASS = 10 * MILLISECOND_NS
+# Of a minute, the specification's round, one hundredth: no single stall may take more, however long the program is.
+LATE_NS_MAX_INVALID = 600 * MILLISECOND_NS
+STALLED_SHARE_INVALID = 0.01
+STEAL_SHARE_PASS, STEAL_SHARE_INVALID = 0.005, 0.05
+WAIT_SHARE_PASS = 0.05
+_ORDER: tuple[HostLevel, ...] = ("pass", "unknown", "warn", "invalid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFinding:
+    """How far the host kept a program from running.
+
+    level : ``pass``; ``warn`` (the host is visible in the numbers); ``invalid`` (they are the host's, not the drive's);
+    ``unknown`` where nobody watched. reasons : one phrase each, empty where the host kept still.
+    steal_share : of all processors' time, taken by the hypervisor. wait_share : time that the tester's threads
+    were ready to run and had no processor, over that of the stimulus threads; its own few others may lift it above 1.
+    """
+
+    level: HostLevel
+    reasons: tuple[str, ...]
+    steal_share: float | None
+    wait_share: float | None
+
+
+def host_finding(host: HostRecord | None, thread_count: int) -> HostFinding:
+    """Judge what the host did during a program.
+
+    thread_count : threads of the stimulus, at least 1.
+    Worked: a single stall of 1,502 ms -> ``invalid``, reason ``"the host stalled for 1,502 ms"``; one of 12 ms in a
+    minute -> ``warn``.
+    """
+    if host is None:
+        return HostFinding(level="unknown", reasons=(), steal_share=None, wait_share=None)
+    span_ns = max(host.span_ns, 1)
+    steal = None if host.steal_ns is None else host.steal_ns / (span_ns * host.cpu_count)
+    wait = None if host.wait_ns is None else host.wait_ns / (span_ns * thread_count)
+    found = [*_stalls(host, span_ns), *_shares(steal, wait)]
+    return HostFinding(
+        level=max((level for level, _ in found), key=_ORDER.index, default="pass"),
+        reasons=tuple(reason for _, reason in found),
+        steal_share=steal,
+        wait_share=wait,
+    )
+
+
+def program_host(program: StoredProgram, test: StoredTest) -> HostFinding:
+    """Judge what the host did during a stored program."""
+    return host_finding(program.host, test.settings.demand.thread_count)
+
+
+def host_reason(test: StoredTest) -> str | None:
+    """Why no result may be printed because of the host: the first invalid program that results come from, or None.
+
+    Worked: ``"the host stalled for 1,502 ms in round 3; the test system disturbed this, not the drive"``.
+    """
+    for program in _measured(test):
+        finding = program_host(program, test)
+        if finding.level == "invalid":
+            place = f"{'samples' if program.phase == 'sample' else program.phase} {program.index or ''}".strip()
+            return f"{finding.reasons[0]} in {place}; the test system disturbed this, not the drive"
+    return None
+
+
+def _stalls(host: HostRecord, span_ns: int) -> Iterator[tuple[HostLevel, str]]:
+    invalid = host.late_ns_max >= LATE_NS_MAX_INVALID or host.stalled_ns > STALLED_SHARE_INVALID * span_ns
+    if host.late_ns_max > LATE_NS_MAX_PASS:
+        more = f", {len(host.stalls)} times {milliseconds(host.stalled_ns):,.0f} ms in all" if host.stalls[1:] else ""
+        yield ("invalid" if invalid else "warn"), f"the host stalled for {milliseconds(host.late_ns_max):,.0f} ms{more}"
+    elif host.late_ns_p999 > LATE_NS_P999_PASS:
+        yield "warn", f"the host lets threads run late: 99.9 % within {milliseconds(host.late_ns_p999):.1f} ms"
+
+
+def _shares(steal: float | None, wait: float | None) -> Iterator[tuple[HostLevel, str]]:
+    if steal is not None and steal > STEAL_SHARE_PASS:
+        level: HostLevel = "invalid" if steal > STEAL_SHARE_INVALID else "warn"
+        yield level, f"the hypervisor took {steal:.1%} of the processors"
+    if wait is not None and wait > WAIT_SHARE_PASS:
+        yield "warn", f"the tester waited for a processor {wait:.2f} s in each second, per thread"
+
+
+def _measured(test: StoredTest) -> list[StoredProgram]:
+    """The programs behind the results: the rounds or samples from the first to the last of the window, or all."""
+    programs = [program for program in test.programs if program.phase in {"round", "sample"}]
+    if test.verdict is None or not programs:
+        return programs
+    first, last = test.verdict.rounds[0], test.verdict.rounds[-1]
+    if not isinstance(test.settings, SaturationSettings):
+        return [program for program in programs if first <= program.index <= last]
+    every, reached, found = test.settings.samples_per_verdict, 0, []
+    for program in programs:
+        begin, reached = reached + 1, reached + len(program.steps)
+        if reached >= first * every and begin <= last * every:
+            found.append(program)
+    return found

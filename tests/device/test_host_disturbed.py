@@ -1,0 +1,123 @@
+"""A tester that is starved or stopped is found out, and the host is blamed for it, not the drive."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from assay.host import HostWatch
+from assay.pattern import leading_range, random_pattern
+from assay.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
+from assay.stimulus import Stimulus
+from assay.store.read import read_run
+from assay.window import host_finding, loop_result, program_host
+from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 256 << 20
+STOPPED_S = 1.5
+
+
+def rounds_begun(folder: Path) -> int:
+    try:
+        lines = (folder / "journal.jsonl").read_bytes().splitlines()
+    except FileNotFoundError:
+        return 0
+    return sum(b'"kind":"steps"' in line for line in lines)
+
+
+def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path, out = loop_drive(SIZE), tmp_path / "run"
+    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
+    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    arguments = ["--test", "iops", "--scale", "0.001", "--thread-count", "1", "--queue-depth", "4"]
+    child = subprocess.Popen(
+        [ASSAY, "run", path, *arguments, "--yes-destroy", known, "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 200
+        while rounds_begun(out) < 2 and child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(child.pid, signal.SIGSTOP)
+        time.sleep(STOPPED_S)
+        os.kill(child.pid, signal.SIGCONT)
+        _, errors = child.communicate(timeout=280)
+    finally:
+        child.kill()
+    assert child.returncode in {0, 7}, errors
+    (test,) = read_run(out).tests
+    worst = max(test.programs, key=lambda program: program.host.late_ns_max if program.host else 0)
+    found = program_host(worst, test)
+    assert found.level == "invalid"
+    assert any("stalled for 1," in reason for reason in found.reasons), found
+    assert worst.host is not None
+    start_ns, span_ns = max(worst.host.stalls, key=lambda stall: stall[1])
+    assert 1.4e9 <= span_ns <= 4e9
+    assert worst.steps[0].start_ns <= start_ns
+    html = (out / "report/report.html").read_text()
+    assert "invalid; the host stalled for 1," in html
+    if test.verdict and worst.phase == "round" and worst.index in test.verdict.rounds:
+        assert loop_result(test).matrix == {}
+        assert "NO HEADLINE: the host stalled" in html
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def watched(seconds: float) -> HostRecord:
+    """The null device, which answers at once, for some time: its thread always wants a processor."""
+    step = StepSpec(
+        label="null",
+        pattern=random_pattern(4096, 1.0, DataPattern()),
+        demand=Demand(thread_count=1, queue_depth=8),
+        active_range=leading_range(1 << 30),
+        stop=StopRule(time_ns=round(seconds * 1e9)),
+    )
+    with Stimulus.null(seed=1) as stimulus, HostWatch() as watch:
+        stimulus.run([step])
+    assert watch.record is not None
+    return watch.record
+
+
+def test_hogs_on_every_processor_are_blamed_on_the_host() -> None:
+    count = 3 * (os.cpu_count() or 1)
+    hogs = [multiprocessing.get_context("spawn").Process(target=spin, daemon=True) for _ in range(count)]
+    for hog in hogs:
+        hog.start()
+    try:
+        record = watched(3.0)
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.join()
+    found = host_finding(record, 1)
+    assert found.level in {"warn", "invalid"}
+    assert any("waited for a processor" in reason for reason in found.reasons), found
+    assert found.wait_share is not None
+    assert found.wait_share > 0.3
+    assert record.switches_involuntary is not None
+    assert record.switches_involuntary > 0
+
+
+def test_a_loop_device_is_audited_without_being_written(loop_drive: LoopDrive) -> None:
+    path = loop_drive(SIZE)
+    done = subprocess.run(
+        [ASSAY, "check", path, "--seconds", "0.2", "--json"], capture_output=True, text=True, check=False
+    )
+    found = {check["slug"]: check for check in json.loads(done.stdout)["checks"]}
+    assert done.returncode == (5 if any(check["level"] == "invalid" for check in found.values()) else 0)
+    scheduler = Path(f"/sys/block/{Path(path).name}/queue/scheduler").read_text()
+    assert found["scheduler"]["level"] == ("pass" if "[none]" in scheduler or scheduler.strip() == "none" else "warn")
+    assert found["alignment"]["level"] == "pass"
+    assert found["link"]["level"] == "unknown"
+    with Path(path).open("rb") as device:
+        assert not any(device.read(1 << 20))

@@ -1,0 +1,168 @@
+"""What lies beneath a path and who uses a disk, read from trees of sysfs and proc that are made up for the test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from assay.device.gate import contents, files, holders, mounts, system
+from assay.device.gate.facts import Request, check_sequence, refuse_zoned
+from assay.device.sysfs import Disk, disk_at
+from assay.errors import IdentityError
+from assay.records import DriveIdentity
+
+NUMBERS = {"sda": (8, 0), "sda1": (8, 1), "sda2": (8, 2), "sdb": (8, 16), "dm-0": (252, 0), "loop5": (7, 5)}
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sda with two partitions, dm-0 upon sda2, sdb, and loop5; device numbers in place of nodes."""
+    block = tmp_path / "sys/block"
+    for name, (major, minor) in NUMBERS.items():
+        folder = block / "sda" / name if name in {"sda1", "sda2"} else block / name
+        folder.mkdir(parents=True)
+        (folder / "dev").write_text(f"{major}:{minor}\n")
+        if name in {"sda1", "sda2"}:
+            (folder / "partition").write_text(name[-1])
+    slaves = block / "dm-0/slaves"
+    slaves.mkdir()
+    (slaves / "sda2").symlink_to(block / "sda/sda2")
+    by_number = {
+        os.makedev(*number): Disk(name, next(block.rglob(f"{name}/dev")).parent) for name, number in NUMBERS.items()
+    }
+    monkeypatch.setattr(system, "disk_of", by_number.get)
+    return block
+
+
+def disk(host: Path, name: str) -> Disk:
+    return Disk(name, next(host.rglob(f"{name}/dev")).parent)
+
+
+def test_a_mapped_device_lies_on_its_slave_and_that_ones_disk(host: Path) -> None:
+    assert system._below(disk(host, "dm-0")) == {"dm-0", "sda2", "sda"}
+    assert system._below(disk(host, "sda1")) == {"sda1", "sda"}
+    assert system._below(disk(host, "sdb")) == {"sdb"}
+
+
+def mount(point: str, source: str, options: str = "rw", *, number: str = "0:40") -> mounts.Mount:
+    return mounts.Mount(number, point, source, options, own=True)
+
+
+def lies_on(monkeypatch: pytest.MonkeyPatch, path: str, table: list[mounts.Mount], real: dict[str, str]) -> set[str]:
+    """Disks beneath a path, where ``real`` says which paths lie on a device of their own."""
+
+    def devices(place: Path, passed: frozenset[str] = frozenset()) -> list[Disk]:
+        if str(place) in real:
+            return [Disk(real[str(place)], Path("/none"))]
+        return system._devices_of_mount(place, passed)
+
+    monkeypatch.setattr(system, "_devices", devices)
+    monkeypatch.setattr(mounts, "mounts", lambda **_: table)
+    return {found.name for found in devices(Path(path))}
+
+
+def test_a_btrfs_lies_on_all_its_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sda2", "sdb"):
+        (tmp_path / "f00d/devices" / name).mkdir(parents=True)
+    (tmp_path / "other/devices/sdc").mkdir(parents=True)
+    monkeypatch.setattr(holders, "BTRFS", tmp_path)
+    table = [mount("/", "/dev/sda2")]
+    real = {"/dev/sda2": "sda2", "/dev/sdb": "sdb", "/dev/sdc": "sdc"}
+    assert lies_on(monkeypatch, "/home/anybody", table, real) == {"sda2", "sdb"}
+
+
+def test_an_overlay_lies_on_its_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holders, "BTRFS", tmp_path)
+    table = [mount("/", "overlay", "rw,lowerdir=/lower/a:/lower/b,upperdir=/upper,workdir=/work")]
+    real = {"/lower/a": "sda", "/lower/b": "sdb", "/upper": "sdc", "/work": "sdd"}
+    assert lies_on(monkeypatch, "/srv", table, real) == {"sda", "sdb", "sdc"}
+
+
+def test_layers_that_lead_back_to_themselves_come_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holders, "BTRFS", tmp_path)
+    assert lies_on(monkeypatch, "/srv", [mount("/", "overlay", "lowerdir=/again")], {}) == set()
+    assert lies_on(monkeypatch, "/srv", [], {}) == set()
+
+
+def test_the_mount_of_a_path_is_the_last_and_deepest_above_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = [mount("/", "a"), mount("/srv", "b"), mount("/srv", "c"), mount("/srvs", "d")]
+    monkeypatch.setattr(mounts, "mounts", lambda **_: table)
+    assert [found.source for place in ("/srv/x", "/", "/srvx") if (found := mounts.mount_of(Path(place)))] == list(
+        "caa"
+    )
+
+
+def test_what_does_not_exist_lies_on_nothing() -> None:
+    assert system._devices(Path("/nonexistent/assay")) == []
+
+
+def test_a_device_that_the_kernel_does_not_know_lies_on_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "disk_of", lambda _: None)
+    monkeypatch.setattr(system.os, "major", lambda _: 8)
+    assert system._devices(Path("/")) == []
+
+
+def test_a_folder_of_a_run_that_is_yet_to_be_made_stands_for_the_one_above(tmp_path: Path) -> None:
+    assert system._existing(tmp_path / "a/b/c") == Path(os.path.realpath(tmp_path))
+    assert system._existing(Path("no-such-folder-here")) == Path(os.path.realpath(Path.cwd()))
+
+
+def test_mounts_of_hidden_and_ended_processes_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = r"36 35 98:0 /sub /mnt\040two rw,noatime master:1 - ext3 /dev/root\134x rw,errors=continue"
+    for process, namespace in (("self", "mnt:[1]"), ("7", "mnt:[1]"), ("8", "mnt:[2]")):
+        (tmp_path / process / "ns").mkdir(parents=True)
+        (tmp_path / process / "ns/mnt").symlink_to(namespace)
+        (tmp_path / process / "mountinfo").write_text(line + "\n")
+    (tmp_path / "9").mkdir()
+    monkeypatch.setattr(mounts, "PROC", tmp_path)
+    own = mounts.Mount("98:0", "/mnt two", "/dev/root\\x", "rw,errors=continue", own=True)
+    assert [(found.point, found.own) for found in mounts.mounts()] == [("/mnt two", True), ("/mnt two", False)]
+    assert mounts.mounts(everywhere=False) == [own]
+
+
+def test_a_kernel_without_md_has_no_arrays(tmp_path: Path, host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mounts, "PROC", tmp_path)
+    assert holders.md_arrays(disk(host, "sda")) == []
+
+
+def test_a_partition_in_an_array_makes_its_disk_a_member(
+    tmp_path: Path, host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mdstat").write_text("md0 : active raid1 sdb1[1] sda1[0]\n      1 blocks\nunused devices: <none>\n")
+    monkeypatch.setattr(mounts, "PROC", tmp_path)
+    assert holders.md_arrays(disk(host, "sda")) == ["member of md0"]
+    assert holders.md_arrays(disk(host, "sdb")) == []
+
+
+def test_a_loop_whose_backing_is_gone_is_known_by_its_name(host: Path) -> None:
+    assert holders._is_of(Path("/dev/assay-none"), Disk("assay-none", host / "sda"))
+    assert not holders._is_of(Path("/nonexistent/assay"), disk(host, "sda"))
+    assert not holders.same_file(Path("/nonexistent/assay"), Path("/"))
+
+
+def test_files_of_the_interpreter_and_of_the_tool_are_of_the_system() -> None:
+    assert files.of_system(Path(system.__file__)) == ["is part of the running system"]
+    assert files.of_system(Path("/nonexistent/assay")) == []
+
+
+def test_a_partition_without_its_node_leaves_unknown_what_is_on_the_drive(
+    host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "disk_at", lambda _: Disk("assay-none", host / "sda"))
+    with pytest.raises(IdentityError, match="cannot be told: /dev/sda1 is missing"):
+        contents._partitions("/dev/sda")
+
+
+def test_a_path_without_a_device_has_no_disk(tmp_path: Path) -> None:
+    assert disk_at(str(tmp_path)) is None
+    assert disk_at(str(tmp_path / "none")) is None
+
+
+def test_a_drive_without_a_sequence_number_and_a_file_are_no_case_for_their_rules(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x")
+    identity = DriveIdentity(id="x", path=str(path), kind="file", capacity_bytes=512, logical_block_bytes=512)
+    refuse_zoned(Request(identity=identity))
+    with path.open("rb") as file:
+        check_sequence(identity, file.fileno())

@@ -1,0 +1,153 @@
+"""Host idle recovery and cross stimulus recovery on simulated drives: behaviour emerges, streams are as planned."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import assay
+import pyarrow.parquet as pq
+import pytest
+from assay.bench import Answers
+from assay.plan import load_plan
+from assay.report import FORMATS, build_report
+from assay.reporting import render_run
+from assay.session import run_plan
+from assay.store.read import read_run
+from assay.window import cross_stimulus_result, idle_recovery_result
+
+if TYPE_CHECKING:
+    from assay.records import StoredRun
+    from assay.window import CrossStimulusResult, IdleRecoveryResult
+
+PACKAGE = Path(assay.__file__).parent
+SECOND_NS = 10**9
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """PTS-E 1.1 with the same bursts and idle times, but few of them, and shorter access groups."""
+    text = (PACKAGE / "profiles/pts-e-1.1.toml").read_text("utf-8")
+    for old, new in (
+        ('name = "pts-e-1.1"', 'name = "quick"'),
+        ("cycles = { value = 360", "cycles = { value = 4"),
+        ("return_seconds = { value = 1800", "return_seconds = { value = 20"),
+        ("[hir.preconditioning]\nsample_seconds = { value = 60", "[hir.preconditioning]\nsample_seconds = { value = 2"),
+        ("hours = 8", "hours = 0.1"),
+        ("hours = 6", "hours = 0.1"),
+    ):
+        assert old in text, old
+        text = text.replace(old, new)
+    text = re.sub(r"(\[xsr\](?:.|\n)*?sample_seconds = \{ value = )60", r"\g<1>5", text)
+    path = tmp_path_factory.mktemp("profile") / "quick.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def card(folder: Path, name: str, **parameters: float) -> str:
+    """The drive of 2011 at 4 GB, with further parameters, as a card of one's own."""
+    text = (PACKAGE / "device/cards/client-2011.toml").read_text("utf-8").replace("client-2011", name)
+    for key, value in parameters.items():
+        text = re.sub(rf"^{key} = .*\n", "", text, flags=re.MULTILINE)
+        text += f'{key} = {{ value = {value}, source = "of the test" }}\n'
+    path = folder / f"{name}.toml"
+    path.write_text(text, "utf-8")
+    return f"sim:{path}?capacity=4GB"
+
+
+def stored(folder: Path, drive: str, test: str, profile: Path | str, **keys: object) -> StoredRun:
+    plan = load_plan(None, {"drive": drive, "tests": [test], "profile": str(profile), "seed": 1, **keys})
+    run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    return read_run(folder, histograms=True)
+
+
+def recovery(run: StoredRun) -> IdleRecoveryResult:
+    return idle_recovery_result(run.tests[0], run.identity.capacity_bytes)
+
+
+def crossed(folder: Path, drive: str, profile: Path) -> CrossStimulusResult:
+    return cross_stimulus_result(stored(folder, drive, "xsr", profile).tests[0])
+
+
+def test_idle_time_helps_a_drive_that_collects_in_it_and_more_of_it_helps_more(tmp_path: Path, quick: Path) -> None:
+    drive = card(tmp_path, "collects", idle_delay_ns=500_000_000, idle_target_share=0.04)
+    result = recovery(stored(tmp_path / "run", drive, "hir", quick))
+    gains = [state.over_baseline or 0 for state in result.states]
+    assert 1.3 < gains[0] < gains[1] < gains[2]
+    # What is free behind 25 s is no more behind 50 s.
+    assert gains[4] == pytest.approx(gains[3], rel=0.05)
+    assert all((state.return_iops or 0) < (state.mean_iops or 0) for state in result.states)
+    assert render_run(tmp_path / "run", FORMATS)
+
+
+def test_idle_time_does_nothing_for_a_drive_that_rests_in_it(tmp_path: Path, quick: Path) -> None:
+    result = recovery(stored(tmp_path / "run", card(tmp_path, "rests"), "hir", quick))
+    assert all(0.85 < (state.over_baseline or 0) < 1.1 for state in result.states)
+
+
+def test_every_burst_and_every_idle_time_is_as_long_as_the_stream_shows(tmp_path: Path, quick: Path) -> None:
+    run = stored(tmp_path / "run", card(tmp_path, "traced"), "hir", quick, capture="times")
+    result = recovery(run)
+    assert all((state.unplanned_idle_share or 0) < 0.002 for state in result.states)
+    for place, idle_s in enumerate((5, 10, 15, 25, 50), 1):
+        rows = pq.read_table(tmp_path / f"run/traces/hir-segment-{place:04}.parquet").to_pydict()
+        begun = [at - latency for at, latency in zip(rows["at_ns"], rows["latency_ns"], strict=True)]
+        submitted: dict[int, list[int]] = {}
+        for step, at in zip(rows["step"], begun, strict=True):
+            submitted.setdefault(step, []).append(at)
+        assert sorted(submitted) == [0, 2, 4, 6]
+        firsts = [min(submitted[step]) for step in sorted(submitted)]
+        # A burst begins where the idle time behind the one before it ends, within 1 ms.
+        assert [round((after - before) / 10**6) for before, after in pairwise(firsts)] == [(5 + idle_s) * 1000] * 3
+        assert all(max(submitted[step]) - min(submitted[step]) > 4.99 * SECOND_NS for step in submitted)
+    counted = sum(step.write.window_io_count + step.write.tail_io_count for step in run.tests[0].steps("segment"))
+    traces = (tmp_path / "run/traces").glob("hir-segment-*.parquet")
+    assert sum(pq.read_metadata(path).num_rows for path in traces) == counted
+
+
+def test_a_drive_without_history_gives_a_flat_line(tmp_path: Path, quick: Path) -> None:
+    result = crossed(tmp_path / "run", "sim:ideal?capacity=4GB", quick)
+    first, middle, last = result.groups
+    # The first sample also fills the write buffer.
+    assert max(first.throughput) < 1.003 * min(first.throughput)
+    assert max(middle.throughput) < 1.001 * min(middle.throughput)
+    assert last.mean_mb_per_s == pytest.approx(first.mean_mb_per_s, rel=1e-3)
+    assert last.drop_share == pytest.approx(0, abs=1e-3)
+    assert result.lowest_share == pytest.approx(1, abs=2e-3)
+
+
+def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shortens_that(
+    tmp_path: Path, quick: Path
+) -> None:
+    scarce = crossed(tmp_path / "scarce", card(tmp_path, "scarce"), quick)
+    ample = crossed(tmp_path / "ample", card(tmp_path, "ample", over_provisioning=0.4), quick)
+    assert (scarce.lowest_share or 1) < 0.5
+    assert (ample.groups[2].mean_mb_per_s or 0) > 1.2 * (scarce.groups[2].mean_mb_per_s or 0)
+    assert scarce.groups[1].peak_response_ms is not None
+    for result in (scarce, ample):
+        # It comes back to where it began.
+        assert result.groups[2].end_mb_per_s == pytest.approx(result.groups[0].end_mb_per_s, rel=0.1)
+    assert scarce.recovery_minutes is not None
+    assert ample.recovery_minutes is not None
+    assert 1 < ample.recovery_minutes < 0.5 * scarce.recovery_minutes
+
+
+def test_an_edition_without_the_tests_says_so_and_pages_are_those_of_the_specification(
+    tmp_path: Path, quick: Path
+) -> None:
+    drive = "sim:ideal?capacity=1GB"
+    run = stored(tmp_path / "run", drive, "xsr", quick)
+    titles = [page.subtitle for page in build_report(run).pages]
+    assert [title for title in titles if "Access Groups" in title] == [
+        "TP v Time - All Access Groups",
+        "TP v Time - Access Groups 1 & 2",
+        "TP v Time - Access Groups 2 & 3",
+        "Maximum Latency v Time - All Access Groups",
+        "Average Latency v Time - All Access Groups",
+    ]
+    plan = load_plan(None, {"drive": drive, "tests": ["iops", "hir"], "profile": "pts-c-1.0", "scale": 0.001})
+    outcome = run_plan(plan, out=tmp_path / "client", answers=Answers(), show=lambda _: None)
+    assert [skipped.test for skipped in outcome.skipped] == ["hir"]
+    assert render_run(tmp_path / "client", FORMATS)
