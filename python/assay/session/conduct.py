@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import change_told, check_program
@@ -116,8 +117,7 @@ def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettin
 
 
 def _conduct_study(conductor: _Conductor, settings: StudySettings, seed: int) -> bool:
-    former = conductor.bench.identity.write_cache
-    try:
+    with _write_cache_put_back(conductor, settings):
         for index, variant in enumerate(settings.variants, 1):
             # The first is purged as every test is.
             if variant.purge and index > 1:
@@ -129,11 +129,25 @@ def _conduct_study(conductor: _Conductor, settings: StudySettings, seed: int) ->
                     conductor.trim(part.from_bytes, part.from_bytes + part.length_bytes)
                 else:
                     conductor.run(*part, index)
-    finally:
-        if any(variant.write_cache is not None for variant in settings.variants):
-            conductor.set_write_cache(former)
     conductor.end("time")
     return True
+
+
+@contextmanager
+def _write_cache_put_back(conductor: _Conductor, settings: StudySettings) -> Iterator[None]:
+    """Whatever happens, the write cache is what it was before a study that sets it."""
+    if all(variant.write_cache is None for variant in settings.variants):
+        yield
+        return
+    former = conductor.bench.identity.write_cache
+    try:
+        yield
+    except BaseException:
+        # A drive that failed may not take it any more; what it failed of is what is told.
+        with suppress(AssayError):
+            conductor.set_write_cache(former)
+        raise
+    conductor.set_write_cache(former)
 
 
 def _saturate(conductor: _Conductor, settings: SaturationSettings) -> Judged:
