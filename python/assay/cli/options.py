@@ -48,7 +48,10 @@ def plan_options(command: Command) -> Command:
             help="Tests and profile by name.",
         ),
         click.option(
-            "--test", "tests", multiple=True, help="wsat, iops, tp, lat, hir, xsr; repeat or separate by commas."
+            "--test",
+            "tests",
+            multiple=True,
+            help="wsat, iops, tp, lat, hir, xsr, ecw, dirth; repeat or separate by commas.",
         ),
         click.option(
             "--study", "studies", multiple=True, metavar="N", help=f"{_STUDIES_HELP}; repeat or separate by commas."

@@ -23,6 +23,7 @@ class PlannedTest:
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
+    kept_bytes : room for the completions that the test always keeps.
     step_count : steps that are stored, where their number is settled beforehand. outline : what is repeated, for the
     eyes of people.
     """
@@ -34,6 +35,7 @@ class PlannedTest:
     written_first_bytes: int = 0
     written_amount_bytes: int = 0
     step_count: int | None = None
+    kept_bytes: int = 0
     outline: Outline
 
     @property

@@ -15,6 +15,7 @@ from assay.records.drive import (
 )
 from assay.records.every_test import TestSettings
 from assay.records.host import HostCertificate, HostPoint
+from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
     MeasurementWindow,
     Phase,
@@ -30,6 +31,7 @@ from assay.records.settings import (
     AnySettings,
     Cell,
     CrossStimulusSettings,
+    DemandSettings,
     IdleRecoverySettings,
     LoopSettings,
     SaturationSettings,
@@ -68,6 +70,7 @@ __all__ = [
     "CrossStimulusSettings",
     "DataPattern",
     "Demand",
+    "DemandSettings",
     "DirectionRecord",
     "DriveCondition",
     "DriveIdentity",
@@ -86,6 +89,10 @@ __all__ = [
     "Platform",
     "PurgeMethod",
     "PurgeRecord",
+    "ReferenceChange",
+    "ReferenceDrive",
+    "ReferencePoint",
+    "Repeated",
     "Round",
     "SaturationSettings",
     "SaturationStop",

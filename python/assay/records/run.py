@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.records.host import HostCertificate
 from assay.records.settings import (
     AnySettings,
     CrossStimulusSettings,
+    DemandSettings,
     IdleRecoverySettings,
     LoopSettings,
     SaturationSettings,
@@ -18,7 +19,13 @@ from assay.records.stimulus import HistogramTable, StepRecord
 from assay.records.study import StudySettings
 from assay.records.watched import HostRecord
 
-Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "variant"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "variant", "pre-write", "point"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +80,8 @@ class StoredProgram:
     histograms : response-time counts of its steps, None where they were not read.
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
+    captured : reads the response times in ns of every completion of one step (from 0), block by block, where an
+    operating point kept them.
     """
 
     phase: Phase
@@ -81,6 +90,7 @@ class StoredProgram:
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
     host: HostRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
+    captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +143,13 @@ class StoredTest:
         """The settings of a write saturation test. Raises TypeError for any other test."""
         if not isinstance(self.settings, SaturationSettings):
             raise TypeError(f"{self.settings.test} is no write saturation test")
+        return self.settings
+
+    @property
+    def over_demands(self) -> DemandSettings:
+        """The settings of a test over a grid of demands. Raises TypeError for any other test."""
+        if not isinstance(self.settings, DemandSettings):
+            raise TypeError(f"{self.settings.test} has no grid of demands")
         return self.settings
 
     def phase(self, phase: Phase) -> tuple[StoredProgram, ...]:

@@ -15,12 +15,14 @@ from assay.errors import StoreError
 from assay.profile import stored_profile
 from assay.records import (
     CrossStimulusSettings,
+    DemandSettings,
     IdleRecoverySettings,
     LoopSettings,
     SaturationSettings,
     StudySettings,
 )
 from assay.report import disclosure
+from assay.report.demand import demand_sheets
 from assay.report.hir import IdleRecoverySheets
 from assay.report.label import conformity_label
 from assay.report.loop import LoopSheets
@@ -129,6 +131,8 @@ def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile
         case StudySettings():
             studied = study_result(test)
             return StudySheets(run=run, test=test, profile=profile, prefix=prefix, result=studied)
+        case DemandSettings():
+            return demand_sheets(run, test, profile, prefix)
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:

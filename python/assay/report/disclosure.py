@@ -22,7 +22,7 @@ from assay.report.printed import (
     percent,
     printable,
 )
-from assay.report.summary import summary_header
+from assay.report.summary import profile_table, summary_header
 from assay.units import duration_label
 from assay.window import (
     arrival_label,
@@ -167,9 +167,7 @@ def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
     return (
         _facts(f"{name}: purge", _purge(test)),
         _facts(f"{name}: settings", _settings(sheets)),
-        _sources(
-            f"{name}: {profile.title} profile data and their sources", profile, test.settings.test.partition("-")[0]
-        ),
+        _sources(f"{name}: {profile.title} profile data and their sources", profile, profile_table(test.settings.test)),
     )
 
 
@@ -269,7 +267,14 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
 
 
 def _sources(caption: str, profile: Profile, test: str) -> Table:
-    data = [*_data(profile), *_data(getattr(profile, test, None))]
+    own = getattr(profile, test, None)
+    nested = [
+        (f"{name} {key}", datum)
+        for name, part in own or ()
+        if isinstance(part, BaseModel)
+        for key, datum in _data(part)
+    ]
+    data = [*_data(profile), *_data(own), *nested]
     rows = tuple((name.replace("_", " "), _value(datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 

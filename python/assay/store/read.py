@@ -12,6 +12,7 @@ from assay.errors import StoreError
 from assay.records import (
     AnySettings,
     CrossStimulusSettings,
+    DemandSettings,
     DriveCondition,
     DriveIdentity,
     HostCertificate,
@@ -33,6 +34,7 @@ from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.series import with_series
 from assay.store.tables import read_histograms
+from assay.store.traces import latency_reader, trace_name
 from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA, SERIES
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ _KINDS: dict[str, type[AnySettings]] = {
     "idle-recovery": IdleRecoverySettings,
     "cross-stimulus": CrossStimulusSettings,
     "study": StudySettings,
+    "demand": DemandSettings,
 }
 
 
@@ -61,7 +64,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
     tables = _checked_tables(folder, entries)
-    tests = _tests(entries, tables if histograms else {})
+    tests = _tests(folder, entries, tables if histograms else {})
     engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
@@ -99,6 +102,7 @@ def list_runs(folder: Path) -> Iterator[Path]:
 
 @dataclass
 class _Test:
+    folder: Path
     settings: AnySettings
     started_wall_ns: int
     tables: dict[str, bytes]
@@ -120,16 +124,19 @@ class _Test:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:
+        phase, index = data["phase"], data["index"]
+        name = trace_name(self.settings.test, phase, index)
         steps = tuple(decode(StepRecord, step, name="journal") for step in data["steps"])
         series = [name for name in data["tables"] if name in self.tables and name.startswith(f"{SERIES}/")]
         program = StoredProgram(
-            phase=data["phase"],
-            index=data["index"],
+            phase=phase,
+            index=index,
             # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
-            steps=with_series(steps, self.tables[series[0]]) if series and data["phase"] == "variant" else steps,
+            steps=with_series(steps, self.tables[series[0]]) if series and phase == "variant" else steps,
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
             host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
+            captured=latency_reader(self.folder, name) if phase == "point" else None,
         )
         self.programs.append(program)
 
@@ -150,14 +157,14 @@ class _Test:
         )
 
 
-def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
+def _tests(folder: Path, entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
     tests: list[_Test] = []
     for entry in entries:
         if entry.kind == "test_started":
             settings: AnySettings = decode(
                 _settings_kind(entry.data["settings"]), entry.data["settings"], name="journal"
             )
-            tests.append(_Test(settings, entry.wall_ns, tables))
+            tests.append(_Test(folder, settings, entry.wall_ns, tables))
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]

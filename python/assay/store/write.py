@@ -17,6 +17,7 @@ from assay.errors import FolderBusyError, StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
 from assay.store.tables import histogram_table, intended_table, series_table, warm_up
+from assay.store.traces import TRACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
+SERIES, HISTOGRAMS, INTENDED = "series", "histograms", "intended"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"

@@ -20,6 +20,8 @@ _NAMES: dict[Phase, str] = {
     "segment": "wait state",
     "group": "access group",
     "variant": "variant",
+    "pre-write": "pre-writes",
+    "point": "operating point",
 }
 
 
