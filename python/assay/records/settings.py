@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.records.drive import CacheState
-from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand
+from assay.records.every_test import TestSettings
+from assay.records.stimulus import Access, AccessPattern, Demand
+from assay.records.study import StudySettings
 
 Variable = Literal["iops", "throughput", "latency"]
 SaturationStop = Literal["first", "time", "amount", "steady"]
@@ -18,32 +19,6 @@ class Cell:
 
     read_pct: int
     transfer_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestSettings:
-    """What every test settles, after profile, plan, scale and drive were taken into account.
-
-    test : ``wsat``, ``iops``, ``tp-128``, ``lat`` and so on. profile : name of the edition.
-    range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
-    range_limit, slope_limit : allowed excursions of the five-point rule, as fractions of the average.
-    histogram_ns : length of the response-time histogram step behind the test, 0 for none.
-    stall_limit_ns : longest silence of the drive with I/Os outstanding that a measurement may have; 0 means any.
-    void_limit : rounds or samples that may be void before the test is given up.
-    """
-
-    test: str
-    profile: str
-    demand: Demand
-    data: DataPattern
-    range_amount_bytes: int
-    segment_count: int | None
-    range_limit: float
-    slope_limit: float
-    write_cache_required: CacheState
-    histogram_ns: int = 0
-    stall_limit_ns: int = 0
-    void_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,4 +200,6 @@ class DemandSettings(TestSettings):
         return max(size for size, _ in self.pattern.sizes)
 
 
-AnySettings = LoopSettings | SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings
+AnySettings = (
+    LoopSettings | SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings | StudySettings
+)
