@@ -12,12 +12,12 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator, mo
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
-from assay.profile import WorkloadName, load_profile
+from assay.profile import PatternDatum, PatternName, QueueDepths, ThreadCounts, WorkloadName, load_profile
 from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
-TestName = Literal["wsat", "iops", "tp", "lat", "hir", "xsr"]
+TestName = Literal["wsat", "iops", "tp", "lat", "hir", "xsr", "ecw", "dirth"]
 SuiteName = Literal["basic", "client", "enterprise", "advanced"]
 _BASIC: tuple[TestName, ...] = ("wsat", "iops", "tp", "lat")
 
@@ -25,7 +25,7 @@ SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
     "basic": ("pts-c-1.0", _BASIC),
     "client": ("pts-c-1.0", _BASIC),
     "enterprise": ("pts-e-1.1", _BASIC),
-    "advanced": ("pts-e-1.1", ("hir", "xsr")),
+    "advanced": ("pts-e-1.1", ("hir", "xsr", "ecw", "dirth")),
 }
 """What a suite implies for the profile and the tests, unless the plan says else."""
 
@@ -139,6 +139,36 @@ class SaturationOptions(DemandOptions):
     workloads: tuple[WorkloadName, ...] = Field(default=("rnd-4k-write",), min_length=1)
 
 
+class GridOptions(Strict):
+    """Choices for a test over a grid of demands; None means the edition's.
+
+    art_limit_ms : bound on the average response time of the Max point, which the specification has at 5 ms.
+    thread_counts, queue_depths : a grid of one's own.
+    """
+
+    round_limit: int | None = Field(default=None, ge=5, le=1000)
+    art_limit_ms: float | None = Field(default=None, gt=0)
+    thread_counts: ThreadCounts | None = None
+    queue_depths: QueueDepths | None = None
+
+
+class IntensityOptions(GridOptions):
+    """The same for demand intensity.
+
+    patterns : names that the edition or ``assay.pattern`` knows, or patterns of one's own; each is a test of its own.
+    Empty means the edition's first.
+    """
+
+    patterns: tuple[PatternName | PatternDatum, ...] = Field(default=(), max_length=20)
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        names = [one if isinstance(one, str) else one.name for one in self.patterns]
+        if len(set(names)) != len(names):
+            raise ValueError("two patterns have one name")
+        return self
+
+
 class Claims(Strict):
     """What the drive's data sheet claims, printed beside what was measured. Rates in IOPS and MB/s, times in ms."""
 
@@ -230,6 +260,8 @@ class Plan(Strict):
     lat: LatencyOptions = LatencyOptions()
     hir: DemandOptions = DemandOptions()
     xsr: DemandOptions = DemandOptions()
+    ecw: GridOptions = GridOptions()
+    dirth: IntensityOptions = IntensityOptions()
     data: DataOptions = DataOptions()
 
     @field_validator("pin")

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from assay.records import Round
 from assay.window import (
     complete_samples,
+    demand_window,
     is_complete,
+    is_complete_round,
     is_verdict_sample,
     issued_bytes,
     measurement_window,
@@ -20,7 +22,7 @@ from assay.window import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.records import LoopSettings, MeasurementWindow, SaturationSettings, StepRecord
+    from assay.records import DemandSettings, LoopSettings, MeasurementWindow, SaturationSettings, StepRecord
 
 SAMPLES_MAX = 7 * 24 * 60
 """A write saturation that only the drive can end is ended after a week of samples."""
@@ -55,16 +57,22 @@ def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[Ste
     not complete.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
-    done: list[Round] = []
-    for index in range(1, settings.round_limit + 1):
-        cells = tuple(run_round(index))
-        done.append(Round(index=index, cells=cells))
-        complete = is_complete(cells, settings)
-        window = measurement_window(done, settings) if complete else None
-        ended = _round_ending(index, settings, window, complete=complete)
-        yield Judged(index=index, steps=cells, window=window, ended=ended)
-        if ended:
-            return
+    return _judged_rounds(
+        settings.round_limit,
+        run_round,
+        complete=lambda steps: is_complete(steps, settings),
+        judge=lambda done: measurement_window(done, settings),
+    )
+
+
+def until_demand_steady(settings: DemandSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
+    """The same over a grid of demands, judged by the total IOPS of its tracking cell."""
+    return _judged_rounds(
+        settings.round_limit,
+        run_round,
+        complete=lambda steps: is_complete_round(steps, settings),
+        judge=lambda done: demand_window(done, settings),
+    )
 
 
 def until_saturated(
@@ -92,14 +100,31 @@ def until_saturated(
         yield Judged(index=index, steps=steps, window=window, ended=ended)
 
 
-def _round_ending(
-    index: int, settings: LoopSettings, window: MeasurementWindow | None, *, complete: bool
-) -> Ending | None:
+def _judged_rounds(
+    limit: int,
+    run_round: Callable[[int], Sequence[StepRecord]],
+    *,
+    complete: Callable[[Sequence[StepRecord]], bool],
+    judge: Callable[[Sequence[Round]], MeasurementWindow | None],
+) -> Iterator[Judged]:
+    done: list[Round] = []
+    for index in range(1, limit + 1):
+        steps = tuple(run_round(index))
+        done.append(Round(index=index, cells=steps))
+        whole = complete(steps)
+        window = judge(done) if whole else None
+        ended = _round_ending(index, limit, window, complete=whole)
+        yield Judged(index=index, steps=steps, window=window, ended=ended)
+        if ended:
+            return
+
+
+def _round_ending(index: int, limit: int, window: MeasurementWindow | None, *, complete: bool) -> Ending | None:
     if not complete:
         return "incomplete"
     if window and window.reached:
         return "steady"
-    return "round-limit" if index == settings.round_limit else None
+    return "round-limit" if index == limit else None
 
 
 def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:

@@ -33,6 +33,7 @@ ALLOWED = {
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
     "certificate": BASE | {"device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
+    "reference": BASE | {"bench", "crosscheck", "device", "stimulus", "window"},
     "session": BASE
     | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan"},
     "cli": BASE
@@ -45,6 +46,7 @@ ALLOWED = {
         "host",
         "plan",
         "procedures",
+        "reference",
         "report",
         "reporting",
         "rounds",

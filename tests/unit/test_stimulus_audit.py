@@ -27,7 +27,7 @@ from assay.records import (
 )
 from assay.report import build_report
 from assay.report.page import Table
-from assay.store.traces import grid_bytes, trace_summary
+from assay.store.trace_summary import grid_bytes, trace_summary
 from assay.units import KIB, MILLISECOND_NS, SECOND_NS
 from assay.window import AuditRow, stimulus_audit
 from assay.window.stimulus_checks import draw_sigmas

@@ -14,17 +14,20 @@ from assay.certificate import (
     NullPoint,
     ceiling_demands,
     certificate_now,
+    check_simulator,
     keep_certificate,
     kept_certificates,
     measure_host,
+    run_simulator,
 )
 from assay.cli import assay
 from assay.device.platform import describe_platform
-from assay.errors import StoreError
+from assay.errors import StoreError, UsageError
 from assay.plan import load_plan
-from assay.records import HostPoint
+from assay.records import DriveIdentity, HostPoint, ReferenceDrive, ReferencePoint
 from assay.session import run_plan
 from assay.store.read import read_run
+from assay.window import reference_changes, repeated
 from click.testing import CliRunner
 
 NOW_NS = 1_800_000_000 * 10**9
@@ -143,3 +146,81 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with pytest.raises(StoreError, match="XDG_DATA_HOME"):
         keep_certificate(certificate())
+
+
+def reference(now: float, before: float | None = None) -> ReferenceDrive:
+    """A measured drive of one point, with its baseline if there was one."""
+    identity = DriveIdentity(id="SN1", path="/dev/sdz", kind="block", capacity_bytes=1 << 32, logical_block_bytes=512)
+    point = ReferencePoint(label="RND", iops=repeated([now] * 5), mean_ns=repeated([1e9 / now] * 5))
+    found = ReferenceDrive(drive=identity, made_wall_ns=NOW_NS, range_bytes=1 << 30, seconds=5.0, points=(point,))
+    if before is None:
+        return found
+    former = replace(point, iops=repeated([before] * 5))
+    changes = reference_changes((point,), (former,))
+    return replace(found, baseline_wall_ns=NOW_NS - 60 * DAY_NS, changes=changes)
+
+
+def test_a_drifted_reference_drive_is_not_hidden_by_a_newer_certificate_without_one() -> None:
+    keep_certificate(replace(certificate(NOW_NS - 2 * DAY_NS), reference=reference(100.0)))
+    assert certificate_now(describe_platform(), NOW_NS).reference == reference(100.0)
+    keep_certificate(replace(certificate(NOW_NS - DAY_NS), reference=reference(90.0, 100.0)))
+    keep_certificate(certificate(NOW_NS))
+    found = certificate_now(describe_platform(), NOW_NS)
+    assert (found.status, found.age_ns, found.points) == ("drifted", DAY_NS, ())
+    assert found.reason.startswith("reference drive off by -10.0 % since ")
+    assert found.reference == reference(90.0, 100.0)
+    keep_certificate(replace(certificate(NOW_NS + 1), reference=reference(99.0, 100.0)))
+    assert certificate_now(describe_platform(), NOW_NS + 1).status == "valid"
+
+
+def test_a_reference_drive_of_another_kernel_does_not_speak_for_this_one() -> None:
+    keep_certificate(replace(certificate(NOW_NS - DAY_NS, kernel="another"), reference=reference(90.0, 100.0)))
+    keep_certificate(certificate(NOW_NS))
+    found = certificate_now(describe_platform(), NOW_NS)
+    assert (found.status, found.reference) == ("valid", None)
+
+
+def test_certificates_of_versions_without_references_are_read(certificates: Path) -> None:
+    path = keep_certificate(certificate())
+    document = json.loads(path.read_text())
+    del document["simulator"], document["reference"]
+    path.write_text(json.dumps(document))
+    kept = kept_certificates()
+    assert (kept.unreadable, kept.certificates) == ((), (certificate(),))
+    assert certificate_now(describe_platform(), NOW_NS).status == "valid"
+    assert path.parent == certificates
+
+
+def test_the_simulated_drive_does_the_very_same_each_time() -> None:
+    first = run_simulator()
+    check = check_simulator([(NOW_NS, replace(first, program="of other steps", state="other")), (NOW_NS - 1, first)])
+    assert check.is_exact
+    assert (check.earlier_wall_ns, check.second) == (NOW_NS - 1, first)
+    assert first.io_count > 50_000
+    assert not check_simulator([(NOW_NS, replace(first, outcome="another"))]).is_exact
+
+
+def test_a_simulated_drive_that_differs_from_an_earlier_certificate_ends_with_code_5(certificates: Path) -> None:
+    calibrate = ["calibrate", "--seconds", "0.05", "--json"]
+    done = CliRunner().invoke(assay, calibrate, standalone_mode=False)
+    facts = json.loads(done.stdout)
+    assert (done.return_value, facts["outside"], facts["simulator"]["earlier"]) == (0, [], None)
+    (path,) = certificates.iterdir()
+    facts = json.loads(path.read_text())
+    facts["simulator"]["first"]["state"] = "0" * 64
+    facts["made_wall_ns"] -= DAY_NS
+    path.write_text(json.dumps(facts))
+    path.rename(certificates / "earlier.json")
+    done = CliRunner().invoke(assay, calibrate, standalone_mode=False)
+    assert done.return_value == 5
+    assert "did not do the same" in json.loads(done.stdout)["outside"][0]
+    assert certificate_now(describe_platform(), time.time_ns()).status == "drifted"
+
+
+@pytest.mark.parametrize(
+    "options", [["--new-baseline"], ["--file-target"], ["--yes-destroy", "X"], ["--reference", "sim:ideal"]]
+)
+def test_options_of_the_reference_drive_need_a_real_one(options: list[str], certificates: Path) -> None:
+    done = CliRunner().invoke(assay, ["calibrate", *options], standalone_mode=False)
+    assert isinstance(done.exception, UsageError)
+    assert not certificates.exists()

@@ -7,15 +7,17 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.certificate.baseline import against_baseline, simulator_runs
+from assay.certificate.simulator import SimulatorCheck, check_simulator
 from assay.device.platform import describe_platform
 from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, Platform, StepRecord, StepSpec, StopRule
+from assay.records import DataPattern, Demand, Platform, ReferenceDrive, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.window import direction_times, effective_queue_depth, iops, mean_latency_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 DEPTHS = (1, 8, 32)
 CONSTANT_NS = (100 * MICROSECOND_NS, 1_000 * MICROSECOND_NS)
@@ -55,20 +57,34 @@ class TimerPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What one host was found to be able to do."""
+    """What one host was found to be able to do.
+
+    simulator : whether the simulated drive did the very same each time. reference : repeatability of a real drive.
+    Both are None in certificates of versions that did not look.
+    """
 
     made_wall_ns: int
     platform: Platform
     seconds: float
     ceiling: tuple[NullPoint, ...]
     timers: tuple[TimerPoint, ...]
+    simulator: SimulatorCheck | None = None
+    reference: ReferenceDrive | None = None
 
 
-def measure_host(seconds: float = 1.0, show: Callable[[str], None] = lambda _: None) -> Certificate:
-    """Measure the ceiling and the lateness of this host, without any drive.
+def measure_host(
+    seconds: float = 1.0,
+    show: Callable[[str], None] = lambda _: None,
+    *,
+    reference: ReferenceDrive | None = None,
+    kept: Sequence[Certificate] = (),
+) -> Certificate:
+    """Measure the ceiling and the lateness of this host, without any drive, and whether the simulator is exact.
 
-    seconds : of each point, at least 0.05. show : told what runs.
+    seconds : of each point, at least 0.05. show : told what runs. reference : a drive measured just now, if any.
+    kept : earlier certificates, the newest first; simulator and reference drive are held against them.
     """
+    platform = describe_platform()
     ceiling = []
     for demand in ceiling_demands():
         show(f"answers at once, {demand.thread_count} x queue depth {demand.queue_depth}")
@@ -79,12 +95,15 @@ def measure_host(seconds: float = 1.0, show: Callable[[str], None] = lambda _: N
             show(f"constant {constant_ns / MICROSECOND_NS:.0f} us, queue depth {depth}")
             found = _run(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
             timers.append(_timer(found, constant_ns, depth))
+    show("a simulated drive, twice the same")
     return Certificate(
         made_wall_ns=time.time_ns(),
-        platform=describe_platform(),
+        platform=platform,
         seconds=seconds,
         ceiling=tuple(ceiling),
         timers=tuple(timers),
+        simulator=check_simulator(simulator_runs(platform, kept)),
+        reference=None if reference is None else against_baseline(reference, platform, kept),
     )
 
 

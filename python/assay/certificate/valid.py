@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.certificate.keep import kept_certificates
 from assay.datum import Datum
 from assay.records import HostCertificate, HostPoint
 from assay.units import SECOND_NS, duration_label
+from assay.window import has_drifted, worst_change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.certificate.measure import Certificate
-    from assay.records import Platform
+    from assay.certificate.simulator import SimulatorCheck
+    from assay.records import Platform, ReferenceDrive
 
 VALID_DAYS = Datum[int](
     value=30,
@@ -20,20 +26,23 @@ VALID_DAYS = Datum[int](
 )
 _DAY_NS = 86_400 * SECOND_NS
 _REMEDY = "run assay calibrate"
+_RENEW = "assay calibrate --reference DRIVE --new-baseline"
 
 
 def certificate_now(platform: Platform, now_ns: int) -> HostCertificate:
     """What is known of this host: the newest certificate that speaks for it, or why there is none.
 
     platform : the host as it is. now_ns : since the Unix epoch.
-    One of another host, kernel or build, older than ``VALID_DAYS`` or dated later than now is ``expired``.
+    One of another host, kernel or build, older than ``VALID_DAYS`` or dated later than now is ``expired``. Of those
+    left, the newest reference drive off its baseline or a simulator that was not exact makes it ``drifted``: a later
+    calibration without a reference drive does not hide that.
     Worked: made 31 days ago -> ``expired``, "31.0 days old, 30 are allowed; run assay calibrate".
     """
     kept = kept_certificates()
     judged = [(faults(one, platform, now_ns), one) for one in kept.certificates]
-    for found, certificate in judged:
-        if not found:
-            return _valid(certificate, now_ns)
+    speaking = [certificate for found, certificate in judged if not found]
+    if speaking:
+        return _speaking(speaking, now_ns)
     if not judged:
         damaged = f"{', '.join(kept.unreadable)} cannot be read; " if kept.unreadable else ""
         return HostCertificate(status="none", reason=damaged + _REMEDY)
@@ -45,6 +54,40 @@ def certificate_now(platform: Platform, now_ns: int) -> HostCertificate:
         made_wall_ns=newest.made_wall_ns,
         age_ns=now_ns - newest.made_wall_ns,
     )
+
+
+def _speaking(certificates: Sequence[Certificate], now_ns: int) -> HostCertificate:
+    """What certificates say that all speak for this host, the newest first."""
+    newest = certificates[0]
+    measured = next((one for one in certificates if one.reference is not None), newest)
+    checked = next((one for one in certificates if one.simulator is not None), newest)
+    if reasons := outside(checked.simulator, measured.reference):
+        return HostCertificate(
+            status="drifted",
+            reason="; ".join(reasons),
+            made_wall_ns=measured.made_wall_ns,
+            age_ns=now_ns - measured.made_wall_ns,
+            reference=measured.reference,
+        )
+    return replace(_valid(newest, now_ns), reference=measured.reference)
+
+
+def outside(simulator: SimulatorCheck | None, reference: ReferenceDrive | None) -> list[str]:
+    """Why references are not where they were, and what to do; empty where they are or none are known.
+
+    Worked: 92,700 IOPS after 100,000 on 1 June -> ``reference drive off by -7.3 % since 2026-06-01 ...``.
+    """
+    found = []
+    if simulator is not None and not simulator.is_exact:
+        found.append("the simulated drive did not do the same each time; look for faulty memory, install anew")
+    if reference is not None and reference.baseline_wall_ns is not None and has_drifted(reference):
+        change = worst_change(reference)
+        since = datetime.fromtimestamp(reference.baseline_wall_ns // SECOND_NS, UTC)
+        found.append(
+            f"reference drive off by {change.iops_change * 100 if change else 0:+.1f} % since {since:%Y-%m-%d} "
+            f"(IOPS, {change.label if change else ''}); find out why, or take it as it is with {_RENEW}"
+        )
+    return found
 
 
 def faults(certificate: Certificate, platform: Platform, now_ns: int) -> list[str]:

@@ -1,26 +1,91 @@
-"""``assay calibrate``: what this host costs and how fast it can go, without any drive."""
+"""``assay calibrate``: what this host costs, how fast it can go, and whether it repeats what it measured."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.certificate import Certificate, SimulatorCheck
+    from assay.records import ReferenceDrive
+
+EXIT_OUTSIDE = 5
+
 
 @click.command()
-@click.option("--seconds", type=click.FloatRange(0.05, 600), default=1.0, help="Of each point.")
+@click.option("--seconds", type=click.FloatRange(0.05, 600), default=1.0, help="Of each point without a drive.")
+@click.option("--reference", metavar="DRIVE", help="Measure how well this drive repeats; its first 4 GiB are LOST.")
+@click.option(
+    "--reference-seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of each of its 24 measurements."
+)
+@click.option("--new-baseline", is_flag=True, help="Hold later measurements of the drive against this one.")
+@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
-def calibrate(seconds: float, as_json: bool) -> None:
-    """Measure the ceiling and the lateness of this host without a drive, and keep them as a dated certificate."""
-    from assay.certificate import VALID_DAYS, keep_certificate, measure_host  # noqa: PLC0415
+def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
+    """Measure the ceiling and the lateness of this host without a drive, and keep them as a dated certificate.
+
+    A simulated drive must do the very same as before; a reference drive must give IOPS within 5 % of its baseline.
+    Exit codes: 0 both do, or there is no reference drive; 5 one does not, and reports will say so.
+    """
+    from assay.certificate import keep_certificate, kept_certificates, measure_host, outside  # noqa: PLC0415
+
+    reference = _reference(**options)
+    kept = kept_certificates().certificates
+    certificate = measure_host(seconds, _tell, reference=reference, kept=kept)
+    path = keep_certificate(certificate)
+    found = outside(certificate.simulator, certificate.reference)
+    if as_json:
+        click.echo(json.dumps({**asdict(certificate), "outside": found, "path": str(path)}, indent=2))
+    else:
+        _print(certificate, str(path), found)
+    return EXIT_OUTSIDE if found else 0
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _reference(
+    *,
+    reference: str | None,
+    reference_seconds: float,
+    new_baseline: bool,
+    yes_destroy: str | None,
+    signatures: tuple[str, ...],
+    file_target: bool,
+) -> ReferenceDrive | None:
+    from assay.bench import Answers  # noqa: PLC0415
+    from assay.reference import measure_reference  # noqa: PLC0415
+
+    if reference is None:
+        if new_baseline or yes_destroy or signatures or file_target:
+            raise UsageError(
+                "--reference", "is missing, and other options speak of its drive", "name the drive with it"
+            )
+        return None
+    return measure_reference(
+        reference,
+        Answers(confirmation=yes_destroy, signatures=frozenset(signatures)),
+        file_target=file_target,
+        seconds=reference_seconds,
+        new_baseline=new_baseline,
+        show=_tell,
+    )
+
+
+def _print(certificate: Certificate, path: str, found: list[str]) -> None:
+    from assay.certificate import VALID_DAYS  # noqa: PLC0415
     from assay.units import MICROSECOND_NS  # noqa: PLC0415
 
-    certificate = measure_host(seconds, lambda text: click.echo(text, err=True))
-    path = keep_certificate(certificate)
-    if as_json:
-        click.echo(json.dumps({**asdict(certificate), "path": str(path)}, indent=2))
-        return
     for point in certificate.ceiling:
         click.echo(
             f"answers at once, {point.thread_count} x QD {point.queue_depth}: {point.iops:.0f} IOPS, "
@@ -32,4 +97,33 @@ def calibrate(seconds: float, as_json: bool) -> None:
             f"{timer.late_ns_mean / MICROSECOND_NS:.1f} us in the mean, 99 % within "
             f"{timer.late_ns_p99 / MICROSECOND_NS:.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:.1f} us"
         )
+    if certificate.simulator is not None:
+        click.echo(_simulator_line(certificate.simulator))
+    if certificate.reference is not None:
+        for line in _reference_lines(certificate.reference):
+            click.echo(line)
+    for reason in found:
+        click.echo(f"DRIFTED: {reason}")
     click.echo(f"Certificate: {path}; for {VALID_DAYS.value} days, this host, kernel and build of the tool")
+
+
+def _simulator_line(check: SimulatorCheck) -> str:
+    known = "twice and in an earlier certificate" if check.earlier else "twice; no earlier certificate of this build"
+    result = "the very same" if check.is_exact else "NOT the same"
+    return f"simulated drive: {result} {known}; {check.first.io_count} I/Os, {check.first.outcome[:16]}"
+
+
+def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
+    from assay.units import MICROSECOND_NS  # noqa: PLC0415
+    from assay.window import SPREAD_MAX, is_repeatable  # noqa: PLC0415
+
+    changes = {change.label: f"; {change.iops_change:+.1%} since the baseline" for change in reference.changes}
+    for point in reference.points:
+        yield (
+            f"reference drive, {point.label}: {point.iops.mean:.0f} IOPS, spread {point.iops.spread:.1%}, variation "
+            f"{point.iops.variation:.1%}; {point.mean_ns.mean / MICROSECOND_NS:.1f} us{changes.get(point.label, '')}"
+        )
+    if is_repeatable(reference):
+        yield f"reference drive: PASS, repeatable within {SPREAD_MAX:.0%}"
+    else:
+        yield f"reference drive: WARN, not repeatable within {SPREAD_MAX:.0%}, and no baseline for later ones"

@@ -43,7 +43,10 @@ def plan_options(command: Command) -> Command:
             help="Tests and profile by name.",
         ),
         click.option(
-            "--test", "tests", multiple=True, help="wsat, iops, tp, lat, hir, xsr; repeat or separate by commas."
+            "--test",
+            "tests",
+            multiple=True,
+            help="wsat, iops, tp, lat, hir, xsr, ecw, dirth; repeat or separate by commas.",
         ),
         click.option("--profile", metavar="P", help=_PROFILE_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),

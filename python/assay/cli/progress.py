@@ -117,6 +117,8 @@ def _log_line(progress: Progress) -> str:
 
 def _phase_label(progress: Progress) -> str:
     names = {"round": f"round {progress.index}", "sample": f"samples {progress.index}"}
+    if progress.phase in {"pre-write", "point"}:
+        return f"{progress.phase} {progress.index}"
     return names.get(progress.phase, progress.phase)
 
 

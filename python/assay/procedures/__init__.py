@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError
+from assay.procedures.dirth import plan_dirth
+from assay.procedures.ecw import plan_ecw
 from assay.procedures.hir import plan_hir
 from assay.procedures.iops import plan_iops
 from assay.procedures.lat import plan_lat
@@ -30,6 +32,8 @@ _PLANNERS: dict[str, Planner] = {
     "lat": plan_lat,
     "hir": plan_hir,
     "xsr": plan_xsr,
+    "ecw": plan_ecw,
+    "dirth": plan_dirth,
 }
 
 
@@ -44,7 +48,9 @@ def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
         reasons = "; ".join(f"{one.test}: {one.reason}" for one in skipped)
-        raise TooSmallError(drive.path, f"can run no test of the plan ({reasons})", "use another drive, or --scale")
+        raise TooSmallError(
+            drive.path, f"can run no test of the plan ({reasons})", "use another drive or edition, or --scale"
+        )
     return PlannedRun(tests=tests, skipped=skipped)
 
 

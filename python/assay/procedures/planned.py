@@ -23,6 +23,7 @@ class PlannedTest:
 
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
+    kept_bytes : room for the completions that the test always keeps.
     outline : what is repeated, for the eyes of people.
     """
 
@@ -32,6 +33,7 @@ class PlannedTest:
     latest_ns: int | None
     written_first_bytes: int = 0
     written_amount_bytes: int = 0
+    kept_bytes: int = 0
     outline: Outline
 
     @property

@@ -10,6 +10,15 @@ from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
 from assay.errors import StoreError, UsageError
+from assay.profile.demand import (
+    CompositeProfile,
+    DemandProfile,
+    IntensityProfile,
+    PatternDatum,
+    PatternName,
+    QueueDepths,
+    ThreadCounts,
+)
 from assay.profile.tests import (
     AccessGroupDatum,
     CrossStimulusProfile,
@@ -24,13 +33,20 @@ from assay.toml_file import fault_error, faults, read_toml
 
 __all__ = [
     "AccessGroupDatum",
+    "CompositeProfile",
     "CrossStimulusProfile",
+    "DemandProfile",
     "IdleRecoveryProfile",
+    "IntensityProfile",
     "LoopProfile",
+    "PatternDatum",
+    "PatternName",
     "Profile",
+    "QueueDepths",
     "RangeDatum",
     "SampledPreconditioning",
     "SaturationProfile",
+    "ThreadCounts",
     "WorkloadName",
     "is_shipped",
     "load_profile",
@@ -45,7 +61,7 @@ class Profile(Strict):
     """One edition: conditions common to its tests and one table per test.
 
     header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
-    hir, xsr : None where the edition has no such test.
+    hir, xsr, ecw, dirth : None where the edition has no such test.
     market : printed in titles, ``Client``, ``Enterprise`` or, where an edition makes no difference, ``SSD``.
     """
 
@@ -62,6 +78,8 @@ class Profile(Strict):
     lat: LoopProfile
     hir: IdleRecoveryProfile | None = None
     xsr: CrossStimulusProfile | None = None
+    ecw: CompositeProfile | None = None
+    dirth: IntensityProfile | None = None
 
 
 def profile_names() -> list[str]:

@@ -13,6 +13,7 @@ from assay.records.drive import (
     PurgeRecord,
 )
 from assay.records.host import HostCertificate, HostPoint
+from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
     MeasurementWindow,
     Phase,
@@ -28,6 +29,7 @@ from assay.records.settings import (
     AnySettings,
     Cell,
     CrossStimulusSettings,
+    DemandSettings,
     IdleRecoverySettings,
     LoopSettings,
     SaturationSettings,
@@ -66,6 +68,7 @@ __all__ = [
     "CrossStimulusSettings",
     "DataPattern",
     "Demand",
+    "DemandSettings",
     "DirectionRecord",
     "DriveCondition",
     "DriveIdentity",
@@ -84,6 +87,10 @@ __all__ = [
     "Platform",
     "PurgeMethod",
     "PurgeRecord",
+    "ReferenceChange",
+    "ReferenceDrive",
+    "ReferencePoint",
+    "Repeated",
     "Round",
     "SaturationSettings",
     "SaturationStop",

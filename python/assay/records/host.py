@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from assay.records.reference import ReferenceDrive
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPoint:
@@ -23,15 +25,18 @@ class HostPoint:
 class HostCertificate:
     """What was known of the host when a run began.
 
-    status : ``valid``, ``expired`` (there is one, but not of this host as it is), or ``none``.
+    status : ``valid``, ``expired`` (there is one, but not of this host as it is), ``drifted`` (a reference drive gives
+    other numbers than it did), or ``none``.
     reason : why it is not valid, and what to do; empty where it is.
     made_wall_ns, age_ns : when it was made, and how long before the run; None where there is none.
     method : how it was made, in words. points : by demand; empty unless it is valid.
+    reference : the newest repeatability of a reference drive that speaks for this host; None where there is none.
     """
 
-    status: Literal["valid", "expired", "none"]
+    status: Literal["valid", "expired", "drifted", "none"]
     reason: str = ""
     made_wall_ns: int | None = None
     age_ns: int | None = None
     method: str = ""
     points: tuple[HostPoint, ...] = ()
+    reference: ReferenceDrive | None = None

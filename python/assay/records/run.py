@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.records.host import HostCertificate
 from assay.records.settings import (
     AnySettings,
     CrossStimulusSettings,
+    DemandSettings,
     IdleRecoverySettings,
     LoopSettings,
     SaturationSettings,
@@ -17,7 +18,13 @@ from assay.records.settings import (
 from assay.records.stimulus import HistogramTable, StepRecord, TraceSummary
 from assay.records.watched import HostRecord
 
-Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "pre-write", "point"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +80,8 @@ class StoredProgram:
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
     trace : what its captured completions say, None where they were not captured or not read.
+    captured : reads the response times in ns of every completion of one step (from 0), block by block, where an
+    operating point kept them.
     """
 
     phase: Phase
@@ -82,6 +91,7 @@ class StoredProgram:
     host: HostRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
     trace: TraceSummary | None = field(default=None, compare=False, repr=False)
+    captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +137,13 @@ class StoredTest:
         """The settings of a write saturation test. Raises TypeError for any other test."""
         if not isinstance(self.settings, SaturationSettings):
             raise TypeError(f"{self.settings.test} is no write saturation test")
+        return self.settings
+
+    @property
+    def over_demands(self) -> DemandSettings:
+        """The settings of a test over a grid of demands. Raises TypeError for any other test."""
+        if not isinstance(self.settings, DemandSettings):
+            raise TypeError(f"{self.settings.test} has no grid of demands")
         return self.settings
 
     def phase(self, phase: Phase) -> tuple[StoredProgram, ...]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
 from assay.profile import stored_profile
-from assay.records import CrossStimulusSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
 from assay.report import disclosure
+from assay.report.demand import demand_sheets
 from assay.report.hir import IdleRecoverySheets
 from assay.report.label import conformity_label
 from assay.report.loop import LoopSheets
@@ -119,6 +120,8 @@ def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile
         case CrossStimulusSettings():
             crossed = cross_stimulus_result(test)
             return CrossStimulusSheets(run=run, test=test, profile=profile, prefix=prefix, result=crossed)
+        case DemandSettings():
+            return demand_sheets(run, test, profile, prefix)
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:

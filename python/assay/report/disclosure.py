@@ -23,7 +23,7 @@ from assay.report.printed import (
     printable,
 )
 from assay.report.stimulus_audit import audit_table
-from assay.report.summary import summary_header
+from assay.report.summary import profile_table, summary_header
 from assay.units import duration_label
 from assay.window import (
     arrival_label,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from assay.profile import Profile
-    from assay.records import StepRecord, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest
     from assay.report.page import Block, Entry
     from assay.report.sheets import Sheets
     from assay.window import ProgramAudit
@@ -125,8 +125,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         audits = program_audits(test)
         reads, writes = (_totals(audit.read_bytes for audit in audits), _totals(audit.write_bytes for audit in audits))
         steps = [step for program in test.programs for step in program.steps]
-        held = sum(holds_queue_depth(step, test.settings.demand) for step in steps if _at_demand(step, test))
-        asked = sum(_at_demand(step, test) for step in steps)
+        held = [holds_queue_depth(step, demand) for step, demand in one.asked()]
         gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
         rows.append(
             (
@@ -135,7 +134,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
                 f"{sum(error_count(step) for step in steps)}",
                 *reads,
                 *writes,
-                f"{held} of {asked}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
+                f"{sum(held)} of {len(held)}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
                 _host_rows(audits),
             )
@@ -173,20 +172,13 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
     return f"{sum(issued for issued, _ in found):,}", counted
 
 
-def _at_demand(step: StepRecord, test: StoredTest) -> bool:
-    """Preconditioning may have a demand of its own, and idle steps have none."""
-    return step.first_submission_ns is not None and step not in test.preconditioning
-
-
 def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
     test, profile = sheets.test, sheets.profile
     name = test.settings.test.upper()
     return (
         _facts(f"{name}: purge", _purge(test)),
         _facts(f"{name}: settings", _settings(sheets)),
-        _sources(
-            f"{name}: {profile.title} profile data and their sources", profile, test.settings.test.partition("-")[0]
-        ),
+        _sources(f"{name}: {profile.title} profile data and their sources", profile, profile_table(test.settings.test)),
     )
 
 
@@ -286,7 +278,11 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
 
 
 def _sources(caption: str, profile: Profile, test: str) -> Table:
-    data = [*_data(profile), *_data(getattr(profile, test))]
+    own = getattr(profile, test)
+    nested = [
+        (f"{name} {key}", datum) for name, part in own if isinstance(part, BaseModel) for key, datum in _data(part)
+    ]
+    data = [*_data(profile), *_data(own), *nested]
     rows = tuple((name.replace("_", " "), _value(datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 

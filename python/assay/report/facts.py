@@ -43,6 +43,7 @@ class TestFacts:
     preconditioned : share of the drive that it covers. dependent : workload-dependent preconditioning.
     test_area, test_range : share of the drive that is tested, and the test ActiveRange. step : length of a test step.
     stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
+    demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
     workload : what is tracked. convergence, rounds : of the measurement window.
     extent : rounds, or time and gigabytes. steady : whether steady state was reached.
     """
@@ -56,6 +57,8 @@ class TestFacts:
     test_range: str
     step: str
     stimulus: tuple[Entry, Entry, Entry]
+    demands: tuple[str, str] | None = None
+    second_stimulus: str = ""
     workload: str
     convergence: str = NOT_APPLICABLE
     rounds: str = NOT_APPLICABLE

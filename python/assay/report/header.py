@@ -83,12 +83,12 @@ def _preparation_1_0(run: StoredRun, test: StoredTest, facts: TestFacts) -> tupl
 
 
 def _loop_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
-    return (
-        ("REQUIRED: Data Pattern", data_label(settings.data)),
+    chosen: tuple[Entry, ...] = (
         ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
         ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
-        ("Test Step", facts.step),
     )
+    demands = (("TOIO - TC/QD", facts.demands[0]),) if facts.demands else chosen
+    return ("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step)
 
 
 def _steady_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
@@ -176,14 +176,16 @@ def _set_up_2_0(run: StoredRun, settings: AnySettings, facts: TestFacts) -> tupl
 
 def _test_2_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
     histogram = f"Histogram, {duration_label(settings.histogram_ns)}" if settings.histogram_ns else NOT_APPLICABLE
+    demand = demand_label(settings.demand)
+    first, second = facts.demands or (demand, demand if settings.histogram_ns else NOT_APPLICABLE)
     return (
         ("Data Pattern", data_label(settings.data)),
         ("AR & Amount", facts.test_range),
         *facts.stimulus,
-        ("TOIO - TC/QD", demand_label(settings.demand)),
+        ("TOIO - TC/QD", first),
         ("Steady State", facts.convergence),
-        ("Test Stimulus 2", histogram),
-        ("TOIO - TC/QD", demand_label(settings.demand) if settings.histogram_ns else NOT_APPLICABLE),
+        ("Test Stimulus 2", facts.second_stimulus or histogram),
+        ("TOIO - TC/QD", second),
         ("Steady State", NOT_APPLICABLE),
     )
 

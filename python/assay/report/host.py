@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from assay.report.printed import paragraph, utc
 from assay.units import MICROSECOND_NS
-from assay.window import host_checks
+from assay.window import CHANGE_MAX, SPREAD_MAX, has_drifted, host_checks, is_repeatable, worst_change, worst_spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import HostPoint, StoredRun
+    from assay.records import HostPoint, ReferenceDrive, StoredRun
     from assay.report.page import Entry
     from assay.window import HostCheck
 
@@ -32,12 +32,14 @@ def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
     made = utc(certificate.made_wall_ns) if certificate.made_wall_ns is not None else ""
     if certificate.status != "valid":
         found = (("Certificate", paragraph(f"{certificate.status}: {certificate.reason}")),)
-        return (*found, ("Made", made)) if made else found
+        known = _reference(certificate.reference) if certificate.reference else ()
+        return (*found, *((("Made", made),) if made else ()), *known)
     return (
         ("Certificate", f"valid, made {made}, {(certificate.age_ns or 0) / _DAY_NS:.1f} days before the run"),
         ("Made with", paragraph(certificate.method)),
         *_points(certificate.points),
         *((_NAMES[check.name], _check(check)) for check in host_checks(run)),
+        *_reference(certificate.reference),
     )
 
 
@@ -46,6 +48,33 @@ def _points(points: Sequence[HostPoint]) -> Iterator[Entry]:
     for count, same in groupby(points, key=lambda point: point.thread_count):
         found = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
         yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(found)
+
+
+def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
+    if reference is None:
+        yield "Reference drive", "no reference drive"
+        return
+    drive, point = reference.drive, worst_spread(reference)
+    grade = "PASS" if is_repeatable(reference) else "WARN"
+    name = f"{drive.model}, {drive.id}" if drive.model else drive.id
+    yield "Reference drive", paragraph(f"{name}, measured {utc(reference.made_wall_ns)}")
+    found = (
+        f"{grade}: worst spread {point.iops.spread:.1%} of {len(point.iops.values)} x {reference.seconds:g} s around "
+        f"{point.iops.mean:,.0f} IOPS, {paragraph(point.label)}; up to {SPREAD_MAX:.0%} passes"
+    )
+    yield "Repeatability", found
+    yield "Since its baseline", _change(reference)
+
+
+def _change(reference: ReferenceDrive) -> str:
+    change = worst_change(reference)
+    if change is None:
+        return "none yet: a later calibration is held against this one"
+    return (
+        f"{'DRIFTED' if has_drifted(reference) else 'PASS'}: at most {change.iops_change:+.1%} of "
+        f"{change.iops_before:,.0f} IOPS, {paragraph(change.label)}, since {utc(reference.baseline_wall_ns)}; "
+        f"up to {CHANGE_MAX:.0%} passes"
+    )
 
 
 def _check(check: HostCheck) -> str:

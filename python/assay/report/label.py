@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredRun, StoredTest
     from assay.window import LoopResult, SaturationResult
 
-_ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
+ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
 
 
 def conformity_label(run: StoredRun) -> str:
@@ -48,7 +48,7 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
 
     Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
     """
-    warnings = [_ENDINGS[test.ended]] if test.ended in _ENDINGS else []
+    warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if not is_reached(result.window):
         warnings.append(f"STEADY STATE NOT REACHED in {_count(len(result.rounds), 'round')}")
     if result.error_count:
@@ -66,7 +66,7 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
 
     Without steady state it is no failure: it may end by time or amount.
     """
-    warnings = [_ENDINGS[test.ended]] if test.ended in _ENDINGS else []
+    warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if result.plateau:
         warnings.append("STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill")
     if result.error_count:
@@ -80,7 +80,7 @@ def advanced_banner(
     test: StoredTest, window: MeasurementWindow | None, error_count: int, *, steady_required: bool = True
 ) -> str | None:
     """Word the warning over every page of a test that is no loop and no write saturation, or None."""
-    warnings = [_ENDINGS[test.ended]] if test.ended in _ENDINGS else []
+    warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if steady_required and not is_reached(window):
         warnings.append("STEADY STATE NOT REACHED")
     if error_count:

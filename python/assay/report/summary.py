@@ -42,7 +42,14 @@ NAMES = {
     "lat": "Latency (LAT)",
     "hir": "Host Idle Recovery (HIR)",
     "xsr": "Cross Stimulus Recovery (XSR)",
+    "ecw": "Composite Workload (ECW)",
+    "cbw": "Composite Workload (CBW)",
+    "dirth": "Demand Intensity (DIRTH)",
 }
+_GRID_OUTLINE = (
+    "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
+    "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
+)
 _DESCRIPTIONS = {
     "wsat": (
         "How random writes develop from the fresh drive on, over time and data written.",
@@ -74,6 +81,16 @@ _DESCRIPTIONS = {
         "Sequential, random and again sequential writes for hours each, in one-minute samples without a gap.",
         "None; the drive is purged and fresh out of the box.",
     ),
+    "ecw": (
+        "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points.",
+        _GRID_OUTLINE,
+        "The composite accesses as writes in one-minute samples until steady.",
+    ),
+    "dirth": (
+        "IOPS and response times of a named workload over demand, and how response times spread at operating points.",
+        _GRID_OUTLINE,
+        "The accesses of the workload as writes in one-minute samples until steady.",
+    ),
 }
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
@@ -102,7 +119,7 @@ def test_page(sheets: Sheets) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, profile, test = sheets.run, sheets.profile, sheets.test
     name = _name(profile, test.settings.test)
-    purpose, outline, preconditioning = _DESCRIPTIONS[_family(test.settings.test)]
+    purpose, outline, preconditioning = _DESCRIPTIONS[profile_table(test.settings.test)]
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
@@ -274,19 +291,21 @@ def _special_notes(run: StoredRun) -> Table:
 
 
 def _section(profile: Profile, test: str) -> str:
-    edition = getattr(profile, _family(test))
+    edition = getattr(profile, profile_table(test))
     return NOT_APPLICABLE if edition is None else str(edition.section.value)
 
 
 def _name(profile: Profile, test: str) -> str:
     family, _, variant = test.partition("-")
-    edition = getattr(profile, family)
+    edition = getattr(profile, profile_table(test))
     status = "no test of this edition" if edition is None else edition.status.value
     return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"
 
 
-def _family(test: str) -> str:
-    return test.partition("-")[0]
+def profile_table(test: str) -> str:
+    """Name of a test's table in the profile. Worked: ``tp-128`` -> ``"tp"``; ``cbw`` -> ``"ecw"``."""
+    family = test.partition("-")[0]
+    return "ecw" if family == "cbw" else family
 
 
 def _joined_banner(tests: Sequence[Sheets]) -> str | None:

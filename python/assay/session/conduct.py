@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any
 from assay.bench import change_told, check_program
 from assay.device.purge import PurgeWatch
 from assay.errors import AssayError
+from assay.procedures.demand import (
+    chosen_points,
+    demand_round_program,
+    point_pre_write_program,
+    point_program,
+)
 from assay.procedures.hir import wait_programs
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
 from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.procedures.xsr import group_programs
-from assay.records import CrossStimulusSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
-from assay.rounds import until_saturated, until_steady
+from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.rounds import until_demand_steady, until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
+from assay.store.traces import trace_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,6 +73,8 @@ def _conduct(conductor: _Conductor, settings: AnySettings, seed: int) -> bool:
             return _conduct_idle_recovery(conductor, settings)
         case CrossStimulusSettings():
             return _conduct_cross_stimulus(conductor, settings)
+        case DemandSettings():
+            return _conduct_demand(conductor, settings)
 
 
 def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> bool:
@@ -103,6 +112,24 @@ def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettin
             conductor.run("group", program, index)
     conductor.end("time")
     return True
+
+
+def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
+    prepared = _saturate(conductor, settings.preconditioning).ended == "steady"
+    program, rounds = demand_round_program(settings), []  # type: list[StepSpec], list[Sequence[StepRecord]]
+
+    def run_round(index: int) -> Sequence[StepRecord]:
+        rounds.append(conductor.run("round", program, index))
+        return rounds[-1]
+
+    last = conductor.judge("round", until_demand_steady(settings, run_round))
+    for place, point in enumerate(chosen_points(settings, rounds), 1):
+        if before := point_pre_write_program(settings):
+            conductor.run("pre-write", before, place)
+        conductor.run("point", point_program(settings, point), place)
+    steady = prepared and last.ended == "steady"
+    conductor.end("round-limit" if last.ended == "steady" and not prepared else last.ended)
+    return steady
 
 
 def _saturate(conductor: _Conductor, settings: SaturationSettings) -> Judged:
@@ -161,10 +188,10 @@ class _Conductor:
         return records
 
     def _captured(self, phase: Phase, index: int) -> Capture | None:
-        """Where the completions of a program are kept: all that is measured, where asked for."""
-        if self._capture == "none" or phase == "precondition":
+        """Where the completions of a program are kept: all that is measured on wish, operating points always."""
+        if phase == "precondition" or (self._capture == "none" and phase != "point"):
             return None
-        path = self._writer.trace_path(self._planned.settings.test, phase, index)
+        path = self._writer.trace_path(trace_name(self._planned.settings.test, phase, index))
         return Capture(path=path, addresses=self._capture == "addresses")
 
     def end(self, reason: str | None) -> None:

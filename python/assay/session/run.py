@@ -116,9 +116,12 @@ def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, s
 
 
 def _store_bytes(planned: PlannedRun) -> int:
-    """Free space that a run's folder should have: twice what its steps take. A test without an end counts as a day."""
+    """Free space that a run's folder should have: twice what its steps take, and the completions that it keeps.
+
+    A test without an end counts as a day.
+    """
     steps = sum((test.latest_ns or _DAY_NS) / test.outline.step_ns for test in planned.tests)
-    return round(2 * steps * _STEP_BYTES)
+    return round(2 * steps * _STEP_BYTES) + sum(test.kept_bytes for test in planned.tests)
 
 
 def _slug(drive: DriveIdentity) -> str:

@@ -13,6 +13,7 @@ from assay.errors import StoreError
 from assay.records import (
     AnySettings,
     CrossStimulusSettings,
+    DemandSettings,
     DriveCondition,
     DriveIdentity,
     HostCertificate,
@@ -32,8 +33,9 @@ from assay.records import (
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.tables import read_histograms
-from assay.store.traces import trace_summary
-from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA, TRACES, trace_name
+from assay.store.trace_summary import trace_summary
+from assay.store.traces import TRACES, latency_reader, trace_name
+from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,7 @@ _KINDS: dict[str, type[AnySettings]] = {
     "saturation": SaturationSettings,
     "idle-recovery": IdleRecoverySettings,
     "cross-stimulus": CrossStimulusSettings,
+    "demand": DemandSettings,
 }
 
 
@@ -63,7 +66,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     engine = _engine(entries)
     name = str(folder / RUN_DOCUMENT)
     identity = decode(DriveIdentity, document["identity"], name=name)
-    tests = _tests(entries, tables if histograms else {})
+    tests = _tests(folder, entries, tables if histograms else {})
     if histograms:
         taken: Counter[str] = Counter()
         tests = [_with_traces(folder, test, identity.capacity_bytes, taken) for test in tests]
@@ -102,6 +105,7 @@ def list_runs(folder: Path) -> Iterator[Path]:
 
 @dataclass
 class _Test:
+    folder: Path
     settings: AnySettings
     started_wall_ns: int
     tables: dict[str, bytes]
@@ -123,13 +127,16 @@ class _Test:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:
+        phase, index = data["phase"], data["index"]
+        name = trace_name(self.settings.test, phase, index)
         program = StoredProgram(
-            phase=data["phase"],
-            index=data["index"],
+            phase=phase,
+            index=index,
             steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
             host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
+            captured=latency_reader(self.folder, name) if phase == "point" else None,
         )
         self.programs.append(program)
 
@@ -150,14 +157,14 @@ class _Test:
         )
 
 
-def _tests(entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
+def _tests(folder: Path, entries: list[Entry], tables: dict[str, bytes]) -> list[StoredTest]:
     tests: list[_Test] = []
     for entry in entries:
         if entry.kind == "test_started":
             settings: AnySettings = decode(
                 _settings_kind(entry.data["settings"]), entry.data["settings"], name="journal"
             )
-            tests.append(_Test(settings, entry.wall_ns, tables))
+            tests.append(_Test(folder, settings, entry.wall_ns, tables))
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]
@@ -167,7 +174,9 @@ def _with_traces(folder: Path, test: StoredTest, capacity_bytes: int, taken: Cou
     """The test with what was captured of each program; captures are in nobody's digest, so a missing one is none."""
     programs = []
     for program in test.programs:
-        path = folder / TRACES / trace_name(taken, test.settings.test, program.phase, program.index)
+        name = trace_name(test.settings.test, program.phase, program.index)
+        taken[name] += 1
+        path = folder / TRACES / f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
         kept = path.exists() and program.steps
         found = trace_summary(path, step_count=len(program.steps), capacity_bytes=capacity_bytes) if kept else None
         programs.append(replace(program, trace=found))

@@ -1,74 +1,43 @@
-"""What captured completions say about places and sizes, summed up."""
+"""The completions of a program that a run folder keeps."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.errors import StoreError
-from assay.records import TraceSummary
-from assay.units import KIB
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
-_CELLS_MAX = 1 << 26
-_BATCH_ROWS = 1 << 18
+    from assay.records import Phase
+
+TRACES = "traces"
 
 
-def trace_summary(path: Path, *, step_count: int, capacity_bytes: int) -> TraceSummary:
-    """Sum up the captured completions of one program.
+def trace_name(test: str, phase: Phase, index: int) -> str:
+    """Name of the trace of a program. Worked: ``"dirth-oltp-point-0001"``."""
+    return f"{test}-{phase}-{index:04}"
 
-    path : the Parquet file. step_count : steps of the program. capacity_bytes : of the drive.
-    Places are kept on a grid of 4 KiB, or of a multiple where that would be more than 67 million cells.
-    Raises StoreError where the file cannot be read. Worked: I/Os of 4 KiB at 0, 4096 and again 0 touch 8,192 bytes.
-    """
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - heavy, and few runs have traces
 
-    grid = grid_bytes(capacity_bytes)
-    touched = np.zeros(-(-capacity_bytes // grid), dtype=np.bool_)
-    sizes: list[dict[int, int]] = [{} for _ in range(step_count)]
-    counts = np.zeros(step_count, dtype=np.int64)
+def latency_reader(folder: Path, name: str) -> Callable[[int], Iterator[NDArray[np.int64]]] | None:
+    """What reads the response times in ns of one step of a trace, block by block; None where there is no trace."""
+    path = folder / TRACES / f"{name}.parquet"
+    return partial(_latencies, path) if path.exists() else None
+
+
+def _latencies(path: Path, step: int) -> Iterator[NDArray[np.int64]]:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     try:
-        with parquet.ParquetFile(path) as file:
-            addressed = "offset_bytes" in file.schema_arrow.names
-            columns = ["step", "offset_bytes", "length_bytes"] if addressed else ["step"]
-            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-                steps, *places = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-                counts += np.bincount(steps.astype(np.int64), minlength=step_count)
-                if addressed:
-                    _count_sizes(sizes, steps, places[1])
-                    _touch(touched, grid, *places)
-    except (OSError, ArrowException, ValueError) as error:
-        raise StoreError(str(path), f"cannot be read ({error})", "the run was changed or damaged") from None
-    return TraceSummary(
-        io_counts=tuple(counts.tolist()),
-        sizes=tuple(tuple(sorted(found.items())) for found in sizes) if addressed else (),
-        touched_bytes=int(touched.sum()) * grid if addressed else None,
-        grid_bytes=grid,
-    )
-
-
-def grid_bytes(capacity_bytes: int) -> int:
-    """The grid on which touched places are kept. Worked: 256 GB -> 4096, 1 TB -> 16384."""
-    grid = 4 * KIB
-    while capacity_bytes // grid > _CELLS_MAX:
-        grid *= 2
-    return grid
-
-
-def _count_sizes(sizes: list[dict[int, int]], steps: NDArray[np.generic], lengths: NDArray[np.int64]) -> None:
-    for step in np.unique(steps).tolist():
-        for size, count in zip(*np.unique(lengths[steps == step], return_counts=True), strict=True):
-            sizes[step][int(size)] = sizes[step].get(int(size), 0) + int(count)
-
-
-def _touch(touched: NDArray[np.bool_], grid: int, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-    for size in np.unique(lengths).tolist():
-        start = offsets[lengths == size].astype(np.int64)
-        first, last = start // grid, (start + size - 1) // grid
-        for nth in range(int((last - first).max()) + 1):
-            touched[np.minimum(first + nth, last)] = True
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                rows = file.read_row_group(group, columns=["latency_ns", "step"])
+                yield rows["latency_ns"].to_numpy()[rows["step"].to_numpy() == step]
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(str(path), f"cannot be read ({error})", "the run is damaged; remove the trace") from None

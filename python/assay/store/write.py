@@ -17,6 +17,7 @@ from assay.errors import FolderBusyError, StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
 from assay.store.tables import histogram_table, intended_table, series_table, warm_up
+from assay.store.traces import TRACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, INTENDED, TRACES = "series", "histograms", "intended", "traces"
+SERIES, HISTOGRAMS, INTENDED = "series", "histograms", "intended"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
@@ -71,16 +72,6 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
         reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
         raise StoreError(str(folder), reason, remedy)
     return folder
-
-
-def trace_name(taken: Counter[str], test: str, phase: Phase, index: int) -> str:
-    """Name the trace of the next program, in the order they run; ``taken`` counts those of one name.
-
-    Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
-    """
-    name = f"{test}-{phase}-{index:04}"
-    taken[name] += 1
-    return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
 
 
 def _locked(folder: Path) -> int:
@@ -145,11 +136,16 @@ class RunWriter:
         """A verdict, with its inputs."""
         self._journal.append("verdict", lambda: encode(window))
 
-    def trace_path(self, test: str, phase: Phase, index: int) -> Path:
-        """Where the completions of a program are to be kept; the folder is made."""
+    def trace_path(self, name: str) -> Path:
+        """Where the completions of a program are to be kept; the folder is made.
+
+        Programs of one name are numbered: ``hir-segment-0001``, ``hir-segment-0001-2`` and so on.
+        """
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / trace_name(self._traces, test, phase, index)
+        self._traces[name] += 1
+        number = self._traces[name]
+        return folder / f"{name}{f'-{number}' if number > 1 else ''}.parquet"
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""

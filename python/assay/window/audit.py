@@ -19,6 +19,8 @@ _NAMES: dict[Phase, str] = {
     "histogram": "histogram",
     "segment": "wait state",
     "group": "access group",
+    "pre-write": "pre-writes",
+    "point": "operating point",
 }
 
 

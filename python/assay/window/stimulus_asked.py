@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.records import CrossStimulusSettings, IdleRecoverySettings, SaturationSettings
+from assay.window.demand import POINT_STEP, demand_label
 from assay.window.step import cell_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import Cell, Demand, LoopSettings, StepRecord, StoredProgram, StoredTest
+    from assay.records import (
+        AccessPattern,
+        Cell,
+        Demand,
+        DemandSettings,
+        LoopSettings,
+        StepRecord,
+        StoredProgram,
+        StoredTest,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +68,7 @@ def _asked(
     settings = test.settings
     if settings.kind == "loop":
         return _asked_of_loop(settings, program, place, before, capacity_bytes)
-    pattern = settings.groups[program.index - 1].pattern if settings.kind == "cross-stimulus" else settings.pattern
+    pattern, demand = _pattern(settings, program, place)
     uniform = not pattern.lba_groups and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
     return AskedStep(
         where=f"{program.phase} {program.index or ''}, step {place + 1}".replace(" ,", ","),
@@ -65,7 +76,7 @@ def _asked(
         place=place,
         record=program.steps[place],
         before=before,
-        demand=settings.demand,
+        demand=demand,
         sizes=pattern.sizes,
         read_share=pattern.read_share,
         random_share=pattern.random_share,
@@ -73,6 +84,34 @@ def _asked(
         range_bytes=settings.range_amount_bytes,
         fill=False,
     )
+
+
+def _pattern(
+    settings: SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings,
+    program: StoredProgram,
+    place: int,
+) -> tuple[AccessPattern, Demand]:
+    match settings:
+        case CrossStimulusSettings():
+            return settings.groups[program.index - 1].pattern, settings.demand
+        case SaturationSettings():
+            return settings.pattern, settings.demand
+    if program.phase == "sample":
+        return settings.preconditioning.pattern, settings.preconditioning.demand
+    if isinstance(settings, IdleRecoverySettings):
+        return settings.pattern, settings.demand
+    return _grid_step(settings, program, place)
+
+
+def _grid_step(settings: DemandSettings, program: StoredProgram, place: int) -> tuple[AccessPattern, Demand]:
+    """Pre-writes come first; an operating point's demand is chosen in the run, and its step is named by it."""
+    measured = place - {"round": settings.pre_write_samples, "point": POINT_STEP}.get(program.phase, place + 1)
+    if measured < 0:
+        return replace(settings.pattern, read_share=0.0), settings.demand
+    if program.phase == "round":
+        return settings.pattern, settings.grid[measured]
+    label = program.steps[place].label
+    return settings.pattern, next(one for one in settings.grid if label.endswith(demand_label(settings, one)))
 
 
 def _asked_of_loop(

@@ -1,0 +1,73 @@
+"""Demand intensity on a real loop device, scaled: 32 threads, captured operating points, the kernel's counters."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.store.read import read_run
+from assay.window import completed_count, demand_result, effective_queue_depth, program_audits, total_oio
+
+if TYPE_CHECKING:
+    from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SHIPPED = Path(__file__).parents[2] / "python/assay/profiles/pts-e-1.1.toml"
+SHORTER = {
+    r"samples_per_verdict = \{ value = 30": "samples_per_verdict = { value = 1",
+    "point_pre_write_seconds = { value = 3600": "point_pre_write_seconds = { value = 180",
+    "round_limit = { value = 25": "round_limit = { value = 5",
+}
+
+
+def short_profile(folder: Path) -> Path:
+    """An edition of one's own with fewer samples, so that a scaled test is over in seconds."""
+    text = SHIPPED.read_text("utf-8")
+    for asked, shorter in SHORTER.items():
+        text, count = re.subn(asked if "\\" in asked else re.escape(asked), shorter, text)
+        assert count
+    path = folder / "short.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path, out, plan = loop_drive(256 << 20), tmp_path / "run", tmp_path / "plan.toml"
+    plan.write_text(
+        f'schema = 1\ndrive = "{path}"\nprofile = "{short_profile(tmp_path)}"\ntests = ["dirth"]\nscale = 0.0001\n'
+        "[dirth]\nthread_counts = [32, 4, 1]\nqueue_depths = [32, 2, 1]\n"
+    )
+    listed = subprocess.run([ASSAY, "plan", str(plan), "--json"], capture_output=True, text=True, check=True).stdout
+    known = re.search(r'"id": "([^"]+)"', listed)
+    assert known
+    done = subprocess.run(
+        [ASSAY, "run", str(plan), "--yes-destroy", known[1], "--out", str(out)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode in {0, 7}, done.stderr
+    run = read_run(out, histograms=True)
+    (test,) = run.tests
+    settings = test.over_demands
+    assert [total_oio(one) for one in settings.grid] == [1024, 128, 64, 32, 32, 8, 4, 2, 1]
+    for audit in program_audits(test):
+        assert audit.read_bytes[0] == audit.read_bytes[1], audit
+        assert audit.write_bytes[0] == audit.write_bytes[1], audit
+    result = demand_result(test)
+    assert result.withheld is None
+    assert len(result.points) == 3
+    for point in result.points:
+        assert point.step is not None
+        assert point.exact is not None
+        assert point.exact.agrees
+        assert point.exact.io_count == completed_count(point.step) > 0
+    for round_ in test.rounds:
+        tracked = round_.cells[settings.pre_write_samples]
+        assert effective_queue_depth(tracked) > 512
+    assert all(cell.cpu_share is not None and cell.cpu_share > 0 for cell in result.cells)
+    assert (out / "report/report.pdf").stat().st_size > 10_000

@@ -1,0 +1,235 @@
+"""Demand intensity and the composite workload on a simulated drive, scaled: phases, captures, pages, streams."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from assay.bench import Answers
+from assay.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
+from assay.plan import load_plan
+from assay.report import build_report
+from assay.reporting import render_run
+from assay.session import run_plan
+from assay.store.read import read_run
+from assay.window import POINT_SHARES, completed_count, demand_result, effective_queue_depth, program_audits, total_oio
+from scipy.stats import chi2, chi2_contingency
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.records import StoredRun
+    from numpy.typing import NDArray
+
+DRIVE = "sim:client-2011?capacity=1GB"
+PAGES_2_0 = [
+    "Pre Conditioning IOPS Plot",
+    "PC Steady State Check TC32-QD32",
+    "Between Round Pre Writes",
+    "DV IOPS, TC=32 (tracking), all QD",
+    "Demand Variation Steady State Check TC32-QD32",
+    "Demand Variation",
+    "Demand Intensity",
+    "System CPU Utilization During Demand Variation Test",
+    "Max IOPS Pre Writes",
+    "Max IOPS Response Time Histogram",
+    "Mid IOPS Pre Writes",
+    "Mid IOPS Response Time Histogram",
+    "Min IOPS Pre Writes",
+    "Min IOPS Response Time Histogram",
+    "IOPS v Total OIO",
+    "ART v Total OIO",
+]
+
+
+def stored(folder: Path, **keys: Any) -> StoredRun:
+    plan = load_plan(None, {"drive": DRIVE, "seed": 1, **keys})
+    outcome = run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    assert outcome.exit_code in {0, 7}
+    return read_run(folder, histograms=True)
+
+
+@pytest.fixture(scope="module")
+def intensity(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun]:
+    folder = tmp_path_factory.mktemp("dirth") / "run"
+    return folder, stored(folder, profile="pts-e-2.0", tests=["dirth"], scale=0.02)
+
+
+@pytest.fixture(scope="module")
+def composite(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun]:
+    folder = tmp_path_factory.mktemp("ecw") / "run"
+    keys = {"thread_counts": [32, 1], "queue_depths": [32, 4], "round_limit": 5}
+    run = stored(folder, profile="pts-e-1.1", tests=["ecw"], scale=0.004, ecw=keys, capture="addresses")
+    return folder, run
+
+
+def test_a_run_goes_from_preconditioning_over_rounds_to_three_points(intensity: tuple[Path, StoredRun]) -> None:
+    (test,) = intensity[1].tests
+    phases = [program.phase for program in test.programs]
+    assert list(dict.fromkeys(phases)) == ["sample", "round", "pre-write", "point"]
+    assert phases[-6:] == ["pre-write", "point"] * 3
+    result = demand_result(test)
+    assert test.ended == "steady"
+    assert result.window is not None
+    assert [len(program.steps) for program in test.phase("pre-write")] == [59, 59, 59]
+    assert {len(run.pre_write_iops) for run in result.points} == {60}
+    assert [run.point.name for run in result.points] == ["Max", "Mid", "Min"]
+    best, middle, least = (run.point.iops for run in result.points)
+    assert best > middle > least
+    assert best == max(float(cell.iops) for cell in result.cells if cell.average_ms < 5)
+    audits = program_audits(test)
+    assert all(audit.write_bytes[0] == audit.write_bytes[1] for audit in audits)
+
+
+def test_recorded_starts_and_outstanding_ios_show_the_order_of_the_grid(intensity: tuple[Path, StoredRun]) -> None:
+    (test,) = intensity[1].tests
+    settings = test.over_demands
+    for round_ in test.rounds:
+        cells = round_.cells[settings.pre_write_samples :]
+        assert [step.start_ns for step in cells] == sorted(step.start_ns for step in cells)
+        # What was outstanding over each step, not what its label says.
+        depths = [effective_queue_depth(step) for step in cells]
+        asked = [total_oio(demand) for demand in settings.grid]
+        # The last I/Os of the step before drain into a step of a second.
+        assert depths == pytest.approx(asked, rel=0.06)
+        assert all(later <= 1.06 * sooner for sooner, later in pairwise(depths))
+
+
+def test_every_completion_of_a_point_is_kept_and_gives_the_percentiles_of_the_counts(
+    intensity: tuple[Path, StoredRun],
+) -> None:
+    folder, run = intensity
+    (test,) = run.tests
+    traces = sorted(path.name for path in (folder / "traces").iterdir())
+    assert traces == [f"dirth-oltp-point-{place:04}.parquet" for place in (1, 2, 3)]
+    for place, point in enumerate(demand_result(test).points, 1):
+        assert point.exact is not None
+        assert point.times is not None
+        assert point.step is not None
+        assert point.exact.agrees
+        assert point.exact.io_count == completed_count(point.step)
+        kept = pq.read_table(folder / "traces" / f"dirth-oltp-point-{place:04}.parquet")
+        rows = kept.filter(kept["step"].to_numpy() == 1)
+        assert rows.num_rows == completed_count(point.step)
+        assert sum(rows["write"].to_pylist()) == point.step.write.window_io_count + point.step.write.tail_io_count
+        ordered = np.sort(rows["latency_ns"].to_numpy())
+        given = 0
+        for share in POINT_SHARES:
+            exact, counted = point.exact.percentiles_ms[share], point.times.percentile(share)
+            assert (exact is None) == (counted is None)
+            if exact is not None and counted is not None:
+                given += 1
+                assert exact == ordered[int(np.ceil(round(share * len(ordered), 6))) - 1] / 10**6
+                assert abs(counted - exact) <= 0.001 * exact
+        assert given >= 4
+
+
+def test_the_report_has_every_page_in_order_and_tables_and_results(intensity: tuple[Path, StoredRun]) -> None:
+    folder, run = intensity
+    report = build_report(run)
+    pages = [page.subtitle for page in report.pages if page.title.startswith("DIRTH Test - RND 8KiB 65/35")]
+    assert [page.partition(", MRT=")[0] for page in pages] == PAGES_2_0
+    assert all("MRT=" in page for page in pages if page.endswith("ms") or "Histogram" in page)
+    files = {path.name for path in render_run(folder, ("csv", "json"))}
+    assert {"dirth_oltp_grid.csv", "dirth_oltp_rounds.csv", "dirth_oltp_points.csv"} <= files
+    assert {f"dirth_oltp_{name}_histogram.csv" for name in ("max", "mid", "min")} <= files
+    (found,) = json.loads((folder / "report/results.json").read_text())["tests"]
+    assert len(found["grid"]) == 49
+    assert [point["capture_agrees"] for point in found["points"]] == [True] * 3
+    assert found["settings"]["art_limit_ms"] == 5
+
+
+def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) -> None:
+    keys = {"thread_counts": [4, 1], "queue_depths": [2, 1], "round_limit": 5, "art_limit_ms": 0.001}
+    run = stored(tmp_path / "run", profile="pts-e-1.1", tests=["dirth"], scale=0.01, dirth=keys)
+    result = demand_result(run.tests[0])
+    assert not any(one.point.below_limit for one in result.points)
+    lowest = min(result.cells, key=lambda cell: cell.average_ms)
+    assert result.points[0].point.demand == lowest.demand
+    banners = {page.banner for page in build_report(run).pages if page.title.startswith("Enterprise DIRTH")}
+    assert any("NO CELL BELOW 0.001 ms ART" in str(banner) for banner in banners)
+    for path in (tmp_path / "run/traces").iterdir():
+        path.unlink()
+    again = demand_result(read_run(tmp_path / "run", histograms=True).tests[0])
+    assert [one.exact for one in again.points] == [None] * 3
+    assert [one.point for one in again.points] == [one.point for one in result.points]
+    assert render_run(tmp_path / "run", ("pdf",))
+
+
+def test_a_run_that_was_cut_short_prints_no_number_whatever_it_had_reached(intensity: tuple[Path, StoredRun]) -> None:
+    _, run = intensity
+    (test,) = run.tests
+    for count in range(0, len(test.programs), 4):
+        cut = replace(test, programs=test.programs[:count], verdict=None, ended="interrupted")
+        result = demand_result(cut)
+        assert (result.cells, result.points) == ((), ())
+        report = build_report(replace(run, tests=(cut,)))
+        assert all("INTERRUPTED" in str(page.banner) for page in report.pages if page.title.startswith("DIRTH"))
+
+
+def chi_square(found: Sequence[int], shares: Sequence[float]) -> float:
+    """The probability of deviations as large as these by chance."""
+    expected = np.array(shares) * sum(found)
+    return float(chi2.sf(float((((np.array(found) - expected) ** 2) / expected).sum()), len(found) - 1))
+
+
+def recorded(folder: Path, run: StoredRun) -> dict[str, NDArray[Any]]:
+    """Everything that the grids and points of a run issued, from the captured streams."""
+    settings = run.tests[0].over_demands
+    columns = ["write", "step", "offset_bytes", "length_bytes"]
+    parts = []
+    for path in sorted((folder / "traces").iterdir()):
+        table = pq.read_table(path, columns=columns)
+        step = table["step"].to_numpy()
+        first = {"round": settings.pre_write_samples, "point": 1}.get(path.name.split("-")[1], len(step))
+        measured = step >= first
+        parts.append(table.filter(measured))
+    return {name: np.concatenate([part[name].to_numpy(zero_copy_only=False) for part in parts]) for name in columns}
+
+
+def test_the_recorded_composite_stream_has_the_shares_of_sizes_groups_and_reads(
+    composite: tuple[Path, StoredRun],
+) -> None:
+    folder, run = composite
+    rows = recorded(folder, run)
+    capacity = run.identity.capacity_bytes
+    count = len(rows["write"])
+    assert count > 20_000
+    sizes = Counter(rows["length_bytes"].tolist())
+    assert set(sizes) == {size for size, _ in COMPOSITE_SIZES}
+    assert chi_square([sizes[size] for size, _ in COMPOSITE_SIZES], [pct / 100 for _, pct in COMPOSITE_SIZES]) > 1e-4
+    groups = np.digitize(rows["offset_bytes"] / capacity, [0.05, 0.20])
+    assert chi_square(np.bincount(groups).tolist(), [share for share, _ in COMPOSITE_GROUPS]) > 1e-4
+    writes = int(rows["write"].sum())
+    assert chi_square([count - writes, writes], [0.40, 0.60]) > 1e-4
+    assert not np.any(rows["offset_bytes"] % 4096)
+
+
+def test_sizes_places_and_directions_of_the_composite_stream_are_independent(composite: tuple[Path, StoredRun]) -> None:
+    folder, run = composite
+    rows = recorded(folder, run)
+    groups = np.digitize(rows["offset_bytes"] / run.identity.capacity_bytes, [0.05, 0.20])
+    for first, second in (
+        (rows["length_bytes"], groups),
+        (rows["length_bytes"], rows["write"]),
+        (groups, rows["write"]),
+    ):
+        table = np.zeros((len(np.unique(first)), len(np.unique(second))))
+        np.add.at(table, (np.unique(first, return_inverse=True)[1], np.unique(second, return_inverse=True)[1]), 1)
+        assert chi2_contingency(table).pvalue > 1e-4
+
+
+def test_the_composite_report_begins_with_its_sizes_and_probabilities(composite: tuple[Path, StoredRun]) -> None:
+    _, run = composite
+    report = build_report(run)
+    pages = [page for page in report.pages if page.title.startswith("Enterprise ECW (OPTIONAL)")]
+    assert pages[0].subtitle == "Access Pattern Block Sizes & Access Probabilities - 40:60 RW"
+    assert pages[1].subtitle == "Pre Conditioning IOPS Plot"
+    assert not any("Total OIO" in page.subtitle for page in pages)
