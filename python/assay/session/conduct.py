@@ -138,7 +138,7 @@ def _conduct_study(conductor: _Conductor, settings: StudySettings, seed: int) ->
                 if isinstance(part, StudyStep):
                     conductor.trim(part.from_bytes, part.from_bytes + part.length_bytes)
                 else:
-                    conductor.run(*part, index)
+                    conductor.run_once(*part, index)
     conductor.end("time")
     return True
 
