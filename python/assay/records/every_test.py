@@ -32,3 +32,8 @@ class TestSettings:
     histogram_ns: int = 0
     stall_limit_ns: int = 0
     void_limit: int = 0
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """Every demand that the test makes."""
+        return (self.demand,)
