@@ -194,6 +194,10 @@ class NativeStimulus:
         """
         SHA-256 of the state of simulated flash, in hexadecimal digits.
         """
+    def switch_write_cache_simulated(self, /, enabled: bool) -> None:
+        """
+        Switch the volatile write cache of simulated flash.
+        """
     def trim_simulated(self, /, from_bytes: SupportsIndex, to_bytes: SupportsIndex) -> None:
         """
         Free what lies between two places of simulated flash, in bytes, as a trim command does.

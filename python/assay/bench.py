@@ -22,6 +22,7 @@ from assay.device.purge import choose_purge, purge_drive
 from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.device.transport import HeldDrive, command_set
+from assay.device.trim import trim_range
 from assay.device.watch import DriveWatch
 from assay.device.write_cache import WriteCache, write_cache_held
 from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
@@ -71,6 +72,8 @@ class Bench:
     identity : with the write cache in the state that it has for the run.
     purge : purges it, watched, and says how. condition : reads its condition.
     verify : raises where it is no longer the drive that was named.
+    trim : gives what lies between two places back; set_write_cache : sets it until it is set again. Both raise
+    ValueRangeError where the drive's ``controls`` do not name them.
     heat : raises DeviceFailureError where it is as warm as it warns of.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
     watched : the drive as seen from beside it; None where the kernel has no such drive.
@@ -84,6 +87,8 @@ class Bench:
     verify: Callable[[], None]
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
+    trim: Callable[[int, int], None]
+    set_write_cache: Callable[[CacheState], None]
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     watched: DriveWatch | None = None
     queue: dict[str, str] = field(default_factory=dict)
@@ -101,7 +106,11 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
             if getattr(plan, key) != Plan.model_fields[key].default:
                 raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
         return parse_simulated(plan.drive).identity
-    return examined(identify(plan.drive, file_target=plan.file_target), acknowledged, kept)
+    drive = identify(plan.drive, file_target=plan.file_target)
+    # A cache that is on can be set; one that is off may be none.
+    if drive.write_cache == "enabled" and command_set(drive) is not None:
+        drive = replace(drive, controls=(*drive.controls, "write-cache"))
+    return examined(drive, acknowledged, kept)
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
@@ -157,6 +166,8 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             verify=lambda: None,
             heat=lambda: None,
             condition=condition,
+            trim=stimulus.trim_simulated,
+            set_write_cache=lambda state: stimulus.switch_write_cache_simulated(enabled=state == "enabled"),
             host_time=False,
         )
 
@@ -225,6 +236,8 @@ def _real(
                 verify=held.verify,
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
+                trim=lambda first, end: trim_range(held, first, end),
+                set_write_cache=cache.switch,
                 watch_host=HostWatch,
                 watched=watched,
                 queue=queue | cache.facts,

@@ -18,7 +18,11 @@ from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
 
 TestName = Literal["wsat", "iops", "tp", "lat", "hir", "xsr", "ecw", "dirth"]
-SuiteName = Literal["basic", "client", "enterprise", "advanced"]
+SuiteName = Literal["basic", "client", "enterprise", "advanced", "blind-survey"]
+StudyName = Literal[
+    "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
+    "cell-order", "alignment", "trim", "demand-map", "xsr-reverse",
+]  # fmt: skip
 _BASIC: tuple[TestName, ...] = ("wsat", "iops", "tp", "lat")
 
 SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
@@ -26,8 +30,14 @@ SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
     "client": ("pts-c-1.0", _BASIC),
     "enterprise": ("pts-e-1.1", _BASIC),
     "advanced": ("pts-e-1.1", ("hir", "xsr", "ecw", "dirth")),
+    "blind-survey": ("pts-0.9", _BASIC),
 }
 """What a suite implies for the profile and the tests, unless the plan says else."""
+
+SUITE_STUDIES: dict[SuiteName, tuple[StudyName, ...]] = {
+    "blind-survey": ("data-pattern", "active-range", "xsr-reverse")
+}
+"""The studies of a suite behind its tests: level II of the Calypso Blind Survey 2010."""
 
 _DEMANDING = ("wsat", "iops", "tp", "hir", "xsr")
 """Tests whose demand is the tester's choice; latency has one I/O outstanding."""
@@ -139,6 +149,12 @@ class SaturationOptions(DemandOptions):
     workloads: tuple[WorkloadName, ...] = Field(default=("rnd-4k-write",), min_length=1)
 
 
+class StudyOptions(DemandOptions):
+    """Choices for studies. data_file : bytes that the data-pattern study writes as one of its variants."""
+
+    data_file: str = ""
+
+
 class GridOptions(Strict):
     """Choices for a test over a grid of demands; None means the edition's.
 
@@ -246,6 +262,7 @@ class Plan(Strict):
     suite: SuiteName = "client"
     profile: str | None = None
     tests: tuple[TestName, ...] = ()
+    studies: tuple[StudyName, ...] = ()
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
@@ -266,6 +283,7 @@ class Plan(Strict):
     lat: LatencyOptions = LatencyOptions()
     hir: DemandOptions = DemandOptions()
     xsr: DemandOptions = DemandOptions()
+    study: StudyOptions = StudyOptions()
     ecw: GridOptions = GridOptions()
     dirth: IntensityOptions = IntensityOptions()
     data: DataOptions = DataOptions()
@@ -285,7 +303,13 @@ class Plan(Strict):
         """
         load_profile(self.edition)
         self.data.check_file()
-        return self.model_copy(update={"profile": self.edition, "tests": self.tests or SUITES[self.suite][1]})
+        if self.study.data_file:
+            DataOptions(kind="file", path=self.study.data_file).check_file()
+        # Studies that are named run alone, unless tests or a suite are named beside them.
+        alone = bool(self.studies) and "suite" not in self.model_fields_set
+        tests = self.tests or (() if alone else SUITES[self.suite][1])
+        studies = self.studies if self.studies or self.tests else SUITE_STUDIES.get(self.suite, ())
+        return self.model_copy(update={"profile": self.edition, "tests": tests, "studies": studies})
 
     @property
     def edition(self) -> str:
@@ -311,9 +335,11 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     table, positions = read_toml(path) if path else ({}, {})
     if "suite" in overrides:
         # A suite named on the command line brings its own edition and tests.
-        table = {key: value for key, value in table.items() if key not in {"profile", "tests"}}
+        table = {key: value for key, value in table.items() if key not in {"profile", "tests", "studies"}}
+    elif overrides.keys() & {"tests", "studies"}:
+        table = _without_tests(table)
     merged = {**table, **overrides}
-    for test in _BASIC if choices else ():
+    for test in (*_BASIC, "study") if choices else ():
         merged[test] = {**_table(merged.get(test)), **_choices(test, choices or {})}
     try:
         plan = Plan.model_validate(merged).resolved()
@@ -338,9 +364,16 @@ def _check_arrival(choices: dict[str, Any]) -> None:
 
 def _choices(test: str, choices: dict[str, Any]) -> dict[str, Any]:
     """What of the command line's choices goes into the table of a test."""
-    if test == "wsat":
+    if test in {"wsat", "study"}:
         return {key: value for key, value in choices.items() if key != "arrival"}
     return choices if test in _DEMANDING or "arrival" in choices else {}
+
+
+def _without_tests(table: dict[str, Any]) -> dict[str, Any]:
+    """What remains of a file where the command line names tests or studies: the edition of its suite, at the most."""
+    suite = table.get("suite")
+    implied = {"profile": SUITES[suite][0]} if suite in SUITES else {}
+    return {**implied, **{key: value for key, value in table.items() if key not in {"suite", "tests", "studies"}}}
 
 
 def _table(value: object) -> dict[str, Any]:

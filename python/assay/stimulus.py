@@ -163,6 +163,13 @@ class Stimulus:
         """
         self._native.trim_simulated(from_bytes, to_bytes)
 
+    def switch_write_cache_simulated(self, *, enabled: bool) -> None:
+        """Switch the volatile write cache of simulated flash: without one a write is done once it is in the flash.
+
+        Raises ValueRangeError for other drives.
+        """
+        self._native.switch_write_cache_simulated(enabled)
+
     def keep_state(self, path: Path) -> None:
         """Keep the state of simulated flash in a file, in the place of the one that was there.
 

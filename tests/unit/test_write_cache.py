@@ -183,3 +183,29 @@ def test_nothing_is_changed_where_no_note_of_it_can_be_kept(tmp_path: Path) -> N
     ):
         pass
     assert drive.enabled
+
+
+def test_a_study_switches_the_cache_within_a_run_and_it_comes_back(tmp_path: Path) -> None:
+    drive, attribute, notes = Cached(), kernel(tmp_path), tmp_path / "notes"
+    with write_cache_held(IDENTITY, cache_of(tmp_path, drive), "enabled", notes=notes) as held:
+        assert not notes.exists()
+        held.switch("disabled")
+        assert (drive.enabled, attribute.read_text().strip()) == (False, "write through")
+        # A crash from here on would leave a note of what it was.
+        assert len(list(notes.iterdir())) == 1
+        held.switch("enabled")
+        assert drive.enabled
+        held.switch("disabled")
+    assert drive.enabled
+    assert attribute.read_text().strip() == "write back"
+    assert not list(notes.iterdir())
+
+
+def test_a_cache_that_does_not_follow_a_study_ends_it(tmp_path: Path) -> None:
+    kernel(tmp_path)
+    cache = cache_of(tmp_path, Cached(stubborn=True))
+    with write_cache_held(IDENTITY, cache, "enabled", notes=tmp_path / "notes") as held:
+        with pytest.raises(DeviceFailureError, match="cannot be disabled"):
+            held.switch("disabled")
+        with pytest.raises(DeviceFailureError, match="unknown"):
+            held.switch("unknown")

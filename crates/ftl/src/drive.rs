@@ -101,7 +101,19 @@ impl SimulatedDrive {
         let (first, end) = (from.0.div_ceil(page_bytes) as u32, (to.0 / page_bytes) as u32);
         if self.card.trim && first < end {
             self.flash.mapping.unmap(first..end);
+            if let Some(log) = &mut self.log {
+                log.forget(first..end);
+            }
         }
+    }
+
+    /// Switch the volatile write cache: without one a write is done once it is in the flash.
+    ///
+    /// # Panics
+    /// When I/Os are outstanding.
+    pub fn switch_write_cache(&mut self, enabled: bool) {
+        assert!(self.front.is_idle(), "the write cache is switched between programs");
+        self.card.write_cache = enabled;
     }
 
     /// Pages written by the host and by garbage collection since the last purge.

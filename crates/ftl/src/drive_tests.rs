@@ -338,6 +338,30 @@ fn what_the_host_gave_back_need_not_be_relocated() {
     assert!(with * 20 < without, "{with} with trim, {without} without");
 }
 
+/// A drive whose log still holds what was trimmed would read it, and merge it, all the same.
+#[test]
+fn what_was_trimmed_is_neither_in_the_map_nor_in_the_log() {
+    let card = Card { log: Bytes(CAPACITY / 5), merge_unit: Bytes(64 << 10), over_provisioning: 0.3, ..card() };
+    let mut drive = drive_of(card);
+    random_writes(&mut drive, 8, 30_000);
+    drive.with_device(|drive| drive.trim(Bytes(0), Bytes(CAPACITY))).expect("alive");
+    let fresh = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Count(1_000)));
+    // Reads of what was never written need no flash: the command alone takes 20 us.
+    assert!(fresh.read.latency_max_ns.expect("reads completed") < 50_000, "{:?}", fresh.read.latency_max_ns);
+}
+
+#[test]
+fn a_drive_waits_for_its_flash_once_its_write_cache_is_switched_off() {
+    let mut drive = stimulus();
+    let mut latency = |enabled| {
+        drive.with_device(move |drive| drive.switch_write_cache(enabled)).expect("alive");
+        let record = run(&mut drive, step(4096, 0.0, 1.0, 1, StopRule::Count(500)));
+        record.write.latency_sum_ns / 500
+    };
+    let (on, off, again) = (latency(true), latency(false), latency(true));
+    assert!(off > 900_000 && on < 100_000 && again < 100_000, "{on}, {off}, {again}");
+}
+
 #[test]
 fn wear_levelling_moves_data_at_rest() {
     let erased_of_rest = |wear_levelling_every| {

@@ -128,6 +128,17 @@ impl Log {
         flash.statistics.relocated_pages += u64::from(count);
     }
 
+    /// The host no longer needs these pages: none of them is in the log any more.
+    pub(crate) fn forget(&mut self, pages: std::ops::Range<u32>) {
+        for page in pages {
+            if self.holds(page) {
+                self.holds[page as usize / 64] &= !(1 << (page % 64));
+                self.counts[(page / self.merge_pages) as usize] -= 1;
+                self.used -= 1;
+            }
+        }
+    }
+
     /// None of a unit's pages is in the log any more.
     fn take_out(&mut self, unit: u32) {
         let count = std::mem::take(&mut self.counts[unit as usize]);

@@ -90,3 +90,19 @@ fn whole_units_pass_the_log_by() {
     assert_eq!((drive.log.merges, drive.log.used), (0, 0));
     drive.flash.mapping.check(PAGES / 64 * 2 + crate::geometry::RESERVE_UNITS);
 }
+
+#[test]
+fn pages_that_the_host_gave_back_leave_the_log_and_their_units_need_no_merge() {
+    let mut drive = Hybrid::new(0.24);
+    drive.write_random((f64::from(PAGES) * 0.270) as u32);
+    let held = |log: &Log, from, to| (from..to).filter(|page| log.holds(*page)).count() as u32;
+    let kept = held(&drive.log, PAGES / 2 + 3, PAGES);
+    drive.log.forget(0..PAGES / 2 + 3);
+    assert_eq!((held(&drive.log, 0, PAGES / 2 + 3), drive.log.used), (0, kept));
+    assert_eq!(drive.log.counts.iter().sum::<u32>(), kept);
+    // Half of the log is free again: 24 % of the pages on top of 12 % are 0.27 fills at first, 0.15 from there on.
+    drive.write_random((f64::from(PAGES) * 0.12) as u32);
+    assert_eq!(drive.log.merges, 0);
+    drive.write_random((f64::from(PAGES) * 0.08) as u32);
+    assert!(drive.log.merges > 0);
+}

@@ -175,6 +175,12 @@ impl NativeStimulus {
         self.flash()?.with_device(trim).map_err(|error| program_error(&error))
     }
 
+    /// Switch the volatile write cache of simulated flash.
+    fn switch_write_cache_simulated(&mut self, enabled: bool) -> PyResult<()> {
+        let switch = move |drive: &mut SimulatedDrive| drive.switch_write_cache(enabled);
+        self.flash()?.with_device(switch).map_err(|error| program_error(&error))
+    }
+
     /// Keep the state of simulated flash in a file.
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     fn keep_state(&mut self, path: PathBuf) -> PyResult<()> {

@@ -54,6 +54,10 @@ _FAULT_OPTIONS = [
     ),
 ]
 """When a real drive is given up."""
+_STUDIES_HELP = (
+    "data-pattern, write-cache, oio, over-provisioning, active-range, workload-dependency, stability, cell-order, "
+    "alignment, trim, demand-map, xsr-reverse"
+)
 
 
 def plan_options(command: Command) -> Command:
@@ -62,7 +66,7 @@ def plan_options(command: Command) -> Command:
         click.argument("targets", nargs=-1, required=True, metavar="DRIVE|PLAN.toml ..."),
         click.option(
             "--suite",
-            type=click.Choice(["basic", "client", "enterprise", "advanced"]),
+            type=click.Choice(["basic", "client", "enterprise", "advanced", "blind-survey"]),
             help="Tests and profile by name.",
         ),
         click.option(
@@ -70,6 +74,9 @@ def plan_options(command: Command) -> Command:
             "tests",
             multiple=True,
             help="wsat, iops, tp, lat, hir, xsr, ecw, dirth; repeat or separate by commas.",
+        ),
+        click.option(
+            "--study", "studies", multiple=True, metavar="N", help=f"{_STUDIES_HELP}; repeat or separate by commas."
         ),
         click.option("--profile", metavar="P", help=_PROFILE_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
@@ -125,8 +132,8 @@ def make_plan(
         raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at the most")
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     overrides = {name: value for name, value in given.items() if value != ()}
-    if "tests" in overrides:
-        overrides["tests"] = tuple(name for text in overrides["tests"] for name in text.split(","))
+    for several in overrides.keys() & {"tests", "studies"}:
+        overrides[several] = tuple(name for text in overrides[several] for name in text.split(","))
     if drives:
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}

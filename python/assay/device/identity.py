@@ -110,6 +110,7 @@ def disk_identity(name: str, *, sysfs: Path = SYSFS) -> DriveIdentity:
         media=_media(disk),
         diskseq=diskseq,
         write_cache=read_write_cache(name, sysfs=sysfs),
+        controls=("trim",) if disk.number("queue/discard_max_bytes") else (),
         numa_node=numa_node(disk.folder),
         **namespace,
     )

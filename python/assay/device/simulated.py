@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from assay.datum import Datum, Strict
 from assay.device.simulated_disk import DiskCard, DiskModelCard
 from assay.errors import DriveNotFoundError, ValueRangeError
-from assay.records import DriveIdentity
+from assay.records import Control, DriveIdentity
 from assay.toml_file import fault_error, read_toml
 from assay.units import KIB, parse_bytes
 
@@ -280,4 +280,12 @@ def _identity(target: str, model: ModelCard | DiskModelCard, card: Card | DiskCa
         interface=model.interface,
         media=model.media,
         write_cache="enabled" if card.write_cache else "disabled",
+        controls=_controls(card),
     )
+
+
+def _controls(card: Card | DiskCard) -> tuple[Control, ...]:
+    """A disk takes neither; an ideal drive has no flash that a write could wait for."""
+    if isinstance(card, DiskCard) or card.ideal:
+        return ()
+    return ("trim", "write-cache") if card.trim else ("write-cache",)

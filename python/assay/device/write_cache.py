@@ -22,7 +22,7 @@ from assay.device.sysfs import SYSFS
 from assay.errors import DeviceFailureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from assay.device.transport import CommandSet, Transport
     from assay.records import CacheState, DriveIdentity
@@ -140,12 +140,14 @@ class HeldCache:
     """The write cache while it is held for a run.
 
     path : of the drive. state : that kernel and drive agree on. facts : what the report prints, by name.
+    switch : sets it between programs, to be put back at the end; raises DeviceFailureError where it does not take.
     """
 
     path: str
     cache: WriteCache
     state: CacheState
     facts: dict[str, str]
+    switch: Callable[[CacheState], None]
 
     def check(self) -> None:
         """Set it once more where a purge has changed it. Raises DeviceFailureError where it does not take."""
@@ -170,13 +172,20 @@ def write_cache_held(
     before = cache.look()
     former = note.former() or before
     facts: dict[str, str] = {}
+
+    def switch(state: CacheState) -> None:
+        if not note.exists():
+            note.write(former, state)
+        if state == "unknown" or cache.set(state).state != state:
+            raise DeviceFailureError(identity.path, f"its write cache cannot be {state}", "leave out its study")
+
     try:
         if cache.settable and wanted in ("enabled", "disabled") and before.state != wanted:
             note.write(former, wanted)
             facts["write_cache_note"] = _switched(cache, former, wanted)
         now = cache.look()
         facts |= {"write_cache": _TEXTS.get(now.kernel, "unknown"), "write_cache_drive": now.drive}
-        yield HeldCache(path=identity.path, cache=cache, state=now.state, facts=facts)
+        yield HeldCache(path=identity.path, cache=cache, state=now.state, facts=facts, switch=switch)
     finally:
         # A drive that died in the run has no cache any more; then the note stays.
         if note.exists() and cache.restore(former):

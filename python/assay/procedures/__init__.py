@@ -11,6 +11,7 @@ from assay.procedures.hir import plan_hir
 from assay.procedures.iops import plan_iops
 from assay.procedures.lat import plan_lat
 from assay.procedures.planned import PlannedRun, PlannedTest, with_stall_policy
+from assay.procedures.studies import plan_study
 from assay.procedures.tp import plan_tp
 from assay.procedures.wsat import plan_wsat
 from assay.procedures.xsr import plan_xsr
@@ -19,7 +20,7 @@ from assay.records import SkippedTest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.plan import Plan
+    from assay.plan import Plan, StudyName
     from assay.profile import Profile
     from assay.records import DriveIdentity
 
@@ -44,6 +45,7 @@ def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun
     Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
     """
     found = [one for name in plan.tests for one in _plan_test(name, profile, plan, drive)]
+    found += [_plan_study(name, profile, plan, drive) for name in plan.studies]
     tests = tuple(with_stall_policy(one, plan) for one in found if isinstance(one, PlannedTest))
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
@@ -52,6 +54,13 @@ def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun
             drive.path, f"can run no test of the plan ({reasons})", "use another drive or edition, or --scale"
         )
     return PlannedRun(tests=tests, skipped=skipped)
+
+
+def _plan_study(name: StudyName, profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedTest | SkippedTest:
+    try:
+        return plan_study(name, profile, plan, drive)
+    except TooSmallError as error:
+        return SkippedTest(test=f"study-{name}", reason=error.reason)
 
 
 def _plan_test(name: str, profile: Profile, plan: Plan, drive: DriveIdentity) -> Sequence[PlannedTest | SkippedTest]:

@@ -28,7 +28,8 @@ class PlannedTest:
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
     kept_bytes : room for the completions that the test always keeps.
-    outline : what is repeated, for the eyes of people.
+    step_count : steps that are stored, where their number is settled beforehand. outline : what is repeated, for the
+    eyes of people.
     """
 
     settings: AnySettings
@@ -37,6 +38,7 @@ class PlannedTest:
     latest_ns: int | None
     written_first_bytes: int = 0
     written_amount_bytes: int = 0
+    step_count: int | None = None
     kept_bytes: int = 0
     outline: Outline
 

@@ -5,6 +5,7 @@ Time is integer nanoseconds, size is bytes, shares are fractions in [0, 1].
 
 from assay.records.drive import (
     CacheState,
+    Control,
     DriveCondition,
     DriveIdentity,
     DriveKind,
@@ -12,6 +13,7 @@ from assay.records.drive import (
     PurgeMethod,
     PurgeRecord,
 )
+from assay.records.every_test import TestSettings
 from assay.records.host import HostCertificate, HostPoint
 from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
@@ -34,7 +36,6 @@ from assay.records.settings import (
     LoopSettings,
     SaturationSettings,
     SaturationStop,
-    TestSettings,
     Variable,
 )
 from assay.records.stimulus import (
@@ -54,6 +55,7 @@ from assay.records.stimulus import (
     StopRule,
     TraceSummary,
 )
+from assay.records.study import StudyPlot, StudyReading, StudySettings, StudyStep, StudyVariable, StudyVariant
 from assay.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "AnySettings",
     "CacheState",
     "Cell",
+    "Control",
     "CrossStimulusSettings",
     "DataPattern",
     "Demand",
@@ -105,6 +108,12 @@ __all__ = [
     "StoredProgram",
     "StoredRun",
     "StoredTest",
+    "StudyPlot",
+    "StudyReading",
+    "StudySettings",
+    "StudyStep",
+    "StudyVariable",
+    "StudyVariant",
     "TestSettings",
     "TraceSummary",
     "Variable",

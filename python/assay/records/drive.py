@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 DriveKind = Literal["block", "file", "simulated"]
 CacheState = Literal["enabled", "disabled", "unknown"]
+Control = Literal["trim", "write-cache"]
 PurgeMethod = Literal[
     "format",
     "format-crypto",
@@ -26,6 +27,7 @@ class DriveIdentity:
     """Who the drive is. Unknown facts are None and printed as unknown.
 
     id : the text that confirms a destructive act: serial, WWN, ``loop:<inode>:<diskseq>``, real path, or ``sim:...``.
+    controls : what can be done to it between programs: give ranges back (``trim``), set its ``write-cache``.
     eui, nguid : of an NVMe namespace. controller : name of its controller; namespace_id, namespace_count : its number,
     and how many namespaces the kernel shows there. numa_node : of the device that it hangs on.
     refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
@@ -45,6 +47,7 @@ class DriveIdentity:
     media: str | None = None
     diskseq: int | None = None
     write_cache: CacheState = "unknown"
+    controls: tuple[Control, ...] = ()
     eui: str | None = None
     nguid: str | None = None
     controller: str | None = None

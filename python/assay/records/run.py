@@ -16,6 +16,7 @@ from assay.records.settings import (
     SaturationSettings,
 )
 from assay.records.stimulus import HistogramTable, StepRecord, TraceSummary
+from assay.records.study import StudySettings
 from assay.records.watched import DriveRecord, HostRecord
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "pre-write", "point"]
+Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "variant", "pre-write", "point"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +135,13 @@ class StoredTest:
         """The settings of a cross stimulus recovery test. Raises TypeError for any other test."""
         if not isinstance(self.settings, CrossStimulusSettings):
             raise TypeError(f"{self.settings.test} is no cross stimulus recovery test")
+        return self.settings
+
+    @property
+    def study(self) -> StudySettings:
+        """The settings of a study. Raises TypeError for any test."""
+        if not isinstance(self.settings, StudySettings):
+            raise TypeError(f"{self.settings.test} is no study")
         return self.settings
 
     @property

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.records.drive import CacheState
-from assay.records.stimulus import Access, AccessPattern, DataPattern, Demand
+from assay.records.every_test import TestSettings
+from assay.records.stimulus import Access, AccessPattern, Demand
+from assay.records.study import StudySettings
 
 Variable = Literal["iops", "throughput", "latency"]
 SaturationStop = Literal["first", "time", "amount", "steady"]
@@ -18,32 +19,6 @@ class Cell:
 
     read_pct: int
     transfer_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestSettings:
-    """What every test settles, after profile, plan, scale and drive were taken into account.
-
-    test : ``wsat``, ``iops``, ``tp-128``, ``lat`` and so on. profile : name of the edition.
-    range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
-    range_limit, slope_limit : allowed excursions of the five-point rule, as fractions of the average.
-    histogram_ns : length of the response-time histogram step behind the test, 0 for none.
-    stall_limit_ns : longest silence of the drive with I/Os outstanding that a measurement may have; 0 means any.
-    void_limit : rounds or samples that may be void before the test is given up.
-    """
-
-    test: str
-    profile: str
-    demand: Demand
-    data: DataPattern
-    range_amount_bytes: int
-    segment_count: int | None
-    range_limit: float
-    slope_limit: float
-    write_cache_required: CacheState
-    histogram_ns: int = 0
-    stall_limit_ns: int = 0
-    void_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,31 +64,11 @@ class LoopSettings(TestSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaturationSettings(TestSettings):
-    """What a write saturation test used.
-
-    pattern : its accesses; label : their name, such as ``RND 4KiB 0/100``.
-    sample_ns : length of one sample. samples_per_verdict : every so many samples one enters the five-point rule.
-    stop : what ends the test: ``first`` of all three, ``time``, ``amount`` or ``steady`` alone, or ``rounds``, which is
-        steady or else time.
-    first_verdict_sample : the first one that does, None for the ``samples_per_verdict``-th.
-    time_ns, amount_bytes : the limits; the amount counts host bytes written.
-    """
+class PatternSettings(TestSettings):
+    """What a test of a single access pattern used. pattern : its accesses; label : their name."""
 
     pattern: AccessPattern
     label: str
-    sample_ns: int
-    samples_per_verdict: int
-    stop: SaturationStop | Literal["rounds"]
-    time_ns: int
-    amount_bytes: int
-    first_verdict_sample: int | None = None
-    kind: Literal["saturation"] = "saturation"
-
-    @property
-    def demands(self) -> tuple[Demand, ...]:
-        """Every demand that the test makes."""
-        return (self.demand,)
 
     @property
     def transfer_bytes_max(self) -> int:
@@ -122,34 +77,42 @@ class SaturationSettings(TestSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IdleRecoverySettings(TestSettings):
+class SaturationSettings(PatternSettings):
+    """What a write saturation test used.
+
+    sample_ns : length of one sample. samples_per_verdict : every so many samples one enters the five-point rule.
+    stop : what ends the test: ``first`` of all three, ``time``, ``amount`` or ``steady`` alone, or ``rounds``, which is
+        steady or else time.
+    first_verdict_sample : the first one that does, None for the ``samples_per_verdict``-th.
+    time_ns, amount_bytes : the limits; the amount counts host bytes written.
+    """
+
+    sample_ns: int
+    samples_per_verdict: int
+    stop: SaturationStop | Literal["rounds"]
+    time_ns: int
+    amount_bytes: int
+    first_verdict_sample: int | None = None
+    kind: Literal["saturation"] = "saturation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleRecoverySettings(PatternSettings):
     """What a host idle recovery test used.
 
     preconditioning : write saturation until steady, before the first wait state.
-    pattern, label : the accesses of every burst. burst_ns : length of one burst.
+    pattern, label : of every burst. burst_ns : length of one burst.
     wait_states, idles_ns : number of each wait state and the idle time behind its bursts, in the order they run.
     cycles : bursts with an idle time behind each. return_bursts : bursts without, behind them.
     """
 
     preconditioning: SaturationSettings
-    pattern: AccessPattern
-    label: str
     burst_ns: int
     wait_states: tuple[int, ...]
     idles_ns: tuple[int, ...]
     cycles: int
     return_bursts: int
     kind: Literal["idle-recovery"] = "idle-recovery"
-
-    @property
-    def demands(self) -> tuple[Demand, ...]:
-        """Every demand that the test makes."""
-        return (self.demand,)
-
-    @property
-    def transfer_bytes_max(self) -> int:
-        """The largest transfer of the pattern."""
-        return max(size for size, _ in self.pattern.sizes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,18 +138,13 @@ class CrossStimulusSettings(TestSettings):
     kind: Literal["cross-stimulus"] = "cross-stimulus"
 
     @property
-    def demands(self) -> tuple[Demand, ...]:
-        """Every demand that the test makes."""
-        return (self.demand,)
-
-    @property
     def transfer_bytes_max(self) -> int:
         """The largest transfer of all groups."""
         return max(size for group in self.groups for size, _ in group.pattern.sizes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DemandSettings(TestSettings):
+class DemandSettings(PatternSettings):
     """What a test over a grid of demands used. ``demand`` is that of every pre-write.
 
     name : as printed, such as ``DIRTH``. pattern, label : the accesses of every cell and operating point.
@@ -200,8 +158,6 @@ class DemandSettings(TestSettings):
     """
 
     name: str
-    pattern: AccessPattern
-    label: str
     preconditioning: SaturationSettings
     grid: tuple[Demand, ...]
     tracking: Demand
@@ -219,10 +175,7 @@ class DemandSettings(TestSettings):
         """Every demand that the test makes."""
         return (self.demand, self.preconditioning.demand, *self.grid)
 
-    @property
-    def transfer_bytes_max(self) -> int:
-        """The largest transfer of the pattern."""
-        return max(size for size, _ in self.pattern.sizes)
 
-
-AnySettings = LoopSettings | SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings
+AnySettings = (
+    LoopSettings | SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings | StudySettings
+)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
 from assay.profile import stored_profile
-from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.records import (
+    CrossStimulusSettings,
+    DemandSettings,
+    IdleRecoverySettings,
+    LoopSettings,
+    SaturationSettings,
+    StudySettings,
+)
 from assay.report import disclosure
 from assay.report.demand import demand_sheets
 from assay.report.hir import IdleRecoverySheets
@@ -22,11 +29,12 @@ from assay.report.loop import LoopSheets
 from assay.report.page import Report
 from assay.report.printed import printable, utc_datetime
 from assay.report.results_json import results_json
+from assay.report.study import StudySheets
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
 from assay.report.wsat import SaturationSheets
 from assay.report.xsr import CrossStimulusSheets
-from assay.window import cross_stimulus_result, idle_recovery_result, loop_result, saturation_result
+from assay.window import cross_stimulus_result, idle_recovery_result, loop_result, saturation_result, study_result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -120,6 +128,9 @@ def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile
         case CrossStimulusSettings():
             crossed = cross_stimulus_result(test)
             return CrossStimulusSheets(run=run, test=test, profile=profile, prefix=prefix, result=crossed)
+        case StudySettings():
+            studied = study_result(test)
+            return StudySheets(run=run, test=test, profile=profile, prefix=prefix, result=studied)
         case DemandSettings():
             return demand_sheets(run, test, profile, prefix)
 

@@ -282,17 +282,21 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
 
 
 def _sources(caption: str, profile: Profile, test: str) -> Table:
-    own = getattr(profile, test)
+    own = getattr(profile, test, None)
     nested = [
-        (f"{name} {key}", datum) for name, part in own if isinstance(part, BaseModel) for key, datum in _data(part)
+        (f"{name} {key}", datum)
+        for name, part in own or ()
+        if isinstance(part, BaseModel)
+        for key, datum in _data(part)
     ]
     data = [*_data(profile), *_data(own), *nested]
     rows = tuple((name.replace("_", " "), _value(datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 
 
-def _data(model: BaseModel) -> Iterable[tuple[str, Datum[Any]]]:
-    return ((name, value) for name, value in model if isinstance(value, Datum))
+def _data(model: BaseModel | None) -> Iterable[tuple[str, Datum[Any]]]:
+    # A study has no table in the profile.
+    return () if model is None else ((name, value) for name, value in model if isinstance(value, Datum))
 
 
 def _value(value: Any) -> str:

@@ -66,7 +66,7 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     _label_x_axis(axes, figure)
     _label_y_axis(axes, figure)
-    if figure.narrow:
+    if figure.narrow or figure.beside:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
     else:
         title = figure.legend_title or None

@@ -43,7 +43,7 @@ def _layout(figure: Figure) -> dict[str, Any]:
 
 
 def _legend(figure: Figure) -> dict[str, Any]:
-    if figure.narrow:
+    if figure.narrow or figure.beside:
         return {"orientation": "h", "y": -0.2}
     return {"title": {"text": figure.legend_title or figure.z_title}}
 

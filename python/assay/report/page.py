@@ -99,6 +99,7 @@ class Figure:
         the column's place on the x axis and its height, the series' own place is on the z axis).
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
+    beside : it shares its page with another figure, so its legend goes below.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
     """
@@ -118,6 +119,7 @@ class Figure:
     y_ticks: tuple[Tick, ...] = ()
     aspect: float = 1.95
     narrow: bool = False
+    beside: bool = False
     block: Literal["figure"] = "figure"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.records import StudySettings
 from assay.report.checks import condition_table
 from assay.report.header import (
     ORGANISATION,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.profile import Profile
-    from assay.records import DriveCondition, StoredRun
+    from assay.records import AnySettings, DriveCondition, StoredRun
     from assay.report.page import Entry
     from assay.report.sheets import Sheets
 
@@ -93,6 +94,7 @@ _DESCRIPTIONS = {
         "The accesses of the workload as writes in one-minute samples until steady.",
     ),
 }
+STUDY = "study"
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
     "ROUNDS or TIME/GB", "STEADY",
@@ -120,7 +122,7 @@ def test_page(sheets: Sheets) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, profile, test = sheets.run, sheets.profile, sheets.test
     name = _name(profile, test.settings.test)
-    purpose, outline, preconditioning = _DESCRIPTIONS[profile_table(test.settings.test)]
+    purpose, outline, preconditioning = _description(test.settings)
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
@@ -137,6 +139,13 @@ def test_page(sheets: Sheets) -> Page:
             _select_table((sheets,)),
         ),
     )
+
+
+def _description(settings: AnySettings) -> tuple[str, str, str]:
+    """A study says itself what it asks."""
+    if isinstance(settings, StudySettings):
+        return settings.question, settings.outline, settings.preparation
+    return _DESCRIPTIONS[profile_table(settings.test)]
 
 
 def selected_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> Page:
@@ -292,12 +301,14 @@ def _special_notes(run: StoredRun) -> Table:
 
 
 def _section(profile: Profile, test: str) -> str:
-    edition = getattr(profile, profile_table(test))
+    edition = getattr(profile, profile_table(test), None)
     return NOT_APPLICABLE if edition is None else str(edition.section.value)
 
 
 def _name(profile: Profile, test: str) -> str:
     family, _, variant = test.partition("-")
+    if family == STUDY:
+        return f"Study {variant} - no test of the specification"
     edition = getattr(profile, profile_table(test))
     status = "no test of this edition" if edition is None else edition.status.value
     return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import change_told, check_program
@@ -15,9 +16,18 @@ from assay.procedures.demand import (
 )
 from assay.procedures.hir import wait_programs
 from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
+from assay.procedures.studies import variant_programs
 from assay.procedures.wsat import sample_program, saturation_histogram_program
 from assay.procedures.xsr import group_programs
-from assay.records import CrossStimulusSettings, DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.records import (
+    CrossStimulusSettings,
+    DemandSettings,
+    IdleRecoverySettings,
+    LoopSettings,
+    SaturationSettings,
+    StudySettings,
+    StudyStep,
+)
 from assay.rounds import until_demand_steady, until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -29,7 +39,7 @@ if TYPE_CHECKING:
     from assay.bench import Bench
     from assay.device.watch import DriveWatch
     from assay.procedures.planned import PlannedTest
-    from assay.records import AnySettings, Phase, StepRecord, StepSpec
+    from assay.records import AnySettings, CacheState, Phase, StepRecord, StepSpec
     from assay.rounds import Judged
     from assay.store.write import RunWriter
 
@@ -77,6 +87,8 @@ def _conduct(conductor: _Conductor, settings: AnySettings, seed: int) -> bool:
             return _conduct_idle_recovery(conductor, settings)
         case CrossStimulusSettings():
             return _conduct_cross_stimulus(conductor, settings)
+        case StudySettings():
+            return _conduct_study(conductor, settings, seed)
         case DemandSettings():
             return _conduct_demand(conductor, settings)
 
@@ -116,6 +128,40 @@ def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettin
             conductor.run_once("group", program, index)
     conductor.end("time")
     return True
+
+
+def _conduct_study(conductor: _Conductor, settings: StudySettings, seed: int) -> bool:
+    with _write_cache_put_back(conductor, settings):
+        for index, variant in enumerate(settings.variants, 1):
+            # The first is purged as every test is.
+            if variant.purge and index > 1:
+                conductor.purge()
+            if variant.write_cache is not None:
+                conductor.set_write_cache(variant.write_cache)
+            for part in variant_programs(variant, conductor.bench.identity.capacity_bytes, seed):
+                if isinstance(part, StudyStep):
+                    conductor.trim(part.from_bytes, part.from_bytes + part.length_bytes)
+                else:
+                    conductor.run_once(*part, index)
+    conductor.end("time")
+    return True
+
+
+@contextmanager
+def _write_cache_put_back(conductor: _Conductor, settings: StudySettings) -> Iterator[None]:
+    """Whatever happens, the write cache is what it was before a study that sets it."""
+    if all(variant.write_cache is None for variant in settings.variants):
+        yield
+        return
+    former = conductor.bench.identity.write_cache
+    try:
+        yield
+    except BaseException:
+        # A drive that failed may not take it any more; what it failed of is what is told.
+        with suppress(AssayError):
+            conductor.set_write_cache(former)
+        raise
+    conductor.set_write_cache(former)
 
 
 def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
@@ -181,6 +227,16 @@ class _Conductor:
     def _keep(self, advice: str) -> None:
         self._writer.keep_advice(advice)
         self._tell("purge", advice=advice)
+
+    def trim(self, from_bytes: int, to_bytes: int) -> None:
+        """Give a range back to the drive."""
+        self.bench.trim(from_bytes, to_bytes)
+        self._writer.note("trimmed", from_bytes=from_bytes, to_bytes=to_bytes)
+
+    def set_write_cache(self, state: CacheState) -> None:
+        """Set the drive's write cache between programs."""
+        self.bench.set_write_cache(state)
+        self._writer.note("write_cache_set", state=state)
 
     def judge(self, phase: Phase, driver: Iterator[Judged]) -> Judged:
         """Write down every verdict; the last round or program of samples.

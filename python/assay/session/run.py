@@ -69,7 +69,9 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
         bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
         # Whether its write cache lets itself be set is only known now.
         planned = plan_suite(profile, plan, bench.identity)
-        folder = new_folder(out, f"{_slug(drive)}-{'-'.join(plan.tests)}", _store_bytes(planned))
+        folder = new_folder(
+            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
+        )
         writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
         with _failures_noted(writer):
             writer.condition(bench.condition())
@@ -120,7 +122,7 @@ def _store_bytes(planned: PlannedRun) -> int:
 
     A test without an end counts as a day.
     """
-    steps = sum((test.latest_ns or _DAY_NS) / test.outline.step_ns for test in planned.tests)
+    steps = sum(test.step_count or (test.latest_ns or _DAY_NS) / test.outline.step_ns for test in planned.tests)
     return round(2 * steps * _STEP_BYTES) + sum(test.kept_bytes for test in planned.tests)
 
 

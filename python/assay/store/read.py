@@ -30,13 +30,15 @@ from assay.records import (
     StoredProgram,
     StoredRun,
     StoredTest,
+    StudySettings,
 )
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
+from assay.store.series import with_series
 from assay.store.tables import read_histograms
 from assay.store.trace_summary import trace_summary
 from assay.store.traces import TRACES, latency_reader, trace_name
-from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA
+from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA, SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +53,7 @@ _KINDS: dict[str, type[AnySettings]] = {
     "saturation": SaturationSettings,
     "idle-recovery": IdleRecoverySettings,
     "cross-stimulus": CrossStimulusSettings,
+    "study": StudySettings,
     "demand": DemandSettings,
 }
 
@@ -58,7 +61,8 @@ _KINDS: dict[str, type[AnySettings]] = {
 def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
 
-    histograms : read the response-time counts of every step, too, and sum up what was captured.
+    histograms : read the response-time counts of every step and the seconds of studies, too, and sum up what was
+    captured.
     Raises StoreError where it is no run folder, damaged, or of a newer form.
     """
     head, document = _document(folder)
@@ -129,10 +133,13 @@ class _Test:
                 self.ended, self.ended_wall_ns = entry.data["reason"], entry.wall_ns
 
     def _take_steps(self, data: dict[str, Any]) -> None:
+        steps = tuple(decode(StepRecord, step, name="journal") for step in data["steps"])
+        series = [name for name in data["tables"] if name in self.tables and name.startswith(f"{SERIES}/")]
         program = StoredProgram(
             phase=data["phase"],
             index=data["index"],
-            steps=tuple(decode(StepRecord, step, name="journal") for step in data["steps"]),
+            # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
+            steps=with_series(steps, self.tables[series[0]]) if series and data["phase"] == "variant" else steps,
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
             host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,

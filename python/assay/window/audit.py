@@ -19,6 +19,7 @@ _NAMES: dict[Phase, str] = {
     "histogram": "histogram",
     "segment": "wait state",
     "group": "access group",
+    "variant": "variant",
     "pre-write": "pre-writes",
     "point": "operating point",
 }

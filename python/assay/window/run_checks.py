@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
+from assay.records import DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings, StudySettings
 from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
 from assay.window.audit import program_audits, program_name
 from assay.window.disturbed import measured_programs
@@ -123,7 +123,8 @@ def _bus_errors(test: StoredTest) -> Answer:
 
 
 def _write_cache(test: StoredTest) -> Answer:
-    return _kept(test, _cache_label)
+    """A study may switch it between two programs; it does not during one."""
+    return _kept(test, _cache_label, across=not isinstance(test.settings, StudySettings))
 
 
 def _cache_label(state: DriveState) -> str | None:
@@ -243,12 +244,13 @@ def _states(test: StoredTest) -> Iterator[tuple[StoredProgram, DriveState]]:
             yield program, program.drive.after
 
 
-def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None]) -> Answer:
+def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, across: bool = True) -> Answer:
     """Whether something stayed as it was over all programs; invalid where it changed in one that results come from."""
     known = [(program, value) for program, state in _states(test) if (value := pick(state)) is not None]
     if not known:
         return "unknown", "not told"
-    changes = [(after[0], after[1]) for before, after in pairwise(known) if before[1] != after[1]]
+    pairs = [pair for pair in pairwise(known) if across or pair[0][0] is pair[1][0]]
+    changes = [after for before, after in pairs if before[1] != after[1]]
     if not changes:
         return "pass", str(known[0][1])
     measured = {id(program) for program in _results_from(test)}

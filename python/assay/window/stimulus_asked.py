@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from assay.records import CrossStimulusSettings, IdleRecoverySettings, SaturationSettings, StudySettings
+from assay.window.demand import POINT_STEP, demand_label
 from assay.window.step import cell_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import Cell, Demand, LoopSettings, StepRecord, StoredProgram, StoredTest
+    from assay.records import (
+        AccessPattern,
+        Cell,
+        Demand,
+        DemandSettings,
+        LoopSettings,
+        StepRecord,
+        StoredProgram,
+        StoredTest,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +56,41 @@ def asked_steps(test: StoredTest, capacity_bytes: int) -> Iterator[AskedStep]:
     capacity_bytes : of the drive; preconditioning covers a share of it.
     Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
     """
+    done: Counter[int] = Counter()
     for program in test.programs:
         before: StepRecord | None = None
         for place, record in enumerate(program.steps):
             if record.first_submission_ns is not None:
-                yield _asked(test, program, place, before, capacity_bytes)
+                asked = _asked(test, program, place, before, capacity_bytes)
+                yield _of_study(test, asked, done[program.index] + place) if test.settings.kind == "study" else asked
             before = record if record.first_submission_ns is not None else None
+        done[program.index] += len(program.steps)
+
+
+def _of_study(test: StoredTest, asked: AskedStep, number: int) -> AskedStep:
+    """The steps of a variant differ; ``number`` is that of the step among all that its variant has run, from 0."""
+    settings = test.settings
+    if not isinstance(settings, StudySettings):
+        return asked
+    variant = settings.variants[asked.program.index - 1]
+    samples = (step for step in variant.steps if step.role != "trim" for _ in range(step.samples))
+    step = next(islice(samples, number, None))
+    return replace(
+        asked,
+        where=f"{variant.label}: {step.label}",
+        demand=step.demand,
+        sizes=step.pattern.sizes,
+        read_share=step.pattern.read_share,
+        random_share=step.pattern.random_share,
+        aligned=_is_aligned(step.pattern),
+        range_bytes=step.length_bytes,
+        fill=not step.span_ns,
+    )
+
+
+def _is_aligned(pattern: AccessPattern) -> bool:
+    uniform = not pattern.lba_groups and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
+    return uniform and (len(pattern.sizes) == 1 or pattern.alignment_bytes == 0)
 
 
 def _asked(
@@ -57,22 +99,51 @@ def _asked(
     settings = test.settings
     if settings.kind == "loop":
         return _asked_of_loop(settings, program, place, before, capacity_bytes)
-    pattern = settings.groups[program.index - 1].pattern if settings.kind == "cross-stimulus" else settings.pattern
-    uniform = not pattern.lba_groups and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
+    pattern, demand = _pattern(settings, program, place)
     return AskedStep(
         where=f"{program.phase} {program.index or ''}, step {place + 1}".replace(" ,", ","),
         program=program,
         place=place,
         record=program.steps[place],
         before=before,
-        demand=settings.demand,
+        demand=demand,
         sizes=pattern.sizes,
         read_share=pattern.read_share,
         random_share=pattern.random_share,
-        aligned=uniform and (len(pattern.sizes) == 1 or pattern.alignment_bytes == 0),
+        aligned=_is_aligned(pattern),
         range_bytes=settings.range_amount_bytes,
         fill=False,
     )
+
+
+def _pattern(
+    settings: SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings | StudySettings,
+    program: StoredProgram,
+    place: int,
+) -> tuple[AccessPattern, Demand]:
+    match settings:
+        case StudySettings():
+            return settings.variants[0].steps[0].pattern, settings.demand
+        case CrossStimulusSettings():
+            return settings.groups[program.index - 1].pattern, settings.demand
+        case SaturationSettings():
+            return settings.pattern, settings.demand
+    if program.phase == "sample":
+        return settings.preconditioning.pattern, settings.preconditioning.demand
+    if isinstance(settings, IdleRecoverySettings):
+        return settings.pattern, settings.demand
+    return _grid_step(settings, program, place)
+
+
+def _grid_step(settings: DemandSettings, program: StoredProgram, place: int) -> tuple[AccessPattern, Demand]:
+    """Pre-writes come first; an operating point's demand is chosen in the run, and its step is named by it."""
+    measured = place - {"round": settings.pre_write_samples, "point": POINT_STEP}.get(program.phase, place + 1)
+    if measured < 0:
+        return replace(settings.pattern, read_share=0.0), settings.demand
+    if program.phase == "round":
+        return settings.pattern, settings.grid[measured]
+    label = program.steps[place].label
+    return settings.pattern, next(one for one in settings.grid if label.endswith(demand_label(settings, one)))
 
 
 def _asked_of_loop(

@@ -149,9 +149,10 @@ def _merges(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
 def _boundaries(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """At a step's boundaries the counters differ from what it issued by no more than what is in flight."""
     largest = max((size for one in steps for size, _ in one.sizes), default=0)
+    # What the step before had in flight counts, too, and may be more.
+    in_flight = largest * max((one.demand.thread_count * one.demand.queue_depth for one in steps), default=0)
     for one in steps:
         deltas = _deltas(one.record, one.record)
-        in_flight = largest * one.demand.thread_count * one.demand.queue_depth
         for direction, counted in zip(_directions(one.record), deltas or (), strict=False):
             moved = issued_bytes(direction)
             detail = f"{moved:,} bytes issued, {counted[1]:,} counted"

@@ -170,14 +170,19 @@ def _program_name(steps: Sequence[AskedStep]) -> str:
 
 
 def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """Effective queue depth against TC x QD in a closed loop; preconditioning included."""
-    for one in steps:
+    """Effective queue depth against TC x QD in a closed loop; preconditioning included.
+
+    Behind a step of another demand, what that one left over may be outstanding beside.
+    """
+    for before, one in pairwise((None, *steps)):
+        if one is None or one.demand.arrivals_per_s is not None or not one.record.span_ns:
+            continue
         asked = one.demand.thread_count * one.demand.queue_depth
-        if one.demand.arrivals_per_s is None and one.record.span_ns:
-            held = effective_queue_depth(one.record)
-            yield Finding(
-                where=one.where, found=held / asked - 1, bound=DEPTH_SHARE, detail=f"{held:,.4g} of {asked:,} held"
-            )
+        changed = before is not None and before.record is one.before and before.demand != one.demand
+        left = _tail_ns(one.before) / (asked * one.record.span_ns) if changed else 0.0
+        held = effective_queue_depth(one.record)
+        detail = f"{held:,.4g} of {asked:,} held"
+        yield Finding(where=one.where, found=held / asked - 1, bound=DEPTH_SHARE + left, detail=detail)
 
 
 def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:

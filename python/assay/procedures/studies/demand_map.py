@@ -1,0 +1,57 @@
+"""Study demand-map.
+
+Question:      Which thread count and queue depth does this drive need?
+Purge:         before the first variant.
+Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours.
+Loop:          RND 4 KiB accesses, one-minute cells of TC 1 to 32 by QD 1 to 32 in order of decreasing total OIO, the
+               higher TC first where it is equal; variants: writes and reads, one after the other on the same drive.
+Result:        IOPS and average response time per cell. Proposed: of the cells that reach 95 % of the highest IOPS that
+               of the lowest total OIO, and of these the one with the lowest response time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
+from assay.records import Demand, StudyPlot, StudyVariant
+
+DEPTHS = (1, 2, 4, 8, 16, 32)
+
+
+def plan_demand_map(ground: Ground) -> Study:
+    """Variants by direction, steps by demand. Worked: 36 cells each, from TC 32 x QD 32 to TC 1 x QD 1."""
+    directions = ((0, "writes"), (100, "reads"))
+    plots = tuple(
+        StudyPlot(kind="places", variable="iops", only=label, x_title="Total OIO", x_scale="log")
+        for _, label in directions
+    )
+    return Study(
+        title="Demand Intensity Map",
+        question="Which thread count and queue depth does this drive need?",
+        outline="RND 4KiB accesses in one-minute cells of TC and QD 1 to 32, in order of decreasing total OIO.",
+        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+        variants=tuple(_variant(label, mix, ground, first=not mix) for mix, label in directions),
+        plots=plots,
+        reading="demand",
+    )
+
+
+def _variant(label: str, read_pct: int, ground: Ground, *, first: bool) -> StudyVariant:
+    length = ground.share(1.0)
+    before = ground.saturated(length) if first else ()
+    demands = [Demand(thread_count=threads, queue_depth=depth) for threads in DEPTHS for depth in DEPTHS]
+    demands.sort(key=lambda one: (one.thread_count * one.queue_depth, one.thread_count), reverse=True)
+    cell = ground.cell("random", SMALL, read_pct, length)
+    before = (*before, prepared(cell))
+    cells = tuple(
+        replace(
+            cell,
+            label=f"{cell.label} TC {one.thread_count} QD {one.queue_depth}",
+            demand=one,
+            place=float(one.thread_count * one.queue_depth),
+            series=f"TC {one.thread_count}",
+        )
+        for one in demands
+    )
+    return StudyVariant(label=label, purge=first, steps=(*before, *cells))

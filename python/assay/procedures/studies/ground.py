@@ -1,0 +1,126 @@
+"""What the studies stand on: the steps that their variants are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from assay.pattern import cell_pattern, fill_pattern
+from assay.procedures.planned import scaled_ns, whole_blocks
+from assay.records import Cell, DataPattern, Demand, StudyStep
+from assay.units import KIB
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from assay.plan import Plan
+    from assay.profile import Profile
+    from assay.records import Access, DriveIdentity, StudyPlot, StudyReading, StudyVariant
+
+SAMPLE_SECONDS = 60.0
+FILL_BYTES = 128 * KIB
+SAMPLES_PER_PASS_MAX = 50
+SMALL = 4 * KIB
+LARGE = 1024 * KIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study as its file makes it; the fields are those of ``StudySettings``."""
+
+    title: str
+    question: str
+    outline: str
+    preparation: str
+    variants: tuple[StudyVariant, ...]
+    plots: tuple[StudyPlot, ...]
+    reading: StudyReading
+    settled_share: float = 1.0
+    recovered_share: float = 0.95
+    not_run: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A plan on a drive: makes the steps of variants. Sizes are bytes."""
+
+    profile: Profile
+    plan: Plan
+    drive: DriveIdentity
+    data: DataPattern = field(default_factory=DataPattern)
+
+    @property
+    def capacity(self) -> int:
+        """Of the drive."""
+        return self.drive.capacity_bytes
+
+    @property
+    def demand(self) -> Demand:
+        """The tester's choice, or that of the IOPS test of the edition."""
+        return self.plan.study.demand(self.profile.iops.demand.value.to_demand())
+
+    def share(self, share: float) -> int:
+        """So much of the drive in whole blocks of 4 KiB or larger."""
+        return whole_blocks(self.capacity * share, self.drive) // SMALL * SMALL
+
+    def span_ns(self, seconds: float) -> int:
+        """A duration after scaling."""
+        return scaled_ns(seconds, self.plan.scale)
+
+    def fill(self, length: int) -> StudyStep:
+        """Workload-independent preconditioning of the first bytes, as often as the edition writes the drive."""
+        multiple = self.profile.iops.preconditioning_multiple.value
+        return StudyStep(
+            role="prepare",
+            label="fill SEQ 128KiB 0/100",
+            pattern=fill_pattern(FILL_BYTES, self.data),
+            demand=self.demand,
+            length_bytes=length,
+            amount_bytes=round(multiple * length),
+        )
+
+    def cell(
+        self,
+        access: Access,
+        size: int,
+        read_pct: int,
+        length: int,
+        *,
+        seconds: float = SAMPLE_SECONDS,
+        samples: int = 1,
+    ) -> StudyStep:
+        """Measured accesses of one size over the first bytes, in samples of so many seconds."""
+        pattern = cell_pattern(access, size, read_pct / 100, self.data)
+        return StudyStep(
+            role="measure",
+            label=cell_label(Cell(read_pct=read_pct, transfer_bytes=size), access),
+            pattern=pattern,
+            demand=self.demand,
+            length_bytes=length,
+            span_ns=self.span_ns(seconds),
+            samples=samples,
+        )
+
+    def saturated(self, length: int) -> tuple[StudyStep, StudyStep]:
+        """Preparation of a drive once for several variants: a fill, and two hours of RND 4 KiB writes."""
+        return self.fill(length), prepared(self.writes(length, 120))
+
+    def writes(self, length: int, minutes: int) -> StudyStep:
+        """RND 4 KiB writes in one-minute samples. Worked: two hours are 120 samples."""
+        return self.cell("random", SMALL, 0, length, samples=minutes)
+
+    def passes(self, length: int, count: int) -> StudyStep:
+        """SEQ 128 KiB writes over the first bytes, ``count`` times, each pass in up to 50 samples of equal amount.
+
+        A sample has at least 20 times the outstanding I/Os, since those in flight at its end are none of its rate.
+        Worked: 256 GB are 50 samples of 5.12 GB.
+        """
+        least = 20 * self.demand.thread_count * self.demand.queue_depth * FILL_BYTES
+        samples = min(max(length // least, 1), SAMPLES_PER_PASS_MAX)
+        step = self.cell("sequential", FILL_BYTES, 0, length)
+        amount = length // samples // FILL_BYTES * FILL_BYTES
+        return replace(step, span_ns=0, amount_bytes=amount, samples=count * samples)
+
+
+def prepared(step: StudyStep) -> StudyStep:
+    """The same step as preparation, which is no part of the result."""
+    return replace(step, role="prepare")

@@ -1,0 +1,51 @@
+"""Study oio.
+
+Question:      How do IOPS and response time depend on the number of outstanding I/Os (throttling of the OIO)?
+Purge:         before the first variant.
+Precondition:  sequential writes over the drive, then RND 4 KiB writes for 2 hours.
+Loop:          RND 4 KiB accesses at 1, 2, 4 ... 256 outstanding, one minute each: up to 32 by one thread, then by more
+               threads of 32; variants: writes, 65/35, reads, one after the other on the same drive.
+Result:        IOPS and average response time over total OIO; how far the effective OIO is from TC x QD.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
+from assay.records import Demand, StudyPlot, StudyStep, StudyVariant
+
+OUTSTANDING = tuple(2**power for power in range(9))
+MIXES = ((0, "writes"), (65, "65/35"), (100, "reads"))
+QUEUE_DEPTH_MAX = 32
+
+
+def plan_oio(ground: Ground) -> Study:
+    """Variants by read/write mix, steps by total OIO. Worked: 64 outstanding are TC 2 x QD 32."""
+    return Study(
+        title="OIO Throttling",
+        question="How do IOPS and response time depend on the number of outstanding I/Os?",
+        outline="RND 4KiB accesses at 1, 2, 4 to 256 outstanding I/Os, one minute each: writes, 65/35, reads.",
+        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+        variants=tuple(_variant(place, mix, label, ground) for place, (mix, label) in enumerate(MIXES)),
+        plots=(
+            StudyPlot(kind="places", variable="iops", x_title="Total OIO", x_scale="log"),
+            StudyPlot(kind="places", variable="response", x_title="Total OIO", x_scale="log"),
+        ),
+        reading="grid",
+    )
+
+
+def _variant(place: int, read_pct: int, label: str, ground: Ground) -> StudyVariant:
+    length = ground.share(1.0)
+    before = () if place else ground.saturated(length)
+    # A minute of the same accesses first: what the drive still has to write from before is none of theirs.
+    before = (*before, prepared(ground.cell("random", SMALL, read_pct, length)))
+    cells = tuple(_cell(ground.cell("random", SMALL, read_pct, length), total) for total in OUTSTANDING)
+    return StudyVariant(label=label, purge=not place, steps=(*before, *cells))
+
+
+def _cell(step: StudyStep, total: int) -> StudyStep:
+    depth = min(total, QUEUE_DEPTH_MAX)
+    demand = Demand(thread_count=total // depth, queue_depth=depth)
+    return replace(step, label=f"{step.label} OIO {total}", demand=demand, place=float(total))

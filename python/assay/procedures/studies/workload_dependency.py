@@ -1,0 +1,42 @@
+"""Study workload-dependency.
+
+Question:      How much slower are sequential writes after random ones, and how soon do they recover?
+Source:        Spanjer, "What's up with these numbers" (2009): sequential, random, sequential; 172.5 to 16.8 MB/s is
+               printed as a drop of 90 %.
+Purge:         before every variant.
+Precondition:  sequential writes over the range.
+Loop:          one pass of SEQ 128 KiB writes, one hour of RND 4 KiB writes, three passes of SEQ 128 KiB writes;
+               variants: the whole drive, and 80 % of it, the rest being spare area.
+Result:        MB/s over time; the first pass afterwards against the one before, in per cent, and the recovery time.
+"""
+
+from __future__ import annotations
+
+from assay.procedures.studies.ground import Ground, Study
+from assay.records import StudyPlot, StudyVariant
+
+SHARES = (1.0, 0.8)
+
+
+def plan_workload_dependency(ground: Ground) -> Study:
+    """Variants by over-provisioning; each sequential, random, sequential."""
+    return Study(
+        title="Workload Dependency",
+        question="How much slower are sequential writes after random ones, and how soon do they recover?",
+        outline="One pass of SEQ 128KiB writes, one hour of RND 4KiB writes, three passes of SEQ 128KiB writes.",
+        preparation="Purge and sequential writes over the same range, for every variant.",
+        variants=tuple(_variant(share, ground) for share in SHARES),
+        plots=(StudyPlot(kind="time", variable="throughput"), StudyPlot(kind="time", variable="response")),
+        reading="change",
+    )
+
+
+def _variant(share: float, ground: Ground) -> StudyVariant:
+    length = ground.share(share)
+    steps = (
+        ground.fill(length),
+        ground.passes(length, 1),
+        ground.writes(length, 60),
+        ground.passes(length, 3),
+    )
+    return StudyVariant(label=f"AR {share * 100:g} %", purge=True, steps=steps)

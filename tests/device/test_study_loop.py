@@ -1,0 +1,49 @@
+"""Studies on a loop device: trims reach it, what cannot be set is not applicable, the kernel counts every byte."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from assay.store.read import read_run
+from assay.window import program_audits, study_result
+from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 256 << 20
+
+
+def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=280, check=False)
+
+
+def known_id(path: str) -> str:
+    listed = json.loads(assay("drives", "--json").stdout)
+    return next(str(drive["id"]) for drive in listed if drive["path"] == path)
+
+
+def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path, out = loop_drive(SIZE), tmp_path / "run"
+    names = "trim,oio,write-cache"
+    done = assay("run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    run = read_run(out, histograms=True)
+    assert [test.settings.test for test in run.tests] == ["study-trim", "study-oio"]
+    assert [test.test for test in run.skipped] == ["study-write-cache"]
+    for test in run.tests:
+        for audit in program_audits(test):
+            assert audit.read_bytes[0] == audit.read_bytes[1], audit
+            assert audit.write_bytes[0] == audit.write_bytes[1], audit
+    oio = study_result(run.tests[1])
+    assert [stage.settled.asked for stage in oio.variants[0].stages if stage.settled] == [2**n for n in range(9)]
+    assert "no test of the specification" in (out / "report/report.html").read_text()
+
+
+def test_a_trimmed_range_of_a_loop_device_is_given_back_by_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    path, out = loop_drive(SIZE), tmp_path / "run"
+    done = assay("run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    backing = Path(Path(f"/sys/block/{Path(path).name}/loop/backing_file").read_text().strip())
+    # The last variant trims the second half and writes to the first only.
+    assert backing.stat().st_blocks * 512 <= SIZE * 0.55
+    assert backing.stat().st_blocks * 512 >= SIZE * 0.45
