@@ -1,0 +1,60 @@
+"""Host idle recovery and cross stimulus recovery on a real loop device: bursts, idle times, the kernel's counters."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.store.read import read_run
+from assay.window import cross_stimulus_result, idle_recovery_result, program_audits
+
+if TYPE_CHECKING:
+    from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SHIPPED = Path(__file__).parents[2] / "python/assay/profiles/pts-e-1.1.toml"
+SHORTER = (
+    ("cycles = { value = 360", "cycles = { value = 4"),
+    ("burst_seconds = { value = 5", "burst_seconds = { value = 0.2"),
+    ("idle_seconds = { value = [5, 10, 15, 25, 50]", "idle_seconds = { value = [0.05, 0.1, 0.15, 0.2, 0.25]"),
+    ("return_seconds = { value = 1800", "return_seconds = { value = 0.4"),
+    ("[hir.preconditioning]\nsample_seconds = { value = 60", "[hir.preconditioning]\nsample_seconds = { value = 0.05"),
+    ("first_verdict_sample = { value = 30", "first_verdict_sample = { value = 2"),
+    ("samples_per_verdict = { value = 30", "samples_per_verdict = { value = 2"),
+    ("hours = 8", "hours = 0.0002"),
+    ("hours = 6", "hours = 0.0002"),
+)
+
+
+def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    text = SHIPPED.read_text("utf-8")
+    for asked, shorter in SHORTER:
+        assert asked in text, asked
+        text = text.replace(asked, shorter)
+    profile, out, path = tmp_path / "short.toml", tmp_path / "run", loop_drive(128 << 20)
+    profile.write_text(re.sub(r"(\[xsr\](?:.|\n)*?sample_seconds = \{ value = )60", r"\g<1>0.1", text), "utf-8")
+    options = [path, "--test", "hir,xsr", "--profile", str(profile), "--seed", "1"]
+    listed = subprocess.run([ASSAY, "plan", *options, "--json"], capture_output=True, text=True, check=True).stdout
+    known = re.search(r'"id": "([^"]+)"', listed)
+    assert known
+    command = [ASSAY, "run", *options, "--yes-destroy", known[1], "--out", str(out), "--on-stall", "continue"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode in {0, 7}, done.stderr
+    recovery, crossed = read_run(out, histograms=True).tests
+    for audit in (*program_audits(recovery), *program_audits(crossed)):
+        assert audit.write_bytes[0] == audit.write_bytes[1] > 0, audit
+        assert audit.read_bytes[0] == 0
+    result = idle_recovery_result(recovery, 128 << 20)
+    for state in result.states:
+        assert (len(state.bursts.iops), len(state.returned.iops)) == (4, 2)
+        assert min(state.bursts.iops) > 0
+    # The host's scheduler is in single bursts; the tool's own part is in the median over all of them.
+    assert median(state.unplanned_idle_share or 0 for state in result.states) < 0.05
+    idle = [step for step in recovery.steps("segment") if step.label == "idle"]
+    assert len(idle) == 5 * 4
+    assert all(step.first_submission_ns is None and not step.write.window_io_count for step in idle)
+    assert [len(group.throughput) for group in cross_stimulus_result(crossed).groups] == [7, 7, 7]
