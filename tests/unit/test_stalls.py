@@ -147,7 +147,7 @@ def test_a_test_given_up_for_its_stalls_prints_no_result() -> None:
     assert (result.window, result.matrix, result.withheld) == (None, {}, "the test did not run to its end")
 
 
-def test_the_plan_sets_limit_and_policy_of_every_test() -> None:
+def test_the_plan_sets_limit_and_policy_of_settings_base() -> None:
     tests = {"tests": ("wsat", "iops", "hir", "xsr"), "profile": "pts-e-1.1"}
     plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", **OPTIONS, **tests})
     settings = [test.settings for test in plan_run(plan, find_drive(plan)).tests]

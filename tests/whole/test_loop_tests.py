@@ -27,7 +27,7 @@ def enterprise(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_test_of_a_suite_has_its_own_purge_and_preconditioning(enterprise: Path) -> None:
+def test_settings_base_of_a_suite_has_its_own_purge_and_preconditioning(enterprise: Path) -> None:
     tests = read_run(enterprise).tests
     assert [test.settings.test for test in tests] == ["wsat", "iops", "tp-128", "tp-1024", "lat"]
     for test in tests[1:]:

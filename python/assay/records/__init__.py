@@ -13,7 +13,6 @@ from assay.records.drive import (
     PurgeMethod,
     PurgeRecord,
 )
-from assay.records.every_test import TestSettings
 from assay.records.host import HostCertificate, HostPoint
 from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
@@ -38,6 +37,7 @@ from assay.records.settings import (
     SaturationStop,
     Variable,
 )
+from assay.records.settings_base import TestSettings
 from assay.records.stimulus import (
     IDLE,
     Access,

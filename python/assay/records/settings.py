@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.records.every_test import TestSettings
+from assay.records.settings_base import TestSettings
 from assay.records.stimulus import Access, AccessPattern, Demand
 from assay.records.study import StudySettings
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.records.drive import CacheState
-from assay.records.every_test import TestSettings
+from assay.records.settings_base import TestSettings
 from assay.records.stimulus import AccessPattern, Demand
 
 StudyVariable = Literal["iops", "throughput", "response", "largest", "relative"]
