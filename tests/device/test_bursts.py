@@ -33,6 +33,7 @@ def test_bursts_begin_within_a_millisecond_and_idle_steps_issue_nothing(loop_dri
     late_ns = [(record.first_submission_ns or 0) - record.start_ns for record in bursts]
     assert min(late_ns) >= 0
     assert median(late_ns) < 1_000_000, late_ns
-    assert all(record.write.window_io_count > 0 for record in bursts)
+    # A disk beneath the loop device may keep all I/Os of a short burst until it is over.
+    assert all(record.write.window_io_count + record.write.tail_io_count > 0 for record in bursts)
     assert all(record.first_submission_ns is None for record in idles)
     assert all(record.span_ns == SPAN_NS for record in records)

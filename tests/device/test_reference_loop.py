@@ -39,7 +39,7 @@ def test_a_loop_device_is_measured_five_times_and_held_against_its_baseline(
     path, data = loop_drive(SIZE), tmp_path / "data"
     counters = Path("/sys/block") / Path(path).name / "stat"
     identity = json.loads(run(data, "drives", "--describe", path, "--json").stdout)["id"]
-    options = ("calibrate", "--seconds", "0.05", "--reference", path, "--reference-seconds", "0.1", "--json")
+    options = ("calibrate", "--seconds", "0.05", "--reference", path, "--reference-seconds", "0.4", "--json")
     written = counters.read_text().split()[6]
     refused = run(data, *options)
     assert refused.returncode == 3

@@ -24,6 +24,8 @@ LATE_NS_MAX_PASS = 10 * MILLISECOND_NS
 # Of a minute, the specification's round, one hundredth: no single stall may take more, however long the program is.
 LATE_NS_MAX_INVALID = 600 * MILLISECOND_NS
 STALLED_SHARE_INVALID = 0.01
+# Programs of under ten seconds are scaled ones, which conform to nothing: a stall or two of a busy host is told there.
+STALLED_NS_MIN_INVALID = 100 * MILLISECOND_NS
 STEAL_SHARE_PASS, STEAL_SHARE_INVALID = 0.005, 0.05
 WAIT_SHARE_PASS = 0.05
 _ORDER: tuple[HostLevel, ...] = ("pass", "unknown", "warn", "invalid")
@@ -85,7 +87,8 @@ def host_reason(test: StoredTest) -> str | None:
 
 
 def _stalls(host: HostRecord, span_ns: int) -> Iterator[tuple[HostLevel, str]]:
-    invalid = host.late_ns_max >= LATE_NS_MAX_INVALID or host.stalled_ns > STALLED_SHARE_INVALID * span_ns
+    stalled_max = max(STALLED_SHARE_INVALID * span_ns, STALLED_NS_MIN_INVALID)
+    invalid = host.late_ns_max >= LATE_NS_MAX_INVALID or host.stalled_ns > stalled_max
     if host.late_ns_max > LATE_NS_MAX_PASS:
         more = f", {len(host.stalls)} times {milliseconds(host.stalled_ns):,.0f} ms in all" if host.stalls[1:] else ""
         yield ("invalid" if invalid else "warn"), f"the host stalled for {milliseconds(host.late_ns_max):,.0f} ms{more}"
