@@ -14,6 +14,7 @@ from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
 from assay.window.audit import program_audits, program_name
 from assay.window.disturbed import measured_programs
 from assay.window.events import disturbing, told
+from assay.window.step import max_latency_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -192,11 +193,13 @@ def _planned_ns(program: StoredProgram, settings: AnySettings) -> int | None:
 
 
 def _gaps(test: StoredTest) -> Answer:
+    """Time without a submission, less the slowest I/O before it: so long the drive may still have been at work."""
     programs = [program for program in test.programs if program.steps]
     measured = {id(program) for program in _results_from(test)}
+    slowest = [0, *(max_latency_ns(program.steps[-1]) or 0 for program in programs)]
     found = [
-        (audit.gap_ns, id(program) in measured, audit.name)
-        for audit, program in zip(program_audits(test), programs, strict=True)
+        (max(audit.gap_ns - working_ns, 0), id(program) in measured, audit.name)
+        for audit, program, working_ns in zip(program_audits(test), programs, slowest, strict=False)
         if audit.gap_ns is not None
     ]
     if not found:
