@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import struct
 import time
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from assay.device.gate import OpenDrive
     from assay.device.purge.offer import Offer
 
-_BLKSSZGET = 0x1268
 UNREHEARSED = "this command was rehearsed on recorded replies only, not run on hardware"
 
 
@@ -74,9 +71,3 @@ def _check_geometry(drive: OpenDrive) -> None:
         drive.verify()
     except IdentityError as changed:
         raise DeviceFailureError(changed.thing, f"after the purge: {changed.reason}", CHECK_REMEDY) from changed
-    if drive.identity.kind != "block":
-        return
-    block_bytes = struct.unpack("i", fcntl.ioctl(drive.fd, _BLKSSZGET, bytes(4)))[0]
-    if block_bytes != drive.identity.logical_block_bytes:
-        reason = f"its block is {block_bytes} bytes after the purge, not {drive.identity.logical_block_bytes}"
-        raise DeviceFailureError(drive.identity.path, reason, "name the drive again: assay plan")
