@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from assay.records import CrossStimulusSettings, IdleRecoverySettings, SaturationSettings, StudySettings
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
         StepRecord,
         StoredProgram,
         StoredTest,
+        StudyStep,
+        StudyVariant,
     )
 
 
@@ -56,33 +57,42 @@ def asked_steps(test: StoredTest, capacity_bytes: int) -> Iterator[AskedStep]:
     capacity_bytes : of the drive; preconditioning covers a share of it.
     Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
     """
-    done: Counter[int] = Counter()
+    samples = _study_samples(test)
     for program in test.programs:
         before: StepRecord | None = None
         for place, record in enumerate(program.steps):
-            if record.first_submission_ns is not None:
-                asked = _asked(test, program, place, before, capacity_bytes)
-                yield _of_study(test, asked, done[program.index] + place) if test.settings.kind == "study" else asked
+            sample = next(samples[program.index - 1]) if samples else None
+            if record.first_submission_ns is not None and sample:
+                yield _asked_of_study(*sample, program, place, before)
+            elif record.first_submission_ns is not None:
+                yield _asked(test, program, place, before, capacity_bytes)
             before = record if record.first_submission_ns is not None else None
-        done[program.index] += len(program.steps)
 
 
-def _of_study(test: StoredTest, asked: AskedStep, number: int) -> AskedStep:
-    """The steps of a variant differ; ``number`` is that of the step among all that its variant has run, from 0."""
+def _study_samples(test: StoredTest) -> list[Iterator[tuple[StudyVariant, StudyStep]]]:
+    """What each variant of a study runs, sample by sample; empty for other tests."""
     settings = test.settings
     if not isinstance(settings, StudySettings):
-        return asked
-    variant = settings.variants[asked.program.index - 1]
-    samples = (step for step in variant.steps if step.role != "trim" for _ in range(step.samples))
-    step = next(islice(samples, number, None))
-    return replace(
-        asked,
+        return []
+    return [_variant_samples(variant) for variant in settings.variants]
+
+
+def _variant_samples(variant: StudyVariant) -> Iterator[tuple[StudyVariant, StudyStep]]:
+    for step in variant.steps:
+        if step.role != "trim":
+            yield from repeat((variant, step), step.samples)
+
+
+def _asked_of_study(
+    variant: StudyVariant, step: StudyStep, program: StoredProgram, place: int, before: StepRecord | None
+) -> AskedStep:
+    return _asked_of_pattern(
+        step.pattern,
+        step.demand,
+        program,
+        place,
+        before,
         where=f"{variant.label}: {step.label}",
-        demand=step.demand,
-        sizes=step.pattern.sizes,
-        read_share=step.pattern.read_share,
-        random_share=step.pattern.random_share,
-        aligned=_is_aligned(step.pattern),
         range_bytes=step.length_bytes,
         fill=not step.span_ns,
     )
@@ -99,9 +109,28 @@ def _asked(
     settings = test.settings
     if settings.kind == "loop":
         return _asked_of_loop(settings, program, place, before, capacity_bytes)
+    if isinstance(settings, StudySettings):
+        raise TypeError("the steps of a study are asked for by its variants")
     pattern, demand = _pattern(settings, program, place)
+    where = f"{program.phase} {program.index or ''}, step {place + 1}".replace(" ,", ",")
+    return _asked_of_pattern(
+        pattern, demand, program, place, before, where=where, range_bytes=settings.range_amount_bytes
+    )
+
+
+def _asked_of_pattern(
+    pattern: AccessPattern,
+    demand: Demand,
+    program: StoredProgram,
+    place: int,
+    before: StepRecord | None,
+    *,
+    where: str,
+    range_bytes: int,
+    fill: bool = False,
+) -> AskedStep:
     return AskedStep(
-        where=f"{program.phase} {program.index or ''}, step {place + 1}".replace(" ,", ","),
+        where=where,
         program=program,
         place=place,
         record=program.steps[place],
@@ -111,19 +140,17 @@ def _asked(
         read_share=pattern.read_share,
         random_share=pattern.random_share,
         aligned=_is_aligned(pattern),
-        range_bytes=settings.range_amount_bytes,
-        fill=False,
+        range_bytes=range_bytes,
+        fill=fill,
     )
 
 
 def _pattern(
-    settings: SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings | StudySettings,
+    settings: SaturationSettings | IdleRecoverySettings | CrossStimulusSettings | DemandSettings,
     program: StoredProgram,
     place: int,
 ) -> tuple[AccessPattern, Demand]:
     match settings:
-        case StudySettings():
-            return settings.variants[0].steps[0].pattern, settings.demand
         case CrossStimulusSettings():
             return settings.groups[program.index - 1].pattern, settings.demand
         case SaturationSettings():
