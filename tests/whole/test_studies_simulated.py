@@ -15,6 +15,7 @@ from assay.reporting import render_run
 from assay.session import run_plan
 from assay.store.read import read_run
 from assay.window import StudyResult, VariantResult, holds_queue_depth, program_audits, study_result
+from assay.window.stimulus_asked import asked_steps
 
 DRIVE = "sim:client-2011?capacity=512MB"
 
@@ -120,6 +121,21 @@ def test_trim_helps_the_writes_behind_it(tmp_path: Path) -> None:
     notes = [json.loads(line) for line in (tmp_path / "run/journal.jsonl").read_text().splitlines()]
     (note,) = [note["data"] for note in notes if note["kind"] == "trimmed"]
     assert note["to_bytes"] - note["from_bytes"] == pytest.approx(run.identity.capacity_bytes / 2, rel=0.01)
+
+
+def test_the_audit_asks_each_step_of_its_own_variant_and_stage(tmp_path: Path) -> None:
+    run, _ = studied(tmp_path / "run", "trim")
+    (test,) = run.tests
+    found = [asked.where for asked in asked_steps(test, run.identity.capacity_bytes)]
+    planned = [
+        f"{variant.label}: {step.label}"
+        for variant in test.study.variants
+        for step in variant.steps
+        if step.role != "trim"
+        for _ in range(step.samples)
+    ]
+    assert found == planned
+    assert len({where.partition(":")[0] for where in found}) == 2
 
 
 def test_without_its_write_cache_a_drive_waits_for_its_flash_and_the_cache_is_set_back(tmp_path: Path) -> None:
