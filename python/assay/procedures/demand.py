@@ -15,8 +15,8 @@ from assay.procedures.planned import (
     common_deviations,
     refuse_deep,
     scaled_ns,
-    sector_reason,
-    whole_blocks,
+    shared_bytes,
+    unfit,
 )
 from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, shortened
 from assay.records import Demand, DemandSettings, Round, SkippedTest
@@ -55,8 +55,8 @@ def plan_demand(
     name : as printed. chosen : its accesses at their nominal mix. test : its name in files and on the command line.
     Returns a SkippedTest where the drive cannot run a size. Raises ValueRangeError for an absurd demand.
     """
-    if any(size % drive.logical_block_bytes for size, _ in chosen.pattern.sizes):
-        return SkippedTest(test=test, reason=f"{chosen.label} has transfers {sector_reason(drive)}")
+    if left_out := unfit(test, chosen.label, chosen.pattern, drive):
+        return left_out
     settings = _settings(name, chosen, edition, options, test=test, profile=profile, plan=plan, drive=drive)
     for demand in settings.demands:
         refuse_deep(test, demand)
@@ -146,7 +146,7 @@ def _settings(
         pattern=chosen.pattern,
         label=chosen.label,
         preconditioning=preconditioning,
-        range_amount_bytes=whole_blocks(drive.capacity_bytes * (edition.test_range.value.share or 1.0), drive),
+        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
         segment_count=None,
         range_limit=edition.range_limit.value,
         slope_limit=edition.slope_limit.value,

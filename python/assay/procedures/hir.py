@@ -22,8 +22,8 @@ from assay.procedures.planned import (
     common_deviations,
     refuse_deep,
     scaled_ns,
-    sector_reason,
-    whole_blocks,
+    shared_bytes,
+    unfit,
 )
 from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, shortened
 from assay.records import IDLE, IdleRecoverySettings, SkippedTest
@@ -48,8 +48,8 @@ def plan_hir(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planned
     edition, chosen = profile.hir, workload("rnd-4k-write", plan.data.to_pattern())
     if edition is None:
         return [SkippedTest(test="hir", reason=f"{profile.title} has no host idle recovery")]
-    if any(size % drive.logical_block_bytes for size, _ in chosen.pattern.sizes):
-        return [SkippedTest(test="hir", reason=f"{chosen.label} has transfers {sector_reason(drive)}")]
+    if left_out := unfit("hir", chosen.label, chosen.pattern, drive):
+        return [left_out]
     settings = _settings(edition, chosen, profile, plan, drive)
     refuse_deep("hir", settings.demand)
     waits_ns = sum(_segment_ns(settings, idle_ns) for idle_ns in settings.idles_ns)
@@ -99,7 +99,7 @@ def _settings(
         profile=profile.name,
         demand=demand,
         data=chosen.pattern.data,
-        range_amount_bytes=whole_blocks(drive.capacity_bytes * (edition.test_range.value.share or 1.0), drive),
+        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
         segment_count=None,
         range_limit=preconditioning.range_limit,
         slope_limit=preconditioning.slope_limit,

@@ -18,6 +18,7 @@ from assay.procedures.planned import (
     refuse_deep,
     scaled_ns,
     sector_reason,
+    shared_bytes,
     whole_blocks,
 )
 from assay.records import LoopSettings, StepSpec, StopRule
@@ -170,7 +171,7 @@ def _histogram_seconds(name: str, edition: LoopProfile, plan: Plan) -> float:
 def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[int, int | None]:
     """Amount in bytes and number of segments (None where contiguous)."""
     if datum.amount_gib is None or datum.segment_count is None:
-        return whole_blocks(drive.capacity_bytes * (datum.share or 1.0), drive), None
+        return shared_bytes(datum, drive), None
     amount, count = round(datum.amount_gib * GIB), datum.segment_count
     if scale < 1:
         count = max(min(count, drive.capacity_bytes // 2 // SCALED_SEGMENT_BYTES), 1)

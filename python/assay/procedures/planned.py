@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import ValueRangeError
 from assay.profile import is_shipped
-from assay.records import DemandSettings, IdleRecoverySettings
+from assay.records import DemandSettings, IdleRecoverySettings, SkippedTest
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from assay.plan import Plan
-    from assay.profile import Profile
-    from assay.records import AnySettings, Demand, DriveIdentity, SkippedTest
+    from assay.profile import Profile, RangeDatum
+    from assay.records import AccessPattern, AnySettings, Demand, DriveIdentity
 
 OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000
@@ -109,6 +109,18 @@ def refuse_deep(name: str, demand: Demand) -> None:
 def whole_blocks(length: float, drive: DriveIdentity) -> int:
     """A length rounded down to the drive's blocks. Worked: 1000 bytes in blocks of 512 -> 512."""
     return int(length) // drive.logical_block_bytes * drive.logical_block_bytes
+
+
+def shared_bytes(datum: RangeDatum, drive: DriveIdentity) -> int:
+    """The first share of a drive that a test range covers, all of it where none is stated, in whole blocks."""
+    return whole_blocks(drive.capacity_bytes * (datum.share or 1.0), drive)
+
+
+def unfit(test: str, label: str, pattern: AccessPattern, drive: DriveIdentity) -> SkippedTest | None:
+    """The test as left out where a transfer of its pattern is no multiple of the drive's block."""
+    if all(size % drive.logical_block_bytes == 0 for size, _ in pattern.sizes):
+        return None
+    return SkippedTest(test=test, reason=f"{label} has transfers {sector_reason(drive)}")
 
 
 def sector_reason(drive: DriveIdentity) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pattern import leading_range
-from assay.procedures.planned import scaled_ns, whole_blocks
+from assay.procedures.planned import (
+    scaled_ns,
+    shared_bytes,
+)
 from assay.records import SaturationSettings, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
 from assay.units import SECOND_NS, duration_label
@@ -42,7 +45,7 @@ def sampled_preconditioning(
         data=pattern.data,
         pattern=pattern,
         label=label,
-        range_amount_bytes=whole_blocks(drive.capacity_bytes * (test_range.share or 1.0), drive),
+        range_amount_bytes=shared_bytes(test_range, drive),
         segment_count=None,
         range_limit=datum.range_limit.value,
         slope_limit=datum.slope_limit.value,

@@ -23,8 +23,8 @@ from assay.procedures.planned import (
     histogram_deviation,
     refuse_deep,
     scaled_ns,
-    sector_reason,
-    whole_blocks,
+    shared_bytes,
+    unfit,
 )
 from assay.records import SaturationSettings, SkippedTest, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
@@ -63,8 +63,8 @@ def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity
         raise ValueRangeError(f"wsat.workloads: {name}", f"is no workload of {profile.name}", f"choose from {known}")
     chosen = workload(name, plan.data.to_pattern())
     test = f"wsat{chosen.suffix}"
-    if any(size % drive.logical_block_bytes for size, _ in chosen.pattern.sizes):
-        return SkippedTest(test=test, reason=f"{chosen.label} has transfers {sector_reason(drive)}")
+    if left_out := unfit(test, chosen.label, chosen.pattern, drive):
+        return left_out
     settings = _settings(test, chosen, profile, plan, drive)
     refuse_deep(test, settings.demand)
     return PlannedTest(
@@ -89,7 +89,7 @@ def _settings(test: str, chosen: Workload, profile: Profile, plan: Plan, drive: 
         data=chosen.pattern.data,
         pattern=chosen.pattern,
         label=chosen.label,
-        range_amount_bytes=whole_blocks(drive.capacity_bytes * (edition.test_range.value.share or 1.0), drive),
+        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
         segment_count=None,
         range_limit=edition.range_limit.value,
         slope_limit=edition.slope_limit.value,

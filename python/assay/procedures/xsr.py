@@ -24,8 +24,8 @@ from assay.procedures.planned import (
     common_deviations,
     refuse_deep,
     scaled_ns,
-    sector_reason,
-    whole_blocks,
+    shared_bytes,
+    unfit,
 )
 from assay.procedures.sampled import pattern_step, shortened
 from assay.records import AccessGroup, Cell, CrossStimulusSettings, SkippedTest
@@ -51,8 +51,8 @@ def plan_xsr(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planned
         return [SkippedTest(test="xsr", reason=f"{profile.title} has no cross stimulus recovery")]
     settings = _settings(edition, profile, plan, drive)
     for group in settings.groups:
-        if any(size % drive.logical_block_bytes for size, _ in group.pattern.sizes):
-            return [SkippedTest(test="xsr", reason=f"{group.label} has transfers {sector_reason(drive)}")]
+        if left_out := unfit("xsr", group.label, group.pattern, drive):
+            return [left_out]
     refuse_deep("xsr", settings.demand)
     span_ns = sum(group.span_ns for group in settings.groups)
     return [
@@ -82,7 +82,7 @@ def _settings(
         profile=profile.name,
         demand=plan.xsr.demand(edition.demand.value.to_demand()),
         data=data,
-        range_amount_bytes=whole_blocks(drive.capacity_bytes * (edition.test_range.value.share or 1.0), drive),
+        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
         segment_count=None,
         range_limit=1.0,
         slope_limit=1.0,

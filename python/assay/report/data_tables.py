@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from assay.records import Cell
 from assay.report.histogram import histogram_times
 from assay.report.label import headline_window, no_window_reason
-from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, paragraph, printable, rounds_label
+from assay.report.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    or_na,
+    paragraph,
+    printable,
+    rounds_label,
+)
 from assay.report.variable import shown
 from assay.units import kibibytes, milliseconds
 from assay.window import (
@@ -134,7 +141,7 @@ def samples_table(result: SaturationResult, name: str) -> DataTable:
     nines = [result.percentiles.get(share, (None,) * len(result.minutes)) for share in NINES]
     columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.response_ms)
     rows = zip(*columns, *nines, result.largest_ms, strict=True)
-    return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(_or_na, row)) for row in rows))
+    return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(or_na, row)) for row in rows))
 
 
 def _marks(result: SaturationResult, name: str) -> DataTable:
@@ -158,8 +165,8 @@ def _mark(mark: Mark | None) -> tuple[Any, ...]:
 def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTable:
     rows = []
     for cell, times in window_times(test, result).items():
-        nines = [_or_na(times.percentiles_ms.get(share)) for share in NINES]
-        values = (times.iops, times.average_ms, *nines, _or_na(times.largest_ms))
+        nines = [or_na(times.percentiles_ms.get(share)) for share in NINES]
+        values = (times.iops, times.average_ms, *nines, or_na(times.largest_ms))
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
@@ -170,7 +177,7 @@ def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
     rows = []
     for cell, rate in offered_rates(test, result).items():
         both = (value for kind in (times[cell].service, times[cell].intended) for value in _latencies(kind))
-        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, _or_na(rate.grade), *both)
+        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, or_na(rate.grade), *both)
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
     latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("average", *nines, "max"))
@@ -180,7 +187,7 @@ def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
 
 def _latencies(times: LatencyTimes) -> tuple[Any, ...]:
     nines = (times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES)
-    return tuple(map(_or_na, (times.average_ms, *nines, times.largest_ms)))
+    return tuple(map(or_na, (times.average_ms, *nines, times.largest_ms)))
 
 
 def _histogram(test: StoredTest, name: str) -> DataTable:
@@ -205,7 +212,3 @@ def _kib(size_bytes: int) -> float:
     """A whole number of KiB as such, so that it is printed without a point."""
     value = kibibytes(size_bytes)
     return int(value) if value.is_integer() else value
-
-
-def _or_na(value: Any) -> Any:
-    return NOT_AVAILABLE if value is None else value

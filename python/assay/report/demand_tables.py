@@ -6,7 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.report.data_tables import DataTable
-from assay.report.printed import NOT_AVAILABLE
+from assay.report.printed import (
+    or_na,
+)
 from assay.report.results_json import step_results
 from assay.units import MILLISECOND_NS
 from assay.window import (
@@ -94,7 +96,7 @@ def _demand(demand: Demand) -> tuple[int, int, int]:
 
 def _grid_row(cell: DemandCell) -> tuple[Any, ...]:
     average = float(cell.average_ms) if cell.completed else None
-    return (*_demand(cell.demand), float(cell.iops), *map(_or_na, (average, cell.cpu_share)), cell.completed)
+    return (*_demand(cell.demand), float(cell.iops), *map(or_na, (average, cell.cpu_share)), cell.completed)
 
 
 def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
@@ -109,7 +111,7 @@ def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
 
 def _measured(step: StepRecord) -> Sequence[Any]:
     times = (mean_latency_ns(step), max_latency_ns(step))
-    shown = (_or_na(None if time is None else time / MILLISECOND_NS) for time in times)
+    shown = (or_na(None if time is None else time / MILLISECOND_NS) for time in times)
     return float(iops(step)), float(throughput(step)), effective_queue_depth(step), *shown
 
 
@@ -124,16 +126,12 @@ def _point_row(run: PointRun) -> tuple[Any, ...]:
         point.iops,
         point.average_ms,
         point.below_limit,
-        _or_na(float(iops(step)) if step else None),
-        _or_na(float(response_time(step)) if step and completed_count(step) else None),
-        *(_or_na(counted.get(share)) for share in POINT_SHARES),
-        *(_or_na(found.get(share)) for share in POINT_SHARES),
-        _or_na(None if largest is None else largest / MILLISECOND_NS),
-        _or_na(completed_count(step) if step else None),
-        _or_na(exact.io_count if exact else None),
-        _or_na(exact.agrees if exact else None),
+        or_na(float(iops(step)) if step else None),
+        or_na(float(response_time(step)) if step and completed_count(step) else None),
+        *(or_na(counted.get(share)) for share in POINT_SHARES),
+        *(or_na(found.get(share)) for share in POINT_SHARES),
+        or_na(None if largest is None else largest / MILLISECOND_NS),
+        or_na(completed_count(step) if step else None),
+        or_na(exact.io_count if exact else None),
+        or_na(exact.agrees if exact else None),
     )
-
-
-def _or_na(value: Any) -> Any:
-    return NOT_AVAILABLE if value is None else value

@@ -13,7 +13,14 @@ from assay.report.data_tables import DataTable, samples_table
 from assay.report.facts import TestFacts, pattern_stimulus, share_label
 from assay.report.label import advanced_banner
 from assay.report.page import Box, Table, Text
-from assay.report.printed import NOT_AVAILABLE, demand_label, one_decimal, rounds_label
+from assay.report.printed import (
+    NOT_AVAILABLE,
+    demand_label,
+    one_decimal,
+    or_na,
+    rate_or_na,
+    rounds_label,
+)
 from assay.report.results_json import step_results
 from assay.report.saturation_figures import MINUTES, iops_figure
 from assay.report.select import Selected, claim_label
@@ -126,7 +133,7 @@ class IdleRecoverySheets(Sheets):
             columns=_COLUMNS,
             rows=tuple(_gain_row(state) for state in self.result.states),
             notes=(
-                f"The baseline, that of the preconditioning when steady: {_printed(self.result.baseline_iops)} IOPS.",
+                f"The baseline, that of the preconditioning when steady: {rate_or_na(self.result.baseline_iops)} IOPS.",
                 "Unplanned idle is the time of a burst before its first and behind its last submission.",
             ),
         )
@@ -144,7 +151,7 @@ class IdleRecoverySheets(Sheets):
                 item=f"{self.settings.label} {name}",
                 unit="IOPS",
                 fresh=NOT_AVAILABLE,
-                steady=_printed(value),
+                steady=rate_or_na(value),
                 claim=claim_label(self.run, None),
             )
             for name, value in found
@@ -176,7 +183,7 @@ class IdleRecoverySheets(Sheets):
         yield DataTable(name=f"hir_bursts{suffix}", columns=columns, rows=tuple(rows))
         names = ("mean_iops", "over_baseline", "gain_per_s", "return_iops", "unplanned_idle_share")
         states = tuple(
-            (state.number, state.idle_s, *(_or_na(getattr(state, name)) for name in names))
+            (state.number, state.idle_s, *(or_na(getattr(state, name)) for name in names))
             for state in self.result.states
         )
         yield DataTable(name=f"hir_wait_states{suffix}", columns=("wait_state", "idle_s", *names), rows=states)
@@ -223,10 +230,10 @@ def _gain_row(state: WaitState) -> tuple[str, ...]:
     return (
         str(state.number),
         f"{state.idle_s:g}",
-        _printed(state.mean_iops),
+        rate_or_na(state.mean_iops),
         NOT_AVAILABLE if over is None else f"{over:.3f}",
-        _printed(state.gain_per_s),
-        _printed(state.return_iops),
+        rate_or_na(state.gain_per_s),
+        rate_or_na(state.return_iops),
         NOT_AVAILABLE if idle is None else f"{idle * 100:.4f} %",
     )
 
@@ -234,12 +241,4 @@ def _gain_row(state: WaitState) -> tuple[str, ...]:
 def _burst_rows(state: WaitState) -> Iterator[tuple[Any, ...]]:
     for kind, bursts in (("burst", state.bursts), ("return", state.returned)):
         rows = zip(bursts.minutes, bursts.iops, bursts.response_ms, bursts.largest_ms, strict=True)
-        yield from ((state.number, state.idle_s, kind, *map(_or_na, row)) for row in rows)
-
-
-def _printed(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else one_decimal(value)
-
-
-def _or_na(value: Any) -> Any:
-    return NOT_AVAILABLE if value is None else value
+        yield from ((state.number, state.idle_s, kind, *map(or_na, row)) for row in rows)

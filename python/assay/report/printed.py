@@ -46,6 +46,16 @@ def utc_datetime(wall_ns: int) -> datetime:
     return _EPOCH + timedelta(seconds=wall_ns // 10**9)
 
 
+def or_na(value: Any) -> Any:
+    """A value of a table of numbers, n/a for None."""
+    return NOT_AVAILABLE if value is None else value
+
+
+def rate_or_na(value: float | None) -> str:
+    """Print a rate as the tables print it, n/a for None."""
+    return NOT_AVAILABLE if value is None else one_decimal(value)
+
+
 def one_decimal(value: float) -> str:
     """Print a rate as the tables print it. Worked: 3147.046 -> ``"3147.0"``."""
     return f"{value:z.1f}"

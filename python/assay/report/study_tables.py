@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.report.data_tables import DataTable
 from assay.report.page import Table
-from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, one_decimal, percent
+from assay.report.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    one_decimal,
+    or_na,
+    percent,
+)
 from assay.report.study_figures import Y_TITLES
 from assay.window import BAND_SHARE, KNEE_SHARE, Change, Stability
 
@@ -195,12 +201,12 @@ def _percent_or_na(share: float | None) -> str:
 
 def _sample_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
     columns = (stage.minutes, stage.iops, stage.throughput, stage.response, stage.largest)
-    return ((variant.label, stage.label, *map(_or_na, row)) for row in zip(*columns, strict=True))
+    return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
 
 
 def _second_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
     columns = (stage.seconds, stage.second_iops, stage.second_largest_ms)
-    return ((variant.label, stage.label, *map(_or_na, row)) for row in zip(*columns, strict=True))
+    return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
 
 
 def _stage_data(name: str, stages: list[tuple[VariantResult, StageResult]]) -> DataTable:
@@ -213,14 +219,10 @@ def _stage_data(name: str, stages: list[tuple[VariantResult, StageResult]]) -> D
         place = variant.place if stage.place is None else stage.place
         values = (NOT_AVAILABLE,) * 6 if stage.settled is None else astuple(stage.settled)
         demand = (stage.demand.thread_count, stage.demand.queue_depth)
-        rows.append((variant.label, stage.label, *demand, *map(_or_na, (place, *values, stage.share))))
+        rows.append((variant.label, stage.label, *demand, *map(or_na, (place, *values, stage.share))))
     return DataTable(name=name, columns=columns, rows=tuple(rows))
 
 
 def _reading(name: str, kind: type[Change | Stability], found: list[tuple[VariantResult, Any]]) -> DataTable:
-    rows = tuple((variant.label, *map(_or_na, astuple(one))) for variant, one in found)
+    rows = tuple((variant.label, *map(or_na, astuple(one))) for variant, one in found)
     return DataTable(name=name, columns=("variant", *(field.name for field in fields(kind))), rows=rows)
-
-
-def _or_na(value: Any) -> Any:
-    return NOT_AVAILABLE if value is None else value

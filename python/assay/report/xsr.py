@@ -12,7 +12,15 @@ from assay.report.data_tables import DataTable
 from assay.report.facts import TestFacts, share_label
 from assay.report.label import advanced_banner
 from assay.report.page import Table, Text
-from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, percent, size_label
+from assay.report.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    mix_label,
+    or_na,
+    percent,
+    rate_or_na,
+    size_label,
+)
 from assay.report.results_json import step_results
 from assay.report.select import Selected, claim_label
 from assay.report.sheets import Sheets
@@ -139,7 +147,7 @@ class CrossStimulusSheets(Sheets):
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
-        rows = [(f"{group.label} at the end", "MB/s", _printed(group.end_mb_per_s)) for group in self.result.groups]
+        rows = [(f"{group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s)) for group in self.result.groups]
         rows.append(("Recovery time", "min", recovery_label(self.result).removesuffix(" min")))
         return tuple(
             Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(self.run, None))
@@ -169,7 +177,7 @@ class CrossStimulusSheets(Sheets):
         yield DataTable(name=f"xsr_samples{suffix}", columns=columns, rows=tuple(rows))
         names = ("mean_mb_per_s", "end_mb_per_s", "peak_response_ms", "peak_largest_ms", "drop_share")
         groups = tuple(
-            (number, group.label, *(_or_na(getattr(group, name)) for name in names))
+            (number, group.label, *(or_na(getattr(group, name)) for name in names))
             for number, group in enumerate(self.result.groups, 1)
         )
         yield DataTable(name=f"xsr_groups{suffix}", columns=("group", "label", *names), rows=groups)
@@ -199,8 +207,8 @@ def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:
     return (
         f"{number}: {group.label}",
         span,
-        _printed(group.mean_mb_per_s),
-        _printed(group.end_mb_per_s),
+        rate_or_na(group.mean_mb_per_s),
+        rate_or_na(group.end_mb_per_s),
         _milliseconds(group.peak_response_ms),
         _milliseconds(group.peak_largest_ms),
         NOT_APPLICABLE if drop is None else percent(round(drop, 4)),
@@ -209,16 +217,8 @@ def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:
 
 def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
     columns = (group.minutes, group.iops, group.throughput, group.response_ms, group.largest_ms)
-    return ((number, group.label, *map(_or_na, row)) for row in zip(*columns, strict=True))
-
-
-def _printed(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else one_decimal(value)
+    return ((number, group.label, *map(or_na, row)) for row in zip(*columns, strict=True))
 
 
 def _milliseconds(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else f"{value:.3f}"
-
-
-def _or_na(value: Any) -> Any:
-    return NOT_AVAILABLE if value is None else value

@@ -7,9 +7,9 @@ from itertools import accumulate, takewhile
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from assay.units import MILLISECOND_NS, MINUTE_NS
+from assay.units import MINUTE_NS
 from assay.window.outcome import stored_error_count, withheld_reason
-from assay.window.step import error_count, iops, max_latency_ns, response_time, throughput
+from assay.window.step import error_count, iops, max_latency_ms, response_time, throughput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def _group(
 ) -> GroupResult:
     rates = tuple(float(throughput(step)) for step in steps)
     times = tuple(float(response_time(step)) for step in steps)
-    largest = tuple(_largest_ms(step) for step in steps)
+    largest = tuple(max_latency_ms(step) for step in steps)
     mean = fmean(rates) if complete else None
     last = max(round(len(rates) * END_SHARE), 1)
     return GroupResult(
@@ -133,8 +133,3 @@ def _recovery_minutes(
     asked = settings.recovered_share * (groups[0].mean_mb_per_s or 0)
     reached = next((place for place, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
     return None if reached is None else sum(step.span_ns for step in last[: reached + 1]) / MINUTE_NS
-
-
-def _largest_ms(step: StepRecord) -> float | None:
-    largest = max_latency_ns(step)
-    return None if largest is None else largest / MILLISECOND_NS

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from assay.units import MILLISECOND_NS, MINUTE_NS, SECOND_NS
+from assay.units import MINUTE_NS, SECOND_NS
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
 from assay.window.sampled import preconditioning_result
-from assay.window.step import iops, max_latency_ns, response_time
+from assay.window.step import iops, max_latency_ms, response_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,10 +139,9 @@ def _state(
 
 
 def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Bursts:
-    largest = [max_latency_ns(step) for step in steps]
     return Bursts(
         minutes=tuple((step.start_ns + step.span_ns / 2 - origin_ns) / MINUTE_NS for step in steps),
         iops=tuple(float(iops(step)) for step in steps),
         response_ms=tuple(float(response_time(step)) for step in steps),
-        largest_ms=tuple(None if value is None else value / MILLISECOND_NS for value in largest),
+        largest_ms=tuple(max_latency_ms(step) for step in steps),
     )

@@ -22,7 +22,7 @@ from assay.units import MINUTE_NS, gigabytes
 from assay.window.histogram import NINES, percentiles, step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
 from assay.window.stall import is_void
-from assay.window.step import error_count, iops, issued_bytes, max_latency_ns, response_time, throughput
+from assay.window.step import error_count, iops, issued_bytes, max_latency_ms, response_time, throughput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +144,7 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
         written_gb=curve.written_gb,
         fills=curve.fills,
         response_ms=tuple(float(response_time(sample)) for sample in samples),
-        largest_ms=tuple(_largest_ms(sample) for sample in samples),
+        largest_ms=tuple(max_latency_ms(sample) for sample in samples),
         percentiles=_sample_percentiles(test, len(samples)),
         window=window,
         first_steady=None if withheld else curve.first_steady(),
@@ -221,11 +221,6 @@ class _Curve:
 
     def _around(self, place: int) -> tuple[float, ...]:
         return self.iops[max(place - _MEDIAN_REACH, 0) : place + _MEDIAN_REACH + 1]
-
-
-def _largest_ms(sample: StepRecord) -> float | None:
-    largest = max_latency_ns(sample)
-    return None if largest is None else largest / 10**6
 
 
 def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float | None, ...]]:

@@ -87,6 +87,12 @@ def max_latency_ns(record: StepRecord) -> int | None:
     return max((d.latency_ns_max for d in (record.read, record.write) if d.latency_ns_max is not None), default=None)
 
 
+def max_latency_ms(record: StepRecord) -> float | None:
+    """The same in ms. Worked: a largest response time of 1,500,000 ns -> 1.5."""
+    largest = max_latency_ns(record)
+    return None if largest is None else largest / MILLISECOND_NS
+
+
 def error_count(record: StepRecord) -> int:
     """Failed and short I/Os of a step. Worked: errors {5: 2} on reads and {61: 1} on writes -> 3."""
     return sum(record.read.errors.values()) + sum(record.write.errors.values())
