@@ -25,7 +25,7 @@ from assay.device.transport import HeldDrive, command_set
 from assay.device.trim import trim_range
 from assay.device.watch import DriveWatch
 from assay.device.write_cache import WriteCache, write_cache_held
-from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
+from assay.errors import AssayError, DeviceFailureError, TimekeepingError, UsageError, ValueRangeError
 from assay.host import HostWatch
 from assay.pattern import fill_pattern, leading_range
 from assay.plan import Plan
@@ -357,11 +357,23 @@ def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> in
     return records[0].span_ns
 
 
+_LOST_TIME = {
+    "late-boundary": "a thread was held up by the host while a window was opened or closed",
+    "clock": "an I/O was complete before it was submitted, by the host's clock",
+}
+
+
 def check_program(records: Sequence[StepRecord], path: str) -> None:
-    """Raise where a program did not run to its end: KeyboardInterrupt, or DeviceFailureError with the error counts."""
+    """Raise where a program did not run to its end.
+
+    Raises KeyboardInterrupt, TimekeepingError, or DeviceFailureError with the error counts.
+    """
     last, errors = records[-1], _errors(records)
     if last.ended == "interrupted":
         raise KeyboardInterrupt
+    if last.ended in _LOST_TIME:
+        reason = f"{_LOST_TIME[last.ended]} in {last.label}"
+        raise TimekeepingError(path, reason, "see assay check for what disturbs the host; what was measured is kept")
     if errors or last.ended != "stop-rule":
         counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
         reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"

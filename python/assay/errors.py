@@ -20,6 +20,7 @@ AssayError
 │   └── ConfirmationError    confirmation missing or wrong
 ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
 ├── VerificationError     5  an integrity check failed
+├── TimekeepingError      5  the host lost track of time while it measured
 ├── StoreError            6  output folder, store or disk full
 └── InterruptedRunError 130  stopped by the user; what was measured is kept
 """
@@ -163,6 +164,13 @@ class VerificationError(AssayError):
     """A recomputation or integrity check disagrees with what was stored."""
 
     slug = "verification"
+    exit_code = 5
+
+
+class TimekeepingError(AssayError):
+    """The host lost track of time during a measurement: a clock ran back, or a thread was held up at a boundary."""
+
+    slug = "timekeeping"
     exit_code = 5
 
 

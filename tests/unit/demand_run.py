@@ -10,7 +10,7 @@ from assay.procedures import plan_suite
 from assay.profile import load_profile
 from assay.records import Cell, DemandSettings, DriveIdentity, Round, StepRecord
 from assay.units import SECOND_NS
-from report_run import synthetic_direction, synthetic_step
+from report_run import balanced, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +50,13 @@ def demand_step(rate: float, read_ms: float = 1.0, write_ms: float = 1.0, read_s
     """Make one second of 8 KiB accesses at a rate, with these response times."""
     reads = round(rate * read_share)
     writes = round(rate) - reads
-    return replace(
+    step = replace(
         synthetic_step(MIX, 0),
         span_ns=SECOND_NS,
         read=replace(synthetic_direction(reads, 8192), latency_ns_sum=round(reads * read_ms * 10**6)),
         write=replace(synthetic_direction(writes, 8192), latency_ns_sum=round(writes * write_ms * 10**6)),
     )
+    return balanced(step)
 
 
 def demand_round(index: int, settings: DemandSettings, cells: Sequence[StepRecord]) -> Round:

@@ -58,6 +58,7 @@ def synthetic_direction(count: int, transfer_bytes: int, *, errors: int = 0) -> 
         window_bytes=count * transfer_bytes,
         tail_io_count=0,
         tail_bytes=0,
+        latency_io_count=count,
         latency_ns_sum=count * 2_500_000,
         latency_ns_min=90_000 if count else None,
         latency_ns_max=41_000_000 if count else None,
@@ -65,11 +66,18 @@ def synthetic_direction(count: int, transfer_bytes: int, *, errors: int = 0) -> 
     )
 
 
+def balanced(record: StepRecord) -> StepRecord:
+    """Lay what the outstanding time differs from the sum of the response times to the ends of the window."""
+    spent = sum(side.latency_ns_sum + side.failed_ns for side in (record.read, record.write))
+    over = record.outstanding_ns - spent
+    return replace(record, carried_in_ns=max(over, 0), carried_out_ns=max(-over, 0))
+
+
 def synthetic_step(cell: Cell, rate: float, *, errors: int = 0) -> StepRecord:
     """Make a step record of a cell at a rate."""
     count = round(rate * SPAN_NS / SECOND_NS)
     reads = count * cell.read_pct // 100
-    return StepRecord(
+    step = StepRecord(
         label=f"synthetic {cell}",
         span_ns=SPAN_NS,
         start_ns=0,
@@ -85,6 +93,7 @@ def synthetic_step(cell: Cell, rate: float, *, errors: int = 0) -> StepRecord:
         counters_after=None,
         ended="stop-rule",
     )
+    return balanced(step)
 
 
 def synthetic_settings(profile: str = "pts-c-1.0", **changes: Any) -> LoopSettings:

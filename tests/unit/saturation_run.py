@@ -9,7 +9,7 @@ from assay.pattern import workload
 from assay.records import DataPattern, Demand, PurgeRecord, SaturationSettings, StepRecord, StoredProgram, StoredTest
 from assay.units import GB, MINUTE_NS, SECOND_NS
 from assay.window import saturation_window
-from report_run import START_NS, TRACKED, synthetic_direction, synthetic_step
+from report_run import START_NS, TRACKED, balanced, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,8 @@ def saturation_step(rate: float) -> StepRecord:
     """Make one minute of 4 KiB writes at a rate."""
     count = round(rate * 60)
     step = synthetic_step(TRACKED, 0)
-    return replace(step, span_ns=MINUTE_NS, write=synthetic_direction(count, 4096), outstanding_ns=32 * 60 * SECOND_NS)
+    write = synthetic_direction(count, 4096)
+    return balanced(replace(step, span_ns=MINUTE_NS, write=write, outstanding_ns=32 * 60 * SECOND_NS))
 
 
 def saturation_test(rates: Sequence[float], *, ended: str | None = "time", **changes: Any) -> StoredTest:

@@ -209,6 +209,7 @@ def direction(latencies: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Directio
         window_bytes=record.window_bytes,
         tail_io_count=0,
         tail_bytes=0,
+        latency_io_count=len(latencies),
         latency_ns_sum=int(latencies.sum()),
         latency_ns_min=int(latencies.min()),
         latency_ns_max=int(latencies.max()),

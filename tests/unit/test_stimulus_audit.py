@@ -20,6 +20,7 @@ from assay.records import (
     KernelCounters,
     PurgeRecord,
     SaturationSettings,
+    SeriesTable,
     StepRecord,
     StoredProgram,
     StoredTest,
@@ -29,9 +30,11 @@ from assay.report import build_report
 from assay.report.page import Table
 from assay.store.trace_summary import grid_bytes, trace_summary
 from assay.units import KIB, MILLISECOND_NS, SECOND_NS
-from assay.window import AuditRow, stimulus_audit
+from assay.window import AuditRow, stimulus_audit, withheld_reason
+from assay.window.stimulus_asked import asked_steps
 from assay.window.stimulus_checks import draw_sigmas
-from report_run import synthetic_direction, synthetic_run, synthetic_test
+from assay.window.stimulus_time import short_windows
+from report_run import balanced, synthetic_direction, synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +82,7 @@ def step(number: int, **changes: Any) -> StepRecord:
         thread_io_count_min=19_900,
         thread_io_count_max=20_100,
     )
-    return replace(whole, **changes)
+    return balanced(replace(whole, **changes))
 
 
 def histograms(counts: tuple[int, int] = (READS, WRITES)) -> HistogramTable:
@@ -89,6 +92,10 @@ def histograms(counts: tuple[int, int] = (READS, WRITES)) -> HistogramTable:
         bucket=np.array([9000] * 4, dtype=np.uint64),
         count=np.array([*counts, READS, WRITES], dtype=np.uint64),
     )
+
+
+def series() -> SeriesTable:
+    return SeriesTable(step=np.array([0, 1], np.uint64), io_count=np.array([40_000, 40_000], np.uint64))
 
 
 def trace(**changes: Any) -> TraceSummary:
@@ -128,8 +135,8 @@ def stored(
     one = StoredProgram(
         phase="sample",
         index=1,
-        steps=(step(0, **(first or {})), step(1, **(second or {}))),
-        **({"histograms": histograms(), "trace": trace()} | program),
+        steps=(step(0, **(first or {})), step(1, **({"lead_in_ns": MILLISECOND_NS} | (second or {})))),
+        **({"histograms": histograms(), "trace": trace(), "series": series()} | program),
     )
     two = StoredProgram(phase="sample", index=2, steps=(step(2), step(3)))
     base = synthetic_test()
@@ -245,22 +252,68 @@ def test_a_transfer_of_another_size_is_a_mark_by_bytes_and_by_capture() -> None:
     assert "1 of other sizes" in rows["transfer-sizes"].detail
 
 
-def test_lost_queue_depth_is_a_mark_and_so_is_a_mean_that_little_s_law_denies() -> None:
-    check({"queue-depth", "littles-law"}, stored(first={"outstanding_ns": 7 * 10 * SECOND_NS}))
-    slow = replace(step(0).read, latency_ns_sum=READS * LATENCY_NS * 103 // 100)
-    check({"littles-law"}, stored(first={"read": slow}))
+def audited(name: str, test: StoredTest) -> AuditRow:
+    (row,) = (row for row in audit(test) if row.name == name)
+    return row
 
 
-def test_what_ends_after_a_step_explains_a_difference_from_little_s_law() -> None:
-    late = replace(
-        step(0).write, window_io_count=WRITES - 2000, window_bytes=(WRITES - 2000) * SIZE, tail_io_count=2000
-    )
-    late = replace(late, tail_bytes=2000 * SIZE)
-    test = stored(first={"write": late})
-    check(set(), test)
-    (row,) = (row for row in audit(test) if row.name == "littles-law")
-    assert "explain" in row.detail
-    assert row.found == pytest.approx(-0.05)
+def with_first(test: StoredTest, first: StepRecord) -> StoredTest:
+    """The test with another record in the place of its first, which is left as it is."""
+    program, *others = test.programs
+    return replace(test, programs=(replace(program, steps=(first, *program.steps[1:])), *others))
+
+
+def test_a_queue_depth_off_by_more_than_half_a_percent_is_a_mark() -> None:
+    assert audited("queue-depth", stored(first={"outstanding_ns": round(7.965 * 10 * SECOND_NS)})).outcome == "pass"
+    assert audited("queue-depth", stored(first={"outstanding_ns": round(7.955 * 10 * SECOND_NS)})).outcome == "mark"
+
+
+def test_times_that_contradict_each_other_are_a_mark_and_withhold_the_results() -> None:
+    test = replace(stored(), ended="time")
+    first = test.programs[0].steps[0]
+    slow = replace(first.read, latency_ns_sum=first.read.latency_ns_sum + 1)
+    forged = with_first(test, replace(first, read=slow))
+    check({"balance"}, forged)
+    assert audited("balance", forged).found == -1
+    assert withheld_reason(test) is None
+    assert "contradict" in (withheld_reason(forged) or "")
+
+
+def test_little_s_law_is_judged_where_few_ios_cross_the_ends_and_unknown_where_many_do() -> None:
+    held = 8 * 10 * SECOND_NS
+    slow = replace(step(0).read, latency_ns_sum=READS * LATENCY_NS * 101 // 100)
+    first = replace(step(0), read=slow, carried_in_ns=0, carried_out_ns=held * 4 // 1000)
+    row = audited("littles-law", with_first(stored(), first))
+    assert (row.outcome, row.judged) == ("mark", 4)
+    crossed = replace(first, carried_out_ns=held * 6 // 1000)
+    row = audited("littles-law", with_first(stored(), crossed))
+    assert (row.outcome, row.judged) == ("pass", 3)
+    test = stored()
+    alone = replace(test, programs=(replace(test.programs[0], steps=(crossed,)),))
+    row = audited("littles-law", alone)
+    assert (row.outcome, row.judged) == ("unknown", 0)
+    assert "0.60% of the time cross the ends" in row.detail
+
+
+def test_seconds_that_do_not_add_up_to_the_window_are_a_mark() -> None:
+    places = np.array((0, 0, 1), np.uint64)
+    whole, short = (np.array((39_999, last, 40_000), np.uint64) for last in (1, 0))
+    assert audited("series-counts", stored(series=SeriesTable(step=places, io_count=whole))).outcome == "pass"
+    assert audited("series-counts", stored(series=SeriesTable(step=places, io_count=short))).found == -1
+
+
+def test_a_long_lead_in_is_a_mark_and_says_where_its_largest_response_time_is_larger() -> None:
+    late = replace(step(1).read, lead_in_latency_ns_max=7 * MILLISECOND_NS)
+    fits = {"lead_in_ns": 500 * MILLISECOND_NS, "read": late}
+    row = audited("lead-in", stored(second=fits))
+    assert (row.outcome, row.bound) == ("pass", 500 * MILLISECOND_NS)
+    assert "7.000 ms exceeds the window's 5.000 ms" in row.detail
+    assert audited("lead-in", stored(second=fits | {"lead_in_ns": 501 * MILLISECOND_NS})).outcome == "mark"
+
+
+def test_a_window_with_fewer_completions_than_ios_outstanding_is_short() -> None:
+    test = stored(first={"read": synthetic_direction(7, SIZE), "write": synthetic_direction(0, SIZE)})
+    assert short_windows(tuple(asked_steps(test, CAPACITY))) == {"sample 1, step 1": 7}
 
 
 def test_gaps_beyond_the_slowest_io_are_marks_of_the_host() -> None:

@@ -27,7 +27,7 @@ from assay.records import (
 )
 from assay.units import GIB, MIB, SECOND_NS
 from assay.window import changes_of, proposal_of, stability_of, study_result
-from report_run import START_NS, TRACKED, synthetic_direction, synthetic_step
+from report_run import START_NS, TRACKED, balanced, synthetic_direction, synthetic_step
 
 ALL: tuple[StudyName, ...] = (
     "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
@@ -199,7 +199,9 @@ def record(count: int, *, size: int = 4096, span_s: int = 10, seconds: tuple[int
     side = replace(side, series_io_count=seconds, series_latency_ns_max=largest)
     step = synthetic_step(TRACKED, 0)
     span_ns = span_s * SECOND_NS
-    return replace(step, span_ns=span_ns, write=side, read=synthetic_direction(0, size), outstanding_ns=8 * span_ns)
+    return balanced(
+        replace(step, span_ns=span_ns, write=side, read=synthetic_direction(0, size), outstanding_ns=8 * span_ns)
+    )
 
 
 def test_a_fall_from_172_5_to_16_8_mb_per_s_is_a_drop_of_90_per_cent() -> None:

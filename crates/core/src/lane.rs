@@ -1,7 +1,10 @@
 //! The loop that keeps N I/Os outstanding: one lane is one device queue with its thread.
 //!
 //! At the end of a step nothing is cancelled or waited for: free slots go to the next step at once, and the
-//! last completions of the old step are counted as its tail while the new one already runs.
+//! last completions of the old step are counted as its tail while the new one already runs. Where the new one differs,
+//! its window opens when the last of them is in.
+
+mod completions;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,18 +12,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arrival::Arrivals;
-use crate::capture::{Captured, LaneTap};
-use crate::contract::{Bytes, Completion, Device, Direction, Errno, Io, Nanos, Probe};
+use crate::capture::LaneTap;
+use crate::contract::{Completion, Device, Errno, Io, Nanos, Probe};
+use crate::lane_step::{Flight, LaneStep};
 use crate::pattern::{Access, Cursor};
 use crate::program::{SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
 use crate::stream::lane_stream;
-use crate::tally::{Completed, Tally};
+use crate::tally::Tally;
 
 /// Longest wait before a lane looks again whether it should stop.
 const POLL: Nanos = Nanos(50_000_000);
 /// The same for a lane that has nothing to do in a step of unknown length.
 const IDLE_POLL: Nanos = Nanos(1_000_000);
+/// The same for a lane that waits for the opening of a window, which another lane fixes a millisecond ahead.
+const LEAD_IN_POLL: Nanos = Nanos(200_000);
 /// How often the age of the outstanding I/Os is looked at.
 const LOOK_EVERY: Nanos = Nanos(1_000_000_000);
 /// Random accesses drawn before their turn.
@@ -39,28 +45,6 @@ pub(crate) struct Lane<D> {
     completions: Vec<Completion>,
     /// I/Os were given up and may still complete: their slots can never be used again.
     abandoned: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Flight {
-    outstanding: bool,
-    step: usize,
-    direction: Direction,
-    submitted: Nanos,
-    due: Option<Nanos>,
-    offset: Bytes,
-    length: Bytes,
-}
-
-/// A step as this lane sees it.
-struct LaneStep {
-    record: StepRecord,
-    tally: Option<Tally>,
-    /// When its I/Os are due, where it states a rate.
-    arrivals: Option<Arrivals>,
-    in_flight: u32,
-    end: Nanos,
-    closed: bool,
 }
 
 impl<D: Device> Lane<D> {
@@ -99,16 +83,7 @@ impl<D: Device> Lane<D> {
         }
         let slots = program.steps.iter().map(|step| step.slots(self.index, program.lane_count)).max().unwrap_or(0);
         self.device.prepare(&program.data, slots, program.transfer)?;
-        let idle = Flight {
-            outstanding: false,
-            step: 0,
-            direction: Direction::Read,
-            submitted: Nanos(0),
-            due: None,
-            offset: Bytes(0),
-            length: Bytes(0),
-        };
-        self.flights = vec![idle; slots as usize];
+        self.flights = vec![Flight::NONE; slots as usize];
         self.free = (0..slots).rev().collect();
         self.completions.clear();
         Ok(())
@@ -123,9 +98,14 @@ struct LaneRun<'a, D> {
     /// Completions already looked at.
     taken: usize,
     outstanding: u32,
-    /// Times that completed I/Os spent in the open step, and where it began.
+    /// Where the window of the step that runs opened, [`Nanos::NEVER`] while it is not open.
+    opened: Nanos,
+    /// Times that completed I/Os spent in it.
     inside_ns: u64,
-    begun: Nanos,
+    /// I/Os of steps before the last opening that are still outstanding.
+    earlier: u32,
+    /// The last completion that was looked at before the present ones.
+    counted: Nanos,
     last_submission: Nanos,
     looked: Nanos,
     io_count: u64,
@@ -144,8 +124,10 @@ impl<'a, D: Device> LaneRun<'a, D> {
             steps: Vec::with_capacity(program.steps.len()),
             taken: 0,
             outstanding: 0,
+            opened: Nanos::NEVER,
             inside_ns: 0,
-            begun: start,
+            earlier: 0,
+            counted: start,
             last_submission: start,
             looked: start,
             io_count: 0,
@@ -174,23 +156,57 @@ impl<'a, D: Device> LaneRun<'a, D> {
         self.steps.into_iter().map(|step| step.record).collect()
     }
 
-    fn open(&mut self, index: usize, start: Nanos) {
-        self.program.steps[index].begin(start);
+    fn open(&mut self, index: usize, begin: Nanos) {
+        let step = &self.program.steps[index];
         self.program.step_index.fetch_max(index, Ordering::Relaxed);
         let now = self.lane.device.now();
         let wall = self.lane.device.wall();
         let record = StepRecord {
-            start,
-            start_wall: Nanos((wall.0 + start.0).saturating_sub(now.0)),
+            start_wall: Nanos((wall.0 + begin.0).saturating_sub(now.0)),
             counters_before: self.boundary.counters,
             ..StepRecord::default()
         };
-        let tally = Some(self.lane.spare_tallies.pop().unwrap_or_default());
-        let Lane { rng, index: lane, .. } = &mut *self.lane;
-        let arrivals = self.program.steps[index].arrivals(*lane, self.program.lane_count, start, rng);
-        self.steps.push(LaneStep { record, tally, arrivals, in_flight: 0, end: Nanos::NEVER, closed: false });
-        self.last_submission = start;
+        let tally = self.lane.spare_tallies.pop().unwrap_or_default();
+        self.steps.push(LaneStep::new(begin, tally, record));
+        self.last_submission = begin;
         self.ahead.clear();
+        if index == 0 || self.program.steps[index - 1].opening != step.opening {
+            self.wait_for_earlier(step, begin);
+        }
+        self.open_window(index);
+    }
+
+    /// A step that differs from the one before: what is outstanding now has to come in before its window opens.
+    fn wait_for_earlier(&mut self, step: &SharedStep, begin: Nanos) {
+        self.earlier = self.outstanding;
+        if self.program.openings[step.opening].immediate {
+            self.program.openings[step.opening].open(begin);
+        } else if self.earlier == 0 {
+            self.program.drained(step.opening, begin, || self.lane.device.now());
+        }
+    }
+
+    /// Open the window of a step if its instant is known.
+    fn open_window(&mut self, index: usize) {
+        let step = &self.program.steps[index];
+        let known = self.program.openings[step.opening].at();
+        if known == Nanos::NEVER {
+            return;
+        }
+        let at = known.max(self.steps[index].begin);
+        if self.counted_until() > at {
+            self.program.halt(Ended::LateBoundary);
+        }
+        self.opened = at;
+        self.steps[index].opened = at;
+        step.open(at);
+        let Lane { rng, index: lane, .. } = &mut *self.lane;
+        self.steps[index].arrivals = step.arrivals(*lane, self.program.lane_count, at, rng);
+    }
+
+    /// When the last I/O that has been counted was complete.
+    fn counted_until(&self) -> Nanos {
+        self.taken.checked_sub(1).map_or(self.counted, |last| self.lane.completions[last].at)
     }
 
     /// Submit and reap until the step ends.
@@ -199,7 +215,11 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let limit = step.slots(self.lane.index, self.program.lane_count);
         let mut now = self.lane.device.now();
         loop {
-            self.take_completions(step.end());
+            // Looked up after the completions were stamped and before they are counted.
+            if self.opened == Nanos::NEVER {
+                self.open_window(index);
+            }
+            self.take_completions(index, step);
             if self.program.halted().is_some() {
                 step.end_at(now);
             }
@@ -207,10 +227,22 @@ impl<'a, D: Device> LaneRun<'a, D> {
                 return;
             }
             self.fill(index, step, limit);
-            let wait = if self.outstanding == 0 && step.end() == Nanos::NEVER { IDLE_POLL } else { POLL };
             let due = self.steps[index].arrivals.as_ref().filter(|_| self.outstanding < limit).map(Arrivals::due);
-            let look = due.unwrap_or(Nanos::NEVER).min(Nanos(now.0 + wait.0));
+            // One that is due already could not be claimed: the step is about to end.
+            let due = due.filter(|due| *due > now);
+            let look = due.unwrap_or(Nanos::NEVER).min(Nanos(now.0 + self.patience(step).0));
             now = self.reap(step.end().min(look));
+        }
+    }
+
+    /// How long to wait before something other than a completion is looked at.
+    fn patience(&self, step: &SharedStep) -> Nanos {
+        if self.opened == Nanos::NEVER && self.program.worker_count > 1 {
+            LEAD_IN_POLL
+        } else if self.outstanding == 0 && step.end() == Nanos::NEVER {
+            IDLE_POLL
+        } else {
+            POLL
         }
     }
 
@@ -221,15 +253,20 @@ impl<'a, D: Device> LaneRun<'a, D> {
             if now >= step.end() {
                 return;
             }
-            if self.steps[index].arrivals.as_ref().is_some_and(|arrivals| arrivals.due() > now) {
+            if step.demand.arrival.is_some() && !self.is_due(index, now) {
                 return;
             }
             if !step.claim(self.program.lane_count == 1) {
-                step.end_at(now);
+                self.program.end_claimed(step, now);
                 return;
             }
             self.submit(index, step, now);
         }
+    }
+
+    /// Whether an I/O of an open loop is due; nothing is before the window opens.
+    fn is_due(&self, index: usize, now: Nanos) -> bool {
+        self.steps[index].arrivals.as_ref().is_some_and(|arrivals| arrivals.due() <= now)
     }
 
     #[inline]
@@ -292,6 +329,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
     /// Wait for completions, at the longest to the deadline; returns when that was over.
     fn reap(&mut self, deadline: Nanos) -> Nanos {
         if self.taken == self.lane.completions.len() {
+            self.counted = self.counted_until();
             self.lane.completions.clear();
             self.taken = 0;
         }
@@ -320,76 +358,27 @@ impl<'a, D: Device> LaneRun<'a, D> {
         !stopped && self.lane.flights.iter().any(|flight| flight.outstanding && now.0 - flight.submitted.0 > limit)
     }
 
-    /// Count the completions up to `end`; later ones are left for the next step.
-    fn take_completions(&mut self, end: Nanos) {
-        while let Some(completion) = self.lane.completions.get(self.taken) {
-            if completion.at > end {
-                return;
-            }
-            let completion = *completion;
-            self.taken += 1;
-            self.take(&completion);
-        }
-    }
-
-    #[inline]
-    fn take(&mut self, completion: &Completion) {
-        let flight = self.lane.flights[completion.slot as usize];
-        self.inside_ns += completion.at.0 - flight.submitted.max(self.begun).0;
-        self.outstanding -= 1;
-        self.lane.flights[completion.slot as usize].outstanding = false;
-        self.lane.free.push(completion.slot);
-        let step = &mut self.steps[flight.step];
-        step.in_flight -= 1;
-        let done = step.closed && step.in_flight == 0;
-        let tally = step.tally.as_mut().expect("a step keeps its tally until its last I/O is in");
-        match completion.result {
-            Ok(bytes) if bytes == flight.length => {
-                let Flight { direction, submitted, due, .. } = flight;
-                self.io_count += 1;
-                self.latency_sum_ns += completion.at.0 - submitted.0;
-                let completed = Completed { direction, submitted, due, at: completion.at, bytes };
-                tally.count(&completed, step.record.start, step.end);
-                if let Some(tap) = &mut self.tap {
-                    tap.take(captured(&flight, completion.at));
-                }
-            }
-            Ok(_) => self.count_error(flight, Errno::SHORT_TRANSFER),
-            Err(errno) => self.count_error(flight, errno),
-        }
-        if done {
-            self.seal_if_done(flight.step);
-        }
-    }
-
-    #[cold]
-    fn count_error(&mut self, flight: Flight, errno: Errno) {
-        if let Some(tally) = self.steps[flight.step].tally.as_mut() {
-            tally.count_error(flight.direction, errno);
-        }
-        self.program.count_error();
-    }
-
-    /// The time integral of the outstanding I/Os is the sum of the times that each of them spent in the step.
-    fn integrate(&mut self, index: usize, end: Nanos) {
-        let begun = self.begun;
+    /// The time integral of the outstanding I/Os is the sum of the times that each of them spent in the window.
+    fn integrate(&mut self, end: Nanos) -> u64 {
+        let opened = self.opened;
         let open = self.lane.flights.iter().filter(|flight| flight.outstanding);
-        let open_ns: u64 = open.map(|flight| end.0.saturating_sub(flight.submitted.max(begun).0)).sum();
-        self.steps[index].record.outstanding_ns = self.inside_ns + open_ns;
-        self.inside_ns = 0;
-        self.begun = end;
+        let open_ns: u64 = open.map(|flight| end.0.saturating_sub(flight.submitted.max(opened).0)).sum();
+        std::mem::take(&mut self.inside_ns) + open_ns
     }
 
     fn close(&mut self, index: usize) {
         let end = self.program.steps[index].end();
-        self.integrate(index, end);
+        let outstanding_ns = self.integrate(end);
+        if self.counted_until() > end {
+            // Another lane has ended the step, of stated amount or count, or the whole program.
+            self.program.halt(Ended::LateBoundary);
+        }
         let probe = self.probe();
         let active = self.program.steps[index].slots(self.lane.index, self.program.lane_count) > 0;
         let step = &mut self.steps[index];
-        step.end = end;
-        step.closed = true;
+        step.close(end);
+        step.record.outstanding_ns = outstanding_ns;
         step.record.offered_io_count = step.arrivals.as_mut().map(|arrivals| arrivals.offered(end, &mut self.lane.rng));
-        step.record.span = Nanos(end.0.saturating_sub(step.record.start.0));
         step.record.cpu = probe.cpu.zip(self.boundary.cpu).map(|(after, before)| after - before);
         step.record.counters_after = probe.counters;
         step.record.ended = self.program.halted().unwrap_or_default();
@@ -398,31 +387,25 @@ impl<'a, D: Device> LaneRun<'a, D> {
             step.record.submission_gap_max = step.record.submission_gap_max.max(gap);
         }
         self.boundary = probe;
+        self.opened = Nanos::NEVER;
         self.seal_if_done(index);
     }
 
     fn seal_if_done(&mut self, index: usize) {
         let threads = self.program.steps[index].threads(self.lane.index, self.program.lane_count);
-        let step = &mut self.steps[index];
-        if step.closed
-            && step.in_flight == 0
-            && let Some(mut tally) = step.tally.take()
-        {
-            tally.seal(&mut step.record);
-            if threads == 1 {
-                let io_count = step.record.read.window_io_count + step.record.write.window_io_count;
-                step.record.thread_io_count_min = Some(io_count);
-                step.record.thread_io_count_max = Some(io_count);
-            }
-            self.lane.spare_tallies.push(tally);
-        }
+        self.lane.spare_tallies.extend(self.steps[index].seal_if_done(threads));
     }
 
     /// Wait for the tail of the program; after a halt only for a while.
     fn drain(&mut self) {
         let mut halted_at = None;
+        // Nothing opens any more.
+        self.earlier = 0;
         while self.outstanding > 0 {
-            self.take_completions(Nanos::NEVER);
+            while let Some(completion) = self.lane.completions.get(self.taken).copied() {
+                self.taken += 1;
+                self.take(&completion, self.steps.len() - 1);
+            }
             let now = self.lane.device.now();
             if self.program.halted().is_some() && now.0 > halted_at.get_or_insert(now).0 + DRAIN_LIMIT.0 {
                 break;
@@ -435,15 +418,17 @@ impl<'a, D: Device> LaneRun<'a, D> {
     /// Count what never came back as timed out, and say in its step why the program ended.
     fn give_up(&mut self) {
         self.lane.abandoned = self.outstanding > 0;
+        let now = self.lane.device.now();
         let lost: Vec<Flight> = self.lane.flights.iter().copied().filter(|flight| flight.outstanding).collect();
         for flight in lost {
-            self.count_error(flight, Errno::TIMED_OUT);
+            self.carry(&flight, now);
+            self.count_error(&flight, Errno::TIMED_OUT, now);
         }
         let halted = self.program.halted();
         for index in 0..self.steps.len() {
             let step = &mut self.steps[index];
             if step.in_flight > 0 || index + 1 == self.program.steps.len() {
-                step.record.ended = step.record.ended.max(halted.unwrap_or_default());
+                step.note_end(halted);
             }
             step.in_flight = 0;
             self.seal_if_done(index);
@@ -452,16 +437,5 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     fn probe(&mut self) -> Probe {
         self.lane.device.probe(self.lane.index == 0)
-    }
-}
-
-fn captured(flight: &Flight, at: Nanos) -> Captured {
-    Captured {
-        at,
-        latency: at - flight.submitted,
-        offset: flight.offset,
-        length: flight.length.0 as u32,
-        step: flight.step as u32,
-        direction: flight.direction,
     }
 }

@@ -19,6 +19,7 @@ pub mod step;
 pub mod stimulus;
 
 mod lane;
+mod lane_step;
 mod program;
 mod silence;
 mod stream;

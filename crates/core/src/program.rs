@@ -12,9 +12,28 @@ use crate::pattern::CompiledPattern;
 use crate::record::Ended;
 use crate::step::{Demand, StopRule};
 
+/// Before the last I/O of a step is in, the window of a different one does not open: where several workers share a
+/// program, the one that sees the last I/O fixes the instant so far ahead, so that it lies before all of them.
+const OPENING_AHEAD: Nanos = Nanos(1_000_000);
+/// The same for the end of a step of stated amount or count, which is known once the last I/O has been claimed.
+const END_AHEAD: Nanos = Nanos(20_000);
+/// A step holds the instants from its beginning to just before its end, those of all of its submissions.
+const JUST_BEHIND: Nanos = Nanos(1);
+
+/// Where the windows of consecutive equal steps may open: no I/O of an earlier step is outstanding any more.
+pub(crate) struct Opening {
+    at: AtomicU64,
+    /// Workers that have not come so far, or still have an I/O of an earlier step outstanding.
+    behind: AtomicUsize,
+    /// Nothing can be outstanding: the first step of a program, or one behind idle time.
+    pub(crate) immediate: bool,
+}
+
 /// One step as all lanes share it.
 pub(crate) struct SharedStep {
     pub(crate) pattern: CompiledPattern,
+    /// Index of its opening; consecutive equal steps have one in common.
+    pub(crate) opening: usize,
     pub(crate) demand: Demand,
     pub(crate) stop: StopRule,
     pub(crate) data_index: u32,
@@ -27,9 +46,12 @@ pub(crate) struct SharedStep {
 /// A program as all lanes share it.
 pub(crate) struct SharedProgram {
     pub(crate) steps: Vec<SharedStep>,
+    pub(crate) openings: Vec<Opening>,
     pub(crate) data: Vec<DataPattern>,
     pub(crate) transfer: Bytes,
     pub(crate) lane_count: usize,
+    /// Lanes with a part in the program.
+    pub(crate) worker_count: usize,
     /// All lanes are ready, or one of them has failed, before the first I/O is submitted.
     pub(crate) ready: Barrier,
     pub(crate) prepare_failed: AtomicBool,
@@ -67,7 +89,24 @@ impl SharedProgram {
             0 => None,
             reason if reason == Ended::Interrupted as u8 => Some(Ended::Interrupted),
             reason if reason == Ended::Errors as u8 => Some(Ended::Errors),
+            reason if reason == Ended::LateBoundary as u8 => Some(Ended::LateBoundary),
+            reason if reason == Ended::Clock as u8 => Some(Ended::Clock),
             _ => Some(Ended::Hung),
+        }
+    }
+
+    /// A step of stated amount or count ends: at once where one worker does all of it, else a moment ahead.
+    pub(crate) fn end_claimed(&self, step: &SharedStep, now: Nanos) {
+        step.end_at(now + if self.worker_count == 1 { JUST_BEHIND } else { END_AHEAD });
+    }
+
+    /// A worker at `now` has nothing left of the steps before an opening; `last` is when its last such I/O was complete.
+    pub(crate) fn drained(&self, opening: usize, last: Nanos, now: impl Fn() -> Nanos) {
+        let opening = &self.openings[opening];
+        if self.worker_count == 1 {
+            opening.open(last);
+        } else if opening.behind.fetch_sub(1, Ordering::AcqRel) == 1 {
+            opening.open(now() + OPENING_AHEAD);
         }
     }
 
@@ -75,6 +114,21 @@ impl SharedProgram {
         if self.errors.fetch_add(1, Ordering::Relaxed) + 1 >= self.error_limit {
             self.halt(Ended::Errors);
         }
+    }
+}
+
+impl Opening {
+    pub(crate) fn new(worker_count: usize, immediate: bool) -> Self {
+        Self { at: AtomicU64::new(Nanos::NEVER.0), behind: AtomicUsize::new(worker_count), immediate }
+    }
+
+    /// [`Nanos::NEVER`] while an I/O of an earlier step is outstanding.
+    pub(crate) fn at(&self) -> Nanos {
+        Nanos(self.at.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn open(&self, at: Nanos) {
+        self.at.fetch_min(at.0, Ordering::AcqRel);
     }
 }
 
@@ -87,10 +141,10 @@ impl SharedStep {
         self.end.fetch_min(at.0, Ordering::AcqRel);
     }
 
-    /// Fix the end of a timed step once its start is known; every lane computes the same.
-    pub(crate) fn begin(&self, start: Nanos) {
+    /// Fix the end of a timed step once the opening of its window is known; every lane computes the same.
+    pub(crate) fn open(&self, at: Nanos) {
         if let StopRule::Time(span) = self.stop {
-            self.end_at(start + span);
+            self.end_at(at + span);
         }
     }
 

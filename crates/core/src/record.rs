@@ -17,6 +17,10 @@ pub enum Ended {
     Errors,
     /// No I/O completed within the time limit, or the queue itself failed.
     Hung,
+    /// A worker had counted past the opening or the end of a window before it learned of it: the host held another up.
+    LateBoundary,
+    /// An I/O was complete before it was submitted: the clock ran backwards.
+    Clock,
 }
 
 /// One second of one direction.
@@ -32,7 +36,7 @@ pub struct SeriesPoint {
     pub latency_max_ns: u64,
 }
 
-/// Response times of completed I/Os, counted from when they were due.
+/// Response times of completed I/Os.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LatencyRecord {
     /// Their sum, ns.
@@ -46,40 +50,66 @@ pub struct LatencyRecord {
 }
 
 /// Everything counted in one direction of a step; see [`StepRecord`].
+///
+/// The step's own I/Os are counted by where they completed (lead-in, window, tail), their latencies by where they were
+/// submitted (lead-in, or window).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionRecord {
-    /// Completions within [0, T].
+    /// Own completions before the window opened.
+    pub lead_in_io_count: u64,
+    /// Their bytes.
+    pub lead_in_bytes: Bytes,
+    /// Own completions within (0, T].
     pub window_io_count: u64,
     /// Their bytes.
     pub window_bytes: Bytes,
-    /// Completions of this step's I/Os after T.
+    /// Own completions after T.
     pub tail_io_count: u64,
     /// Their bytes.
     pub tail_bytes: Bytes,
-    /// Sum of all latencies, window and tail, ns.
+    /// Completions within (0, T] of I/Os that earlier, equal steps of the call submitted.
+    pub carried_in_io_count: u64,
+    /// Their bytes.
+    pub carried_in_bytes: Bytes,
+    /// Their latencies, ns.
+    pub carried_in_latency_sum_ns: u64,
+    /// Completed I/Os that were submitted within [0, T), wherever they completed.
+    pub latency_io_count: u64,
+    /// Sum of their latencies, ns.
     pub latency_sum_ns: u64,
-    /// Smallest latency; `None` where nothing completed.
+    /// The smallest; `None` where there are none.
     pub latency_min_ns: Option<u64>,
-    /// Largest latency.
+    /// The largest.
     pub latency_max_ns: Option<u64>,
-    /// Failed and short I/Os by errno.
-    pub errors: BTreeMap<i32, u64>,
-    /// Latencies as (bucket, count), ascending.
+    /// All of them as (bucket, count), ascending.
     pub histogram: Vec<(u32, u64)>,
-    /// One point per second of the window.
+    /// The same of the completed I/Os that were submitted in the lead-in.
+    pub lead_in_latency: Option<LatencyRecord>,
+    /// Failed and short I/Os by errno, wherever they ended.
+    pub errors: BTreeMap<i32, u64>,
+    /// The time that those of them that were submitted within [0, T) took, ns.
+    pub failed_ns: u64,
+    /// One point per second of the window: own completions and those carried in.
     pub series: Vec<SeriesPoint>,
-    /// With a stated arrival rate: the same I/Os from when they were due, the time they waited to be issued included.
+    /// With a stated arrival rate: the I/Os of the window from when they were due, the time they waited to be issued
+    /// included.
     pub intended: Option<LatencyRecord>,
 }
 
 /// What one step did. Times are on the device's clock.
+///
+/// A step whose accesses, demand or range differ from those of the step before has a *lead-in*: submission goes on without
+/// a gap, and its window opens when the last I/O of the step before is in, at one instant for all workers. It lasts the
+/// full T from there. Equal steps in a row have none: completions count where they happen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepRecord {
-    /// Start of the window.
+    /// Where the window opened; where the step ended, if that was in its lead-in.
     pub start: Nanos,
     /// The same instant since the Unix epoch.
     pub start_wall: Nanos,
-    /// T, the length of the window.
+    /// From the end of the step before to `start`.
+    pub lead_in: Nanos,
+    /// T, the length of the window; zero where it never opened.
     pub span: Nanos,
     /// Reads.
     pub read: DirectionRecord,
@@ -87,28 +117,42 @@ pub struct StepRecord {
     pub write: DirectionRecord,
     /// Time integral of the I/Os outstanding on the drive over [0, T], I/O x ns.
     pub outstanding_ns: u64,
-    /// Longest time that a thread went without a submission.
+    /// Time that the I/Os in flight where the window opened still had to run, I/O x ns.
+    pub carried_in_ns: u64,
+    /// Time that the I/Os in flight at T ran beyond it, I/O x ns.
+    pub carried_out_ns: u64,
+    /// Longest time that a thread went without a submission, lead-in included.
     pub submission_gap_max: Nanos,
-    /// Longest time without any completion while I/Os were outstanding, to about 0.1 s; `None` where time is virtual.
+    /// Longest time without any completion while I/Os were outstanding, to about 0.1 s, lead-in included; `None` where
+    /// time is virtual.
     pub stall_max: Option<Nanos>,
-    /// First submission.
+    /// First submission, in the lead-in where there is one.
     pub first_submission: Option<Nanos>,
     /// Last submission.
     pub last_submission: Option<Nanos>,
     /// With a stated arrival rate: I/Os that were due in [0, T], those that could not be issued among them.
     pub offered_io_count: Option<u64>,
-    /// Fewest completions of any one thread within [0, T]; `None` where a lane stands for several threads.
+    /// Fewest completions of any one thread within (0, T]; `None` where a lane stands for several threads.
     pub thread_io_count_min: Option<u64>,
-    /// Most completions of any one thread within [0, T].
+    /// Most completions of any one thread within (0, T].
     pub thread_io_count_max: Option<u64>,
-    /// CPU time of the stimulus threads.
+    /// CPU time of the stimulus threads, lead-in included.
     pub cpu: Option<Nanos>,
-    /// The drive's counters at the start.
+    /// The drive's counters at the start of the lead-in.
     pub counters_before: Option<Counters>,
     /// The drive's counters at the end.
     pub counters_after: Option<Counters>,
     /// Why it ended.
     pub ended: Ended,
+}
+
+impl SeriesPoint {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.io_count += other.io_count;
+        self.bytes += other.bytes;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+    }
 }
 
 impl DirectionRecord {
@@ -119,10 +163,17 @@ impl DirectionRecord {
     }
 
     fn merge(&mut self, other: &Self) {
+        self.lead_in_io_count += other.lead_in_io_count;
+        self.lead_in_bytes += other.lead_in_bytes;
         self.window_io_count += other.window_io_count;
         self.window_bytes += other.window_bytes;
         self.tail_io_count += other.tail_io_count;
         self.tail_bytes += other.tail_bytes;
+        self.carried_in_io_count += other.carried_in_io_count;
+        self.carried_in_bytes += other.carried_in_bytes;
+        self.carried_in_latency_sum_ns += other.carried_in_latency_sum_ns;
+        self.failed_ns += other.failed_ns;
+        self.latency_io_count += other.latency_io_count;
         self.latency_sum_ns += other.latency_sum_ns;
         self.latency_min_ns = smallest(self.latency_min_ns, other.latency_min_ns);
         self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
@@ -131,20 +182,21 @@ impl DirectionRecord {
         }
         merge_sparse(&mut self.histogram, &other.histogram);
         merge_series(&mut self.series, &other.series);
-        self.intended = match (self.intended.take(), &other.intended) {
-            (Some(left), Some(right)) => Some(left.merged(right)),
-            (left, right) => left.or_else(|| right.clone()),
-        };
+        merge_latencies(&mut self.lead_in_latency, other.lead_in_latency.as_ref());
+        merge_latencies(&mut self.intended, other.intended.as_ref());
     }
 }
 
-impl LatencyRecord {
-    fn merged(mut self, other: &Self) -> Self {
-        self.sum_ns += other.sum_ns;
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
-        merge_sparse(&mut self.histogram, &other.histogram);
-        self
+fn merge_latencies(into: &mut Option<LatencyRecord>, from: Option<&LatencyRecord>) {
+    match (into.as_mut(), from) {
+        (Some(total), Some(other)) => {
+            total.sum_ns += other.sum_ns;
+            total.min_ns = total.min_ns.min(other.min_ns);
+            total.max_ns = total.max_ns.max(other.max_ns);
+            merge_sparse(&mut total.histogram, &other.histogram);
+        }
+        (None, other) => *into = other.cloned(),
+        (Some(_), None) => {}
     }
 }
 
@@ -154,6 +206,8 @@ impl StepRecord {
         self.read.merge(&other.read);
         self.write.merge(&other.write);
         self.outstanding_ns += other.outstanding_ns;
+        self.carried_in_ns += other.carried_in_ns;
+        self.carried_out_ns += other.carried_out_ns;
         self.submission_gap_max = self.submission_gap_max.max(other.submission_gap_max);
         self.first_submission = smallest(self.first_submission, other.first_submission);
         self.last_submission = self.last_submission.max(other.last_submission);
@@ -180,9 +234,6 @@ fn smallest<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {
 fn merge_series(into: &mut Vec<SeriesPoint>, from: &[SeriesPoint]) {
     into.resize(into.len().max(from.len()), SeriesPoint::default());
     for (point, other) in into.iter_mut().zip(from) {
-        point.io_count += other.io_count;
-        point.bytes += other.bytes;
-        point.latency_sum_ns += other.latency_sum_ns;
-        point.latency_max_ns = point.latency_max_ns.max(other.latency_max_ns);
+        point.add(other);
     }
 }

@@ -118,6 +118,11 @@ impl std::fmt::Display for ProgramError {
 }
 
 impl StepSpec {
+    /// Whether this step goes on with what `before` does: equal in all but its stop rule.
+    pub(crate) fn continues(&self, before: &Self) -> bool {
+        self.pattern == before.pattern && self.demand == before.demand && self.range == before.range
+    }
+
     /// Check the step against a drive and make its pattern ready.
     pub(crate) fn compile(&self, step: usize, info: DeviceInfo) -> Result<CompiledPattern, ProgramError> {
         let outstanding = self.demand.total();

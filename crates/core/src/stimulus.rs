@@ -11,10 +11,10 @@ use crate::active_range::ActiveRange;
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::lane::Lane;
-use crate::program::{LaneTotal, SharedProgram, SharedStep};
+use crate::program::{LaneTotal, Opening, SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
 use crate::silence::{Sign, SilenceWatch};
-use crate::step::{ProgramError, StepSpec};
+use crate::step::{Demand, ProgramError, StepSpec};
 
 /// How often the caller is asked whether to go on.
 const POLL: Duration = Duration::from_millis(50);
@@ -191,20 +191,31 @@ impl<D: Device + 'static> Stimulus<D> {
     fn share(&mut self, specs: &[StepSpec], limits: Limits, tap: Option<Tap>) -> Result<SharedProgram, ProgramError> {
         let mut data: Vec<DataPattern> = Vec::new();
         let mut steps = Vec::with_capacity(specs.len());
+        let (mut opening_count, mut immediate) = (0, Vec::new());
         for (index, spec) in specs.iter().enumerate() {
+            let before = index.checked_sub(1).map(|before| &specs[before]);
+            if before.is_none_or(|before| !spec.continues(before)) {
+                opening_count += 1;
+                immediate.push(before.is_none_or(|before| before.demand == Demand::IDLE));
+            }
             let data_index = data.iter().position(|known| *known == spec.pattern.data).unwrap_or_else(|| {
                 data.push(spec.pattern.data.clone());
                 data.len() - 1
             });
-            steps.push(self.share_step(index, spec, data_index as u32)?);
+            steps.push(self.share_step(index, spec, opening_count - 1, data_index as u32)?);
         }
+        let lane_count = self.lanes.len();
+        let works = |lane: &usize| steps.iter().any(|step: &SharedStep| step.slots(*lane, lane_count) > 0);
+        let worker_count = (0..lane_count).filter(works).count();
         let transfer = specs.iter().flat_map(|spec| &spec.pattern.sizes).map(|size| size.0).max().unwrap_or(0);
         Ok(SharedProgram {
+            openings: immediate.into_iter().map(|immediate| Opening::new(worker_count, immediate)).collect(),
             steps,
             data,
             transfer: Bytes(transfer),
-            lane_count: self.lanes.len(),
-            ready: Barrier::new(self.lanes.len()),
+            lane_count,
+            worker_count,
+            ready: Barrier::new(lane_count),
             prepare_failed: AtomicBool::new(false),
             start: AtomicU64::new(0),
             halt: AtomicU8::new(0),
@@ -217,12 +228,19 @@ impl<D: Device + 'static> Stimulus<D> {
         })
     }
 
-    fn share_step(&mut self, index: usize, spec: &StepSpec, data_index: u32) -> Result<SharedStep, ProgramError> {
+    fn share_step(
+        &mut self,
+        index: usize,
+        spec: &StepSpec,
+        opening: usize,
+        data_index: u32,
+    ) -> Result<SharedStep, ProgramError> {
         let pattern = spec.compile(index, self.info)?;
         let threads = u64::from(spec.demand.thread_count);
         let thread_cursors = (0..threads).map(|thread| AtomicU64::new(pattern.thread_start(thread, threads))).collect();
         Ok(SharedStep {
             pattern,
+            opening,
             demand: spec.demand,
             stop: spec.stop,
             data_index,
@@ -350,6 +368,10 @@ fn merge(results: impl Iterator<Item = LaneResult>) -> Result<Vec<StepRecord>, P
 #[cfg(test)]
 #[path = "stimulus_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "lead_in_tests.rs"]
+mod lead_in_tests;
 
 #[cfg(test)]
 #[path = "silence_tests.rs"]

@@ -14,7 +14,7 @@ from assay.profile import load_profile
 from assay.records import DriveIdentity, LoopSettings, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, MB, MIB, MILLISECOND_NS
-from assay.window import completed_count, effective_queue_depth, iops, mean_latency_ns
+from assay.window import effective_queue_depth, iops, mean_latency_ns, rate_count
 
 if TYPE_CHECKING:
     from assay.device.simulated import Card
@@ -167,6 +167,6 @@ class _Scaled:
 def _rate(record: StepRecord) -> float:
     """I/Os per second; by Little's law where too few completed to count them."""
     latency_ns = mean_latency_ns(record)
-    if completed_count(record) >= FEW or not latency_ns:
+    if rate_count(record) >= FEW or not latency_ns:
         return float(iops(record))
     return effective_queue_depth(record) / latency_ns * 1e9

@@ -12,6 +12,7 @@ from assay.pattern import cell_pattern, fill_pattern, leading_range
 from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB
+from assay.window import completed_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +67,7 @@ def run_simulator() -> SimulatorRun:
         program=_digest(repr((card, steps))),
         state=state,
         outcome=_digest(json.dumps([_virtual(record) for record in records], sort_keys=True)),
-        io_count=sum(
-            side.window_io_count + side.tail_io_count for record in records for side in (record.read, record.write)
-        ),
+        io_count=sum(map(completed_count, records)),
     )
 
 

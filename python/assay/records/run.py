@@ -15,7 +15,7 @@ from assay.records.settings import (
     LoopSettings,
     SaturationSettings,
 )
-from assay.records.stimulus import HistogramTable, StepRecord, TraceSummary
+from assay.records.stimulus import HistogramTable, SeriesTable, StepRecord, TraceSummary
 from assay.records.study import StudySettings
 from assay.records.watched import DriveRecord, HostRecord
 
@@ -81,8 +81,10 @@ class StoredProgram:
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     drive : what was seen of the drive from beside it, None for one that is simulated or a file.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
-    captured : reads the response times in ns of every completion of one step (from 0), block by block, where an
-    operating point kept them.
+    lead_in : the same of the I/Os that were issued before the windows of their steps opened, None where there are none.
+    series : completions per second, None where they were not read.
+    captured : reads the response times in ns of every I/O that one step (from 0) issued in its window, block by block,
+    where an operating point kept them.
     trace : what its captured completions say, None where they were not captured or not read.
     """
 
@@ -93,6 +95,8 @@ class StoredProgram:
     host: HostRecord | None = None
     drive: DriveRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
+    lead_in: HistogramTable | None = field(default=None, compare=False, repr=False)
+    series: SeriesTable | None = field(default=None, compare=False, repr=False)
     captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
     trace: TraceSummary | None = field(default=None, compare=False, repr=False)
 

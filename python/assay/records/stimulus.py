@@ -120,11 +120,15 @@ class StepSpec:
 class DirectionRecord:
     """Everything counted in one direction (read or write) of one step.
 
-    window_* : completions within [0, T]. tail_* : completions of this step's I/Os after T.
-    latency_ns_* : over window and tail; sum is exact, min and max are None where no I/O completed.
-    errors : failed or short I/Os by errno; they enter nothing else.
+    Own I/Os by where they completed: lead_in_* before the window opened, window_* within (0, T], tail_* after T.
+    carried_in_* : completions within (0, T] of I/Os that earlier, equal steps of the call issued; rates and series
+    count them, all else leaves them with the step that issued them.
+    latency_* : of the own I/Os that were issued within [0, T), wherever they completed; sum is exact, min and max are
+    None where there are none. lead_in_latency_* : the same of those issued before the window opened.
+    errors : failed or short I/Os by errno; they enter nothing else. failed_ns : the time that those of them took that
+    were issued within [0, T).
     histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
-    series_* : one value per second of the window.
+    series_* : one value per second of the window, for own completions and those carried in.
     intended_* : with a stated arrival rate, the same I/Os from when they were due, their wait to be issued included.
     """
 
@@ -132,6 +136,7 @@ class DirectionRecord:
     window_bytes: int
     tail_io_count: int
     tail_bytes: int
+    latency_io_count: int
     latency_ns_sum: int
     latency_ns_min: int | None
     latency_ns_max: int | None
@@ -145,6 +150,16 @@ class DirectionRecord:
     intended_ns_min: int | None = None
     intended_ns_max: int | None = None
     intended_histogram: tuple[tuple[int, int], ...] = ()
+    lead_in_io_count: int = 0
+    lead_in_bytes: int = 0
+    carried_in_io_count: int = 0
+    carried_in_bytes: int = 0
+    carried_in_latency_ns_sum: int = 0
+    failed_ns: int = 0
+    lead_in_latency_ns_sum: int | None = None
+    lead_in_latency_ns_min: int | None = None
+    lead_in_latency_ns_max: int | None = None
+    lead_in_histogram: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,20 +178,27 @@ class KernelCounters:
 class StepRecord:
     """What one step did.
 
-    span_ns : T, the length of the measured window.
-    start_ns : start on the device's monotonic clock. start_wall_ns : the same instant since the Unix epoch.
+    A step whose accesses, demand or range differ from those of the step before has a lead-in: its window opens when the
+    last I/O of that one is in, and lasts the full T from there. Equal steps in a row have none.
+
+    span_ns : T, the length of the window; 0 where the step ended before it opened, which leaves no value.
+    start_ns : where the window opened, on the device's monotonic clock. start_wall_ns : the same since the Unix epoch.
+    lead_in_ns : from the end of the step before to ``start_ns``.
     offered_io_count : with a stated arrival rate, I/Os that were due in [0, T], also those that could not be issued.
     outstanding_ns : time integral of the I/Os outstanding on the drive over [0, T] (unit: I/O x ns).
-    submission_gap_ns_max : longest time that a thread went without a submission.
-    stall_ns_max : longest time without any completion while I/Os were outstanding, to about 0.1 s; times in which the
-        host did not run are left out. None where time is virtual.
+    carried_in_ns, carried_out_ns : time that the I/Os in flight at 0 still had to run, and that those in flight at T
+        ran beyond it; outstanding_ns = latencies and failed_ns of both directions + carried_in_ns - carried_out_ns.
+    submission_gap_ns_max : longest time that a thread went without a submission, lead-in included.
+    stall_ns_max : longest time without any completion while I/Os were outstanding, to about 0.1 s, lead-in included;
+        times in which the host did not run are left out. None where time is virtual.
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
-    cpu_ns : host CPU time of the stimulus threads, None where it cannot be told.
-    counters_before, counters_after : at the step's two boundaries, None where the drive has none.
-    thread_io_count_min, thread_io_count_max : completions within [0, T] of the thread with the fewest and of that with
+    cpu_ns : host CPU time of the stimulus threads, lead-in included; None where it cannot be told.
+    counters_before, counters_after : before the lead-in and at T, None where the drive has none.
+    thread_io_count_min, thread_io_count_max : completions within (0, T] of the thread with the fewest and of that with
         the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
     drive_events : what the kernel's log said of the drive meanwhile, at most the 16 gravest, to about half a second.
-    ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors`` or ``hung``.
+    ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors``, ``hung``, ``late-boundary`` (a
+        thread had counted past an opening or an end before it learned of it) or ``clock`` (one ended before it began).
     """
 
     label: str
@@ -193,6 +215,9 @@ class StepRecord:
     counters_before: KernelCounters | None
     counters_after: KernelCounters | None
     ended: str
+    lead_in_ns: int = 0
+    carried_in_ns: int = 0
+    carried_out_ns: int = 0
     offered_io_count: int | None = None
     thread_io_count_min: int | None = None
     thread_io_count_max: int | None = None
@@ -211,6 +236,17 @@ class HistogramTable:
     write: NDArray[np.bool_]
     bucket: NDArray[np.uint64]
     count: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SeriesTable:
+    """Completions per second of a program's steps, as equally long columns.
+
+    step : index in the program. io_count : completions in one second of its window, in one direction.
+    """
+
+    step: NDArray[np.uint64]
+    io_count: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ def cell_tables(test: StoredTest) -> tuple[Table, ...]:
 
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
-            "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 2 %)",
+            "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 0.5 %)",
             lambda r: f"{effective_queue_depth(r):.2f}{'' if closed_or_held(r) else ' !'}",
         ),
         ("average response time (ms)", lambda r: milliseconds_label(mean_latency_ns(r))),

@@ -20,10 +20,10 @@ from assay.report.verdict import verdict_box, verdict_figure
 from assay.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.window import (
     POINT_SHARES,
-    completed_count,
     demand_label,
     demand_result,
     iops,
+    latency_count,
     max_latency_ns,
     percentiles,
     response_time,
@@ -215,7 +215,7 @@ def _times_box(run: PointRun, step: StepRecord) -> Box:
         ("ART (ms)", _ms(float(response_time(step)))),
         *nines,
         ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
-        ("I/Os", f"{completed_count(step):,}"),
+        ("I/Os", f"{latency_count(step):,}"),
         ("I/Os captured", _captured(run)),
         ("Percentiles from", origin),
     )

@@ -144,7 +144,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         )
     columns = (
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
-        "Steps that held TC x QD within 2 %", "Longest gap between programs (ms)", "Disturbed by the host",
+        "Steps that held TC x QD within 0.5 %", "Longest gap between programs (ms)", "Disturbed by the host",
     )  # fmt: skip
     counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
     notes = (counters, *_host_notes(tests))

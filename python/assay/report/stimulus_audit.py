@@ -26,6 +26,9 @@ _NAMES = {
     "transfer-sizes": ("Transfer sizes, off by", "size"),
     "captured-ios": ("Captured I/Os less completed", "count"),
     "lba-coverage": ("LBAs touched, less expected", "share"),
+    "balance": ("Outstanding time less that of the I/Os, ns", "count"),
+    "series-counts": ("Completions per second less those of windows", "count"),
+    "lead-in": ("Longest lead-in", "ms"),
     "queue-depth": ("Queue depth against TC x QD", "share"),
     "littles-law": ("Little's law against outstanding I/Os", "share"),
     "submission-gap": ("Longest time without a submission", "ms"),
@@ -33,12 +36,14 @@ _NAMES = {
     "program-gap": ("Gap between programs", "ms"),
     "thread-shares": ("Thread with the fewest, below the mean", "share"),
 }
-_OUTCOMES = {"pass": "pass", "mark": "MARK", "n/a": NOT_AVAILABLE}
+_OUTCOMES = {"pass": "pass", "mark": "MARK", "unknown": "unknown", "n/a": NOT_AVAILABLE}
 _NOTES = (
     """The worst step or program of each check is shown, with its figures; at most the bound passes. Counters of the
     kernel are exact over a program; at the boundary of a step they may differ by what is in flight.""",
     """Drawn shares (reads, sizes) are held against chance, in standard deviations (s.d.). Little's law: IOPS x mean
-    response time is the mean of outstanding I/Os; I/Os across a step's ends may explain a difference beyond 1 %.""",
+    response time is the mean of outstanding I/Os; unknown where 0.5 % of their time or more crosses its ends.""",
+    """Where a step differs from the one before, its window opens when the last I/O of that one is in (lead-in); one
+    above twice the mean response time before it and 5 % of the window keeps part of the change out of the rate.""",
     """A mark is no error of the drive: it says what stood between the numbers asked for and the I/Os that arrived.""",
 )
 

@@ -14,6 +14,7 @@ T = TypeVar("T")
 _TABLES = (
     "histogram",
     "intended_histogram",
+    "lead_in_histogram",
     "series_io_count",
     "series_bytes",
     "series_latency_ns_sum",

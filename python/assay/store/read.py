@@ -35,10 +35,10 @@ from assay.records import (
 from assay.store.codec import canonical, decode
 from assay.store.journal import Entry, read_journal, write_durably
 from assay.store.series import with_series
-from assay.store.tables import read_histograms
+from assay.store.tables import read_histograms, read_series
 from assay.store.trace_summary import trace_summary
 from assay.store.traces import TRACES, latency_reader, trace_name
-from assay.store.write import HISTOGRAMS, INTENDED, RUN_DOCUMENT, RUN_SCHEMA, SERIES
+from assay.store.write import HISTOGRAMS, INTENDED, LEAD_INS, RUN_DOCUMENT, RUN_SCHEMA, SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +142,8 @@ class _Test:
             steps=with_series(steps, self.tables[series[0]]) if series and data["phase"] == "variant" else steps,
             histograms=self._histograms(data, HISTOGRAMS),
             intended=self._histograms(data, INTENDED),
+            lead_in=self._histograms(data, LEAD_INS),
+            series=read_series(self.tables[series[0]]) if series else None,
             host=decode(HostRecord, data["host"], name="journal") if "host" in data else None,
             drive=decode(DriveRecord, data["drive"], name="journal") if "drive" in data else None,
         )
@@ -193,7 +195,7 @@ class _Traces:
         path = self.folder / TRACES / trace_name(self.taken, name, program.phase, program.index)
         if not path.exists() or not program.steps:
             return program
-        captured = latency_reader(path) if program.phase == "point" else None
+        captured = latency_reader(path, program.steps) if program.phase == "point" else None
         if self.capacity_bytes is None:
             return replace(program, captured=captured)
         found = trace_summary(path, step_count=len(program.steps), capacity_bytes=self.capacity_bytes)

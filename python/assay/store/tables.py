@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from assay.records import HistogramTable
+from assay.records import HistogramTable, SeriesTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +50,21 @@ def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
     if all(step.offered_io_count is None for step in steps):
         return None
     return _counts([[step.read.intended_histogram, step.write.intended_histogram] for step in steps])
+
+
+def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
+    """The same of the I/Os issued before the windows opened; None where there are none."""
+    found = [[step.read.lead_in_histogram, step.write.lead_in_histogram] for step in steps]
+    return _counts(found) if any(map(any, found)) else None
+
+
+def read_series(content: bytes) -> SeriesTable:
+    """The completions per second of a table that ``series_table`` wrote."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    table = pq.read_table(pa.BufferReader(content), columns=["step", "io_count"])
+    return SeriesTable(step=table["step"].to_numpy(), io_count=table["io_count"].to_numpy())
 
 
 def read_histograms(content: bytes) -> HistogramTable:

@@ -9,13 +9,13 @@ from assay.errors import StoreError
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.records import Phase
+    from assay.records import Phase, StepRecord
 
 TRACES = "traces"
 
@@ -30,19 +30,24 @@ def trace_name(taken: Counter[str], test: str, phase: Phase, index: int) -> str:
     return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
 
 
-def latency_reader(path: Path) -> Callable[[int], Iterator[NDArray[np.int64]]] | None:
-    """What reads the response times in ns of one step of a trace, block by block; None where there is no trace."""
-    return partial(_latencies, path) if path.exists() else None
+def latency_reader(path: Path, steps: Sequence[StepRecord]) -> Callable[[int], Iterator[NDArray[np.int64]]] | None:
+    """What reads the response times in ns of what one step issued in its window, block by block.
+
+    steps : of the program, in order. None where there is no trace.
+    """
+    return partial(_latencies, path, [step.start_ns for step in steps]) if path.exists() else None
 
 
-def _latencies(path: Path, step: int) -> Iterator[NDArray[np.int64]]:
+def _latencies(path: Path, opened_ns: Sequence[int], step: int) -> Iterator[NDArray[np.int64]]:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
-                rows = file.read_row_group(group, columns=["latency_ns", "step"])
-                yield rows["latency_ns"].to_numpy()[rows["step"].to_numpy() == step]
+                rows = file.read_row_group(group, columns=["at_ns", "latency_ns", "step"])
+                latency_ns = rows["latency_ns"].to_numpy()
+                issued_ns = rows["at_ns"].to_numpy() - latency_ns
+                yield latency_ns[(rows["step"].to_numpy() == step) & (issued_ns >= opened_ns[step])]
     except (OSError, pa.ArrowException) as error:
         raise StoreError(str(path), f"cannot be read ({error})", "the run is damaged; remove the trace") from None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.errors import FolderBusyError, StoreError
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.journal import Journal, write_durably
-from assay.store.tables import histogram_table, intended_table, series_table, warm_up
+from assay.store.tables import histogram_table, intended_table, lead_in_table, series_table, warm_up
 from assay.store.traces import TRACES, trace_name
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 RUN_DOCUMENT = "run.json"
 RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, INTENDED = "series", "histograms", "intended"
+SERIES, HISTOGRAMS, INTENDED, LEAD_INS = "series", "histograms", "intended", "lead-ins"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
@@ -195,9 +195,10 @@ class RunWriter:
             f"{SERIES}/{number:06}.parquet": series_table(steps),
             f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
         }
-        if (intended := intended_table(steps)) is not None:
-            (self.folder / INTENDED).mkdir(exist_ok=True)
-            tables[f"{INTENDED}/{number:06}.parquet"] = intended
+        for kind, table in ((INTENDED, intended_table(steps)), (LEAD_INS, lead_in_table(steps))):
+            if table is not None:
+                (self.folder / kind).mkdir(exist_ok=True)
+                tables[f"{kind}/{number:06}.parquet"] = table
         for name, content in tables.items():
             write_durably(self.folder / name, content)
         return {

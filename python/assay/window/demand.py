@@ -26,7 +26,7 @@ from assay.window.histogram import step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
 from assay.window.saturation import complete_samples, saturation_window, verdict_sample
 from assay.window.stall import void_reason
-from assay.window.step import completed_count, error_count, iops, response_time
+from assay.window.step import error_count, iops, latency_count, response_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,15 +240,17 @@ def by_total_oio(cells: Sequence[DemandCell]) -> tuple[tuple[int, float, float],
 
 
 def _cell(demand: Demand, steps: Sequence[StepRecord]) -> DemandCell:
-    completed = sum(completed_count(step) for step in steps)
-    summed = sum((response_time(step) * completed_count(step) for step in steps), Fraction(0))
+    completed = sum(latency_count(step) for step in steps)
+    summed = sum((response_time(step) * latency_count(step) for step in steps), Fraction(0))
     used = [step.cpu_ns for step in steps]
     known = [span for span in used if span is not None]
     return DemandCell(
         demand=demand,
         iops=sum((iops(step) for step in steps), Fraction(0)) / len(steps),
         average_ms=summed / max(completed, 1),
-        cpu_share=sum(known) / sum(step.span_ns for step in steps) if len(known) == len(used) else None,
+        cpu_share=sum(known) / sum(step.lead_in_ns + step.span_ns for step in steps)
+        if len(known) == len(used)
+        else None,
         completed=completed,
     )
 

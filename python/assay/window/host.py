@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.window.step import cell_label, completed_count, iops, mean_latency_ns
+from assay.window.step import cell_label, iops, latency_count, mean_latency_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ def _measured(run: StoredRun) -> Iterator[tuple[str, Demand, StepRecord]]:
         for program in test.programs:
             if program.phase != "precondition":
                 for place, record in enumerate(program.steps):
-                    if completed_count(record):
+                    if latency_count(record):
                         yield _name(test, program.phase, program.index, place), test.settings.demand, record
 
 

@@ -13,9 +13,9 @@ from assay.window.outcome import stored_error_count, verify_verdict, withheld_re
 from assay.window.stall import void_reason
 from assay.window.step import (
     cell_label,
-    completed_count,
     error_count,
     iops,
+    latency_count,
     max_latency_ns,
     response_time,
     throughput,
@@ -172,8 +172,8 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
 
 
 def _window_times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> WindowTimes:
-    completed = sum(completed_count(step) for step in steps)
-    summed = sum(response_time(step) * completed_count(step) for step in steps)
+    completed = sum(latency_count(step) for step in steps)
+    summed = sum(response_time(step) * latency_count(step) for step in steps)
     maxima = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
     return WindowTimes(
         iops=float(sum(iops(step) for step in steps) / len(steps)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.units import MILLISECOND_NS, SECOND_NS
 from assay.window.histogram import BEYOND_MIN, intended_times, merged, percentiles, step_times
-from assay.window.step import completed_count, max_latency_ns
+from assay.window.step import latency_count, max_latency_ns, rate_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def _window_programs(test: StoredTest, result: LoopResult) -> list[StoredProgram
 
 def _rate(steps: Sequence[StepRecord], demand: Demand) -> OfferedRate:
     offered = sum(_offered(step, demand) for step in steps)
-    completed = sum(step.read.window_io_count + step.write.window_io_count for step in steps)
+    completed = sum(rate_count(step) for step in steps)
     achieved = min(completed, offered)
     span = Fraction(max(sum(step.span_ns for step in steps), 1), SECOND_NS)
     in_flight = sum((Fraction(step.outstanding_ns, max(step.span_ns, 1)) for step in steps), Fraction(0))
@@ -149,7 +149,7 @@ def _placed(programs: list[list[ResponseTimes]], place: int) -> ResponseTimes | 
 
 def _times(steps: Sequence[StepRecord], service: ResponseTimes | None, intended: ResponseTimes | None) -> OpenLoopTimes:
     both = [direction for step in steps for direction in (step.read, step.write)]
-    count = sum(completed_count(step) for step in steps)
+    count = sum(latency_count(step) for step in steps)
     issued = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
     due = [largest for one in both if (largest := one.intended_ns_max) is not None]
     return OpenLoopTimes(

@@ -8,6 +8,7 @@ from assay.errors import VerificationError
 from assay.window.disturbed import host_reason
 from assay.window.run_checks import check_reason
 from assay.window.step import error_count
+from assay.window.stimulus_time import impossible_reason
 
 if TYPE_CHECKING:
     from assay.records import MeasurementWindow, StoredTest
@@ -30,7 +31,7 @@ def withheld_reason(test: StoredTest) -> str | None:
         return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
     if test.ended not in _REGULAR_ENDS:
         return "the test did not run to its end"
-    return host_reason(test) or check_reason(test)
+    return impossible_reason(test) or host_reason(test) or check_reason(test)
 
 
 def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:

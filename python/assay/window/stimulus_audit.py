@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.units import MIB
-from assay.window.step import error_count, issued_bytes
+from assay.window.step import error_count, issued_bytes, issued_count
 from assay.window.stimulus_asked import asked_steps
 from assay.window.stimulus_checks import (
     coverage,
-    littles_law,
     program_gaps,
-    queue_depth,
     read_share,
     step_gaps,
     submission_gaps,
@@ -19,6 +17,7 @@ from assay.window.stimulus_checks import (
     transfer_sizes,
 )
 from assay.window.stimulus_finding import AuditRow, Finding, audit_row
+from assay.window.stimulus_time import balance, lead_ins, littles_law, queue_depth, series_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +54,9 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[AuditRow, ...]:
         audit_row("read-share", read_share(steps)),
         audit_row("transfer-sizes", transfer_sizes(steps)),
         *coverage(steps),
+        audit_row("balance", balance(steps)),
+        audit_row("series-counts", series_counts(steps), "the per-second series are not stored or not read"),
+        audit_row("lead-in", lead_ins(steps), "no step differs from the one before it in its call"),
         audit_row("queue-depth", queue_depth(steps), "open loop: the drive decides how many are outstanding"),
         audit_row("littles-law", littles_law(steps)),
         audit_row("submission-gap", submission_gaps(steps), "open loop: arrivals decide"),
@@ -68,28 +70,22 @@ def _directions(record: StepRecord) -> tuple[DirectionRecord, DirectionRecord]:
     return record.read, record.write
 
 
-def _io_count(direction: DirectionRecord) -> int:
-    return direction.window_io_count + direction.tail_io_count
-
-
 def _failed(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Every I/O that was issued completed whole."""
     for one in steps:
         failed = error_count(one.record)
-        done = sum(map(_io_count, _directions(one.record)))
+        done = sum(map(issued_count, _directions(one.record)))
         detail = f"{done + failed:,} issued, {done:,} completed"
         yield Finding(where=one.where, found=failed, bound=0, detail=detail, weight=done)
 
 
 def _histogram_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """The response times that were counted are as many as the I/Os that completed."""
+    """The response times that were counted, in windows and lead-ins, are as many as the I/Os that completed."""
     for one in steps:
-        table = one.program.histograms
-        if table is None:
-            continue
-        for write, direction in enumerate(_directions(one.record)):
-            chosen = (table.step == one.place) & (table.write == bool(write))
-            counted, done = int(table.count[chosen].sum()), _io_count(direction)
+        tables = [table for table in (one.program.histograms, one.program.lead_in) if table is not None]
+        for write, direction in enumerate(_directions(one.record) if one.program.histograms else ()):
+            chosen = [table.count[(table.step == one.place) & (table.write == bool(write))] for table in tables]
+            counted, done = sum(int(counts.sum()) for counts in chosen), issued_count(direction)
             detail = f"{counted:,} response times of {done:,} I/Os"
             yield Finding(where=one.where, found=counted - done, bound=0, detail=detail, weight=done)
 
@@ -121,7 +117,7 @@ def _program_deltas(
         deltas = _deltas(program.steps[0], program.steps[-1])
         for write, name in enumerate(("reads", "writes") if deltas else ()):
             directions = [_directions(step)[write] for step in program.steps]
-            io_count, moved = sum(map(_io_count, directions)), sum(map(issued_bytes, directions))
+            io_count, moved = sum(map(issued_count, directions)), sum(map(issued_bytes, directions))
             counted = deltas[write] if deltas else (0, 0, 0)
             yield f"{program.phase} {program.index or ''}".strip(), name, io_count, moved, counted
 

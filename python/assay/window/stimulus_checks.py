@@ -1,4 +1,4 @@
-"""Checks of mix, sizes, coverage, depth and gaps. Shares are drawn per I/O, so they are held against chance."""
+"""Checks of mix, sizes, coverage and gaps. Shares are drawn per I/O, so they are held against chance."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from assay.units import MILLISECOND_NS, SECOND_NS
-from assay.window.step import completed_count, effective_queue_depth, iops, issued_bytes, max_latency_ns
+from assay.window.step import completed_count, issued_bytes, issued_count, max_latency_ns, rate_count
 from assay.window.stimulus_finding import AuditRow, Finding, audit_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import StepRecord, StoredProgram, TraceSummary
+    from assay.records import StoredProgram, TraceSummary
     from assay.window.stimulus_asked import AskedStep
 
 SIGMAS = 5.0
 """A drawn share may be so many standard deviations off: chance does that once in 1.7 million."""
-
-DEPTH_SHARE, LAW_SHARE = 0.02, 0.01
-"""Queue depth against TC x QD, and Little's law against the outstanding I/Os."""
 
 STALL_NS, STEP_GAP_NS, PROGRAM_GAP_NS = 10 * MILLISECOND_NS, MILLISECOND_NS, SECOND_NS
 """Beyond the longest response time: without a submission inside a step, between steps; between programs."""
@@ -38,7 +35,7 @@ def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     off, spread = 0.0, 0.0
     for one in steps:
         count, share = completed_count(one.record), one.read_share
-        reads = one.record.read.window_io_count + one.record.read.tail_io_count
+        reads = issued_count(one.record.read)
         detail = f"asked {share:.4%}, {reads:,} of {count:,}"
         variance = count * share * (1 - share)
         difference = reads - count * share
@@ -169,50 +166,6 @@ def _program_name(steps: Sequence[AskedStep]) -> str:
     return f"{program.phase} {program.index or ''}".strip()
 
 
-def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """Effective queue depth against TC x QD in a closed loop; preconditioning included.
-
-    Behind a step of another demand, what that one left over may be outstanding beside.
-    """
-    for before, one in pairwise((None, *steps)):
-        if one is None or one.demand.arrivals_per_s is not None or not one.record.span_ns:
-            continue
-        asked = one.demand.thread_count * one.demand.queue_depth
-        changed = before is not None and before.record is one.before and before.demand != one.demand
-        left = _tail_ns(one.before) / (asked * one.record.span_ns) if changed else 0.0
-        held = effective_queue_depth(one.record)
-        detail = f"{held:,.4g} of {asked:,} held"
-        yield Finding(where=one.where, found=held / asked - 1, bound=DEPTH_SHARE + left, detail=detail)
-
-
-def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """IOPS x mean latency against the time integral of the outstanding I/Os, both over [0, T].
-
-    Latencies of I/Os that end after T are whole in the mean, while only their part before T is in the integral, which
-    in turn holds what the step before left over. So much may they differ beyond 1 %.
-    """
-    for one in steps:
-        record, count = one.record, completed_count(one.record)
-        if not count or not record.outstanding_ns or not record.span_ns:
-            continue
-        total = record.read.latency_ns_sum + record.write.latency_ns_sum
-        law = float(iops(record)) * total / count / SECOND_NS
-        held = effective_queue_depth(record)
-        tails = _tail_count(record) / count + (_tail_ns(record) + _tail_ns(one.before)) / record.outstanding_ns
-        beyond = "" if abs(law / held - 1) <= LAW_SHARE else f"; I/Os across the step's ends explain {tails:.2%}"
-        detail = f"IOPS x mean latency {law:,.5g}, outstanding {held:,.5g}{beyond}"
-        yield Finding(where=one.where, found=law / held - 1, bound=LAW_SHARE + tails, detail=detail)
-
-
-def _tail_count(record: StepRecord) -> int:
-    return record.read.tail_io_count + record.write.tail_io_count
-
-
-def _tail_ns(record: StepRecord | None) -> int:
-    """The most time that I/Os of a step were outstanding after its end."""
-    return 0 if record is None else _tail_count(record) * (max_latency_ns(record) or 0)
-
-
 def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """A thread waits for its slots at most as long as the slowest I/O takes; more is the host's."""
     for one in steps:
@@ -247,7 +200,7 @@ def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """The thread with the fewest I/Os has at least half of the mean, once there are a hundred for each."""
     for one in steps:
         fewest, threads = one.record.thread_io_count_min, one.demand.thread_count
-        mean = (one.record.read.window_io_count + one.record.write.window_io_count) / threads
+        mean = rate_count(one.record) / threads
         if fewest is not None and threads > 1 and mean >= _LEAST_PER_THREAD:
             detail = f"{fewest:,} I/Os of the thread with the fewest, {mean:,.0f} in the mean"
             yield Finding(where=one.where, found=1 - fewest / mean, bound=0.5, detail=detail)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-AuditOutcome = Literal["pass", "mark", "n/a"]
+AuditOutcome = Literal["pass", "mark", "unknown", "n/a"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +16,7 @@ class Finding:
     """One figure held against its bound. where : step or program. found : at most ``bound`` in absolute value passes.
 
     detail : the figures behind it, as printed. weight : how much it rests on; among equals the heaviest is shown.
+    unknown : the figures cannot tell; ``detail`` says why.
     """
 
     where: str
@@ -23,6 +24,7 @@ class Finding:
     bound: float
     detail: str
     weight: float = 0
+    unknown: bool = False
 
     @property
     def marked(self) -> bool:
@@ -39,8 +41,9 @@ class Finding:
 class AuditRow:
     """One check of a whole test.
 
-    name : of the check. judged, marked : how many steps, programs or directions were judged, and lay beyond their
-    bound. found, bound, where, detail : of the worst of them; ``detail`` is the reason where nothing could be judged.
+    name : of the check. outcome : ``unknown`` where every finding is.
+    judged, marked : how many steps, programs or directions were judged, and lay beyond their bound.
+    found, bound, where, detail : of the worst of them; ``detail`` is the reason where nothing could be judged.
     """
 
     name: str
@@ -61,12 +64,13 @@ def audit_row(name: str, findings: Iterable[Finding], reason: str = "nothing was
     found = list(findings)
     if not found:
         return AuditRow(name=name, outcome="n/a", judged=0, marked=0, found=None, bound=None, where="", detail=reason)
-    worst = max(found, key=lambda one: one.severity)
-    marked = sum(one.marked for one in found)
+    judged = [one for one in found if not one.unknown]
+    worst = max(judged or found, key=lambda one: one.severity)
+    marked = sum(one.marked for one in judged)
     return AuditRow(
         name=name,
-        outcome="mark" if marked else "pass",
-        judged=len(found),
+        outcome="mark" if marked else "pass" if judged else "unknown",
+        judged=len(judged),
         marked=marked,
         found=worst.found,
         bound=worst.bound,

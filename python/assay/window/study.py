@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
 from assay.window.outcome import stored_error_count, withheld_reason
-from assay.window.step import error_count, iops, max_latency_ns, response_time, throughput
+from assay.window.step import error_count, iops, max_latency_ns, rate_bytes, rate_count, response_time, throughput
 from assay.window.study_readings import (
     Change,
     Proposal,
@@ -186,11 +186,11 @@ def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> Stag
     last = found[-max(round(len(found) * share), 1) :]
     span_ns = sum(record.span_ns for record in last)
     sides = [side for record in last for side in (record.read, record.write)]
-    completed = sum(side.window_io_count + side.tail_io_count for side in sides)
+    completed = sum(side.latency_io_count for side in sides)
     largest = [max_latency_ns(record) for record in last]
     return StageValues(
-        iops=sum(side.window_io_count for side in sides) * SECOND_NS / span_ns,
-        mb_per_s=sum(side.window_bytes for side in sides) * SECOND_NS / span_ns / MB,
+        iops=sum(map(rate_count, last)) * SECOND_NS / span_ns,
+        mb_per_s=sum(map(rate_bytes, last)) * SECOND_NS / span_ns / MB,
         response_ms=sum(side.latency_ns_sum for side in sides) / max(completed, 1) / MILLISECOND_NS,
         largest_ms=_milliseconds(max((one for one in largest if one is not None), default=None)),
         outstanding=sum(record.outstanding_ns for record in last) / span_ns,

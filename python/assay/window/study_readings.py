@@ -7,7 +7,7 @@ from statistics import fmean, median, pstdev
 from typing import TYPE_CHECKING
 
 from assay.units import MB, MINUTE_NS, SECOND_NS
-from assay.window.step import throughput
+from assay.window.step import rate_bytes, throughput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,5 +134,5 @@ def proposal_of(cells: Sequence[tuple[Demand, float, float]]) -> Proposal | None
 
 
 def _mean(records: Sequence[StepRecord]) -> float:
-    moved = sum(side.window_bytes for record in records for side in (record.read, record.write))
+    moved = sum(map(rate_bytes, records))
     return moved * SECOND_NS / max(sum(record.span_ns for record in records), 1) / MB

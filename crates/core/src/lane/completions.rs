@@ -1,0 +1,129 @@
+//! What becomes of a completion: in the window that is open now, or across the ends of one.
+
+use crate::capture::Captured;
+use crate::contract::{Completion, Device, Errno, Nanos};
+use crate::lane::LaneRun;
+use crate::lane_step::Flight;
+use crate::program::SharedStep;
+use crate::record::Ended;
+
+impl<D: Device> LaneRun<'_, D> {
+    /// Count the completions up to the step's end; later ones are left for the next step.
+    pub(super) fn take_completions(&mut self, index: usize, step: &SharedStep) {
+        while let Some(completion) = self.lane.completions.get(self.taken) {
+            // Fixed by the completion before, where that one opened the window.
+            if completion.at > step.end() {
+                return;
+            }
+            let completion = *completion;
+            self.taken += 1;
+            self.take(&completion, index);
+        }
+    }
+
+    /// `running`: index of the step that runs, or after the last step its own.
+    #[inline]
+    pub(super) fn take(&mut self, completion: &Completion, running: usize) {
+        let at = completion.at;
+        let flight = self.lane.flights[completion.slot as usize];
+        self.outstanding -= 1;
+        self.lane.flights[completion.slot as usize].outstanding = false;
+        self.lane.free.push(completion.slot);
+        self.steps[flight.step].in_flight -= 1;
+        if flight.submitted < self.opened || at < flight.submitted {
+            self.take_crossing(&flight, completion, running);
+        } else {
+            // Submitted in the window that is open now.
+            self.inside_ns += at.0 - flight.submitted.0;
+            match completion.result {
+                Ok(bytes) if bytes == flight.length => self.count(&flight, at),
+                result => self.count_error(&flight, result.err().unwrap_or(Errno::SHORT_TRANSFER), at),
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, flight: &Flight, at: Nanos) {
+        self.count_total(flight, at);
+        let step = &mut self.steps[flight.step];
+        let tally = step.tally.as_mut().expect("a step keeps its tally until its last I/O is in");
+        tally.count(&flight.completed(at), self.opened);
+    }
+
+    #[inline]
+    fn count_total(&mut self, flight: &Flight, at: Nanos) {
+        self.io_count += 1;
+        self.latency_sum_ns += at.0 - flight.submitted.0;
+        if let Some(tap) = &mut self.tap {
+            tap.take(captured(flight, at));
+        }
+    }
+
+    /// An I/O that was not submitted in the window that is open now: of the lead-in, or of an earlier step.
+    #[cold]
+    fn take_crossing(&mut self, flight: &Flight, completion: &Completion, running: usize) {
+        let at = completion.at;
+        if at < flight.submitted {
+            self.program.halt(Ended::Clock);
+            return;
+        }
+        self.carry(flight, at);
+        match completion.result {
+            Ok(bytes) if bytes == flight.length => {
+                self.count_total(flight, at);
+                self.count_crossing(flight, at, running);
+            }
+            result => self.count_error(flight, result.err().unwrap_or(Errno::SHORT_TRANSFER), at),
+        }
+        self.seal_if_done(flight.step);
+        self.come_in(flight, at, running);
+    }
+
+    /// The times that an I/O spent on both sides of each boundary that it crossed.
+    pub(super) fn carry(&mut self, flight: &Flight, at: Nanos) {
+        self.inside_ns += at.0.saturating_sub(flight.submitted.max(self.opened).0);
+        for step in &mut self.steps[flight.step..] {
+            step.carry(flight.submitted, at);
+        }
+    }
+
+    fn count_crossing(&mut self, flight: &Flight, at: Nanos, running: usize) {
+        let io = flight.completed(at);
+        self.steps[flight.step].count_crossing(&io, flight.submitted);
+        let equal = self.program.steps[flight.step].opening == self.program.steps[running].opening;
+        if flight.step < running && equal && at > self.opened {
+            self.steps[running].count_carried_in(&io);
+        }
+    }
+
+    /// The last I/O of all steps before an opening lets the window open.
+    fn come_in(&mut self, flight: &Flight, at: Nanos, running: usize) {
+        let opening = self.program.steps[running].opening;
+        if self.earlier > 0 && self.program.steps[flight.step].opening < opening {
+            self.earlier -= 1;
+            if self.earlier == 0 {
+                self.program.drained(opening, at, || self.lane.device.now());
+                if self.program.worker_count == 1 {
+                    self.open_window(running);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn count_error(&mut self, flight: &Flight, errno: Errno, at: Nanos) {
+        self.steps[flight.step].count_error(flight, errno, at);
+        self.program.count_error();
+    }
+}
+
+fn captured(flight: &Flight, at: Nanos) -> Captured {
+    Captured {
+        at,
+        latency: at - flight.submitted,
+        offset: flight.offset,
+        length: flight.length.0 as u32,
+        step: flight.step as u32,
+        direction: flight.direction,
+    }
+}

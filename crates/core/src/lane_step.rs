@@ -1,0 +1,176 @@
+//! One step as one lane sees it: what of an I/O belongs to its lead-in, its window and its tail.
+//!
+//! ```text
+//!            step before          this step                      next step
+//! -------------------------|----------------------------------|--------------
+//!                          begin        opened               end
+//!                          |<- lead-in ->|<-- window, T ----->|<- tail
+//!   I/O of the step before  ------------x
+//!   own, lead-in latency         ----x
+//!   own, counts in the rate        -----------x
+//!   own, latency and rate                 -----------x
+//!   own, latency only                               ----------------x
+//! ```
+
+use crate::arrival::Arrivals;
+use crate::contract::{Bytes, Direction, Errno, Nanos};
+use crate::record::{Ended, StepRecord};
+use crate::tally::{Completed, Place, Tally};
+
+/// An I/O from its submission on.
+#[derive(Clone, Copy)]
+pub(crate) struct Flight {
+    pub(crate) outstanding: bool,
+    pub(crate) step: usize,
+    pub(crate) direction: Direction,
+    pub(crate) submitted: Nanos,
+    pub(crate) due: Option<Nanos>,
+    pub(crate) offset: Bytes,
+    pub(crate) length: Bytes,
+}
+
+impl Flight {
+    /// A slot that nothing was submitted in yet.
+    pub(crate) const NONE: Self = Self {
+        outstanding: false,
+        step: 0,
+        direction: Direction::Read,
+        submitted: Nanos(0),
+        due: None,
+        offset: Bytes(0),
+        length: Bytes(0),
+    };
+
+    #[inline]
+    pub(crate) fn completed(&self, at: Nanos) -> Completed {
+        Completed {
+            direction: self.direction,
+            at,
+            latency: at - self.submitted,
+            intended: self.due.map(|due| at - due),
+            bytes: self.length,
+        }
+    }
+}
+
+/// A step as a lane sees it.
+pub(crate) struct LaneStep {
+    pub(crate) record: StepRecord,
+    pub(crate) tally: Option<Tally>,
+    /// When its I/Os are due, where it states a rate and its window is open.
+    pub(crate) arrivals: Option<Arrivals>,
+    pub(crate) in_flight: u32,
+    pub(crate) begin: Nanos,
+    /// [`Nanos::NEVER`] while the window is not open, and for good where the step ended in its lead-in.
+    pub(crate) opened: Nanos,
+    /// [`Nanos::NEVER`] until the step is closed.
+    pub(crate) end: Nanos,
+}
+
+impl LaneStep {
+    pub(crate) fn new(begin: Nanos, tally: Tally, record: StepRecord) -> Self {
+        Self {
+            record,
+            tally: Some(tally),
+            arrivals: None,
+            in_flight: 0,
+            begin,
+            opened: Nanos::NEVER,
+            end: Nanos::NEVER,
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.end != Nanos::NEVER
+    }
+
+    /// Fix start, lead-in and span. An opening that comes only with the end is none.
+    pub(crate) fn close(&mut self, end: Nanos) {
+        if self.opened >= end {
+            self.opened = Nanos::NEVER;
+        }
+        let start = self.opened.min(end);
+        self.end = end;
+        self.record.start = start;
+        self.record.lead_in = start - self.begin;
+        self.record.start_wall += self.record.lead_in;
+        self.record.span = end - start;
+    }
+
+    /// Count an own I/O that was submitted or completed outside of the window.
+    pub(crate) fn count_crossing(&mut self, io: &Completed, submitted: Nanos) {
+        let (place, in_window) = (self.place(io.at), self.holds(submitted));
+        let (opened, tally) = (self.opened, self.tally());
+        tally.count_crossing(io, place, in_window);
+        if place == Place::Window {
+            tally.count_in_series(io, opened);
+        }
+    }
+
+    /// Count a completion in this window of an I/O of an earlier, equal step.
+    pub(crate) fn count_carried_in(&mut self, io: &Completed) {
+        let (opened, tally) = (self.opened, self.tally());
+        tally.count_carried_in(io);
+        tally.count_in_series(io, opened);
+    }
+
+    pub(crate) fn count_error(&mut self, flight: &Flight, errno: Errno, at: Nanos) {
+        let in_window = self.holds(flight.submitted);
+        let latency = Nanos(at.0.saturating_sub(flight.submitted.0));
+        self.tally().count_error(flight.direction, errno, in_window, latency);
+    }
+
+    /// Add the time that an I/O in flight at this window's opening or end ran from there on.
+    pub(crate) fn carry(&mut self, submitted: Nanos, at: Nanos) {
+        if self.opened == Nanos::NEVER {
+            return;
+        }
+        if submitted < self.opened {
+            self.record.carried_in_ns += at.0.saturating_sub(self.opened.0);
+        }
+        if submitted < self.end {
+            self.record.carried_out_ns += at.0.saturating_sub(self.end.0);
+        }
+    }
+
+    /// Give the tally back once the step is closed and its last I/O is in. `threads` that the lane stands for.
+    pub(crate) fn seal_if_done(&mut self, threads: u32) -> Option<Tally> {
+        if !self.is_closed() || self.in_flight > 0 {
+            return None;
+        }
+        let mut tally = self.tally.take()?;
+        let record = &mut self.record;
+        tally.seal(record);
+        if threads == 1 {
+            let sides = [&record.read, &record.write];
+            let io_count = sides.iter().map(|side| side.window_io_count + side.carried_in_io_count).sum();
+            record.thread_io_count_min = Some(io_count);
+            record.thread_io_count_max = Some(io_count);
+        }
+        Some(tally)
+    }
+
+    /// Note why the program ended, where this step still had I/Os outstanding or was the last.
+    pub(crate) fn note_end(&mut self, halted: Option<Ended>) {
+        self.record.ended = self.record.ended.max(halted.unwrap_or_default());
+    }
+
+    fn place(&self, at: Nanos) -> Place {
+        if at <= self.opened {
+            Place::LeadIn
+        } else if at <= self.end {
+            Place::Window
+        } else {
+            Place::Tail
+        }
+    }
+
+    /// Whether an own I/O was submitted in the window.
+    fn holds(&self, submitted: Nanos) -> bool {
+        submitted >= self.opened
+    }
+
+    fn tally(&mut self) -> &mut Tally {
+        self.tally.as_mut().expect("a step keeps its tally until its last I/O is in")
+    }
+}

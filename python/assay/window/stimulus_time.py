@@ -1,0 +1,141 @@
+"""Checks of the time that I/Os spent on the drive: exact sums, queue depth, Little's law, and how windows opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.units import MILLISECOND_NS, SECOND_NS
+from assay.window.step import (
+    effective_queue_depth,
+    iops,
+    latency_count,
+    lead_in_latency_ns_max,
+    max_latency_ns,
+    mean_latency_ns,
+    rate_count,
+)
+from assay.window.stimulus_finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.records import StepRecord, StoredTest
+    from assay.window.stimulus_asked import AskedStep
+
+DEPTH_SHARE, LAW_SHARE = 0.005, 0.005
+"""Queue depth against TC x QD, and Little's law against the outstanding I/Os."""
+CROSSING_SHARE = 0.005
+"""With more of the outstanding time than this across the ends of a window, Little's law cannot be judged."""
+LEAD_IN_SHARE, LEAD_IN_RESPONSES = 0.05, 2
+"""A lead-in longer than both this share of T and so many mean response times of the step before is marked."""
+
+
+def imbalance_ns(record: StepRecord) -> int:
+    """What the time integral of the outstanding I/Os has more than the times of those I/Os; zero for a true record.
+
+    integral = latencies and failed I/Os of the window + what was carried in - what was carried out (I/O x ns).
+    Worked: 4 I/Os of 1 ms each, one of them with 0.4 ms beyond T, and an integral of 3.6 ms -> 0.
+    """
+    spent = sum(side.latency_ns_sum + side.failed_ns for side in (record.read, record.write))
+    return record.outstanding_ns - (spent + record.carried_in_ns - record.carried_out_ns)
+
+
+def impossible_reason(test: StoredTest) -> str | None:
+    """Why a test's records cannot be true: the first step whose sums contradict each other, or None.
+
+    Worked: latencies of a step divided by ten -> ``"the times of the I/Os in RND 4KiB 0/100 contradict each other"``.
+    """
+    steps = (step for program in test.programs for step in program.steps if _is_whole(step))
+    found = next((step for step in steps if imbalance_ns(step)), None)
+    return None if found is None else f"the times of the I/Os in {found.label} contradict each other"
+
+
+def _is_whole(record: StepRecord) -> bool:
+    # Where a run was cut short, its threads may not have stopped at one instant.
+    return record.ended == "stop-rule"
+
+
+def balance(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """The exact sum of ``imbalance_ns``, failed I/Os included."""
+    for one in steps:
+        if _is_whole(one.record):
+            record = one.record
+            ends = f"carried in {_ms(record.carried_in_ns)}, out {_ms(record.carried_out_ns)}"
+            detail = f"outstanding {_ms(record.outstanding_ns)}, {ends}"
+            off, weight = imbalance_ns(record), record.outstanding_ns
+            yield Finding(where=one.where, found=off, bound=0, detail=detail, weight=weight)
+
+
+def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """The per-second series hold as many completions as the window, where they were read."""
+    for one in steps:
+        table = one.program.series
+        if table is not None:
+            counted, done = int(table.io_count[table.step == one.place].sum()), rate_count(one.record)
+            detail = f"{counted:,} in the series, {done:,} in the window"
+            yield Finding(where=one.where, found=counted - done, bound=0, detail=detail, weight=done)
+
+
+def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Effective queue depth against TC x QD in a closed loop; preconditioning included."""
+    for one in steps:
+        if one.demand.arrivals_per_s is None and one.record.span_ns:
+            asked = one.demand.thread_count * one.demand.queue_depth
+            held = effective_queue_depth(one.record)
+            detail = f"{held:,.5g} of {asked:,} held"
+            yield Finding(where=one.where, found=held / asked - 1, bound=DEPTH_SHARE, detail=detail)
+
+
+def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """IOPS x mean response time against the outstanding I/Os, where few of them cross the ends of the window."""
+    for one in steps:
+        record = one.record
+        if not record.outstanding_ns or not record.span_ns:
+            continue
+        crossing = (record.carried_in_ns + record.carried_out_ns) / record.outstanding_ns
+        law = float(iops(record)) * (mean_latency_ns(record) or 0.0) / SECOND_NS
+        held = effective_queue_depth(record)
+        detail = f"IOPS x mean response time {law:,.5g}, outstanding {held:,.5g}"
+        if crossing >= CROSSING_SHARE:
+            count = latency_count(record)
+            detail = f"{detail}; {count:,} I/Os, {crossing:.2%} of the time cross the ends"
+        yield Finding(
+            where=one.where,
+            found=law / held - 1,
+            bound=LAW_SHARE,
+            detail=detail,
+            weight=record.outstanding_ns,
+            unknown=crossing >= CROSSING_SHARE,
+        )
+
+
+def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """How long a window waited for the I/Os of the step before; beyond the bound, it misses part of the change."""
+    for one in steps:
+        record, before = one.record, one.before
+        if record.lead_in_ns and before is not None and record.span_ns:
+            bound = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * (mean_latency_ns(before) or 0.0))
+            detail = f"{_ms(record.lead_in_ns)} before a window of {_ms(record.span_ns)}{_larger(record)}"
+            yield Finding(where=one.where, found=record.lead_in_ns, bound=bound, detail=detail)
+
+
+def _larger(record: StepRecord) -> str:
+    """The lead-in's largest response time where it exceeds the window's."""
+    before, inside = lead_in_latency_ns_max(record) or 0, max_latency_ns(record) or 0
+    return f"; its largest response time {_ms(before)} exceeds the window's {_ms(inside)}" if before > inside else ""
+
+
+def short_windows(steps: Sequence[AskedStep]) -> dict[str, int]:
+    """Windows with fewer completions than I/Os outstanding, by name, with their completions.
+
+    Worked: 20 completions in a window of 0.06 s with 32 outstanding -> ``{"round 1, RND 4KiB 0/100": 20}``.
+    """
+    return {
+        one.where: rate_count(one.record)
+        for one in steps
+        if _is_whole(one.record) and not one.fill and rate_count(one.record) < effective_queue_depth(one.record)
+    }
+
+
+def _ms(time_ns: float) -> str:
+    return f"{time_ns / MILLISECOND_NS:,.3f} ms"
