@@ -11,12 +11,8 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from assay.device.sysfs import whole_disks
-
-if TYPE_CHECKING:
-    from assay.device.sysfs import Disk
+from assay.device.sysfs import SYSFS, Disk
 
 # Linux ``LOOP_GET_STATUS64``: ``struct loop_info64`` begins with lo_device, lo_inode and lo_rdevice.
 _STATUS, _STATUS_BYTES = 0x4C05, 232
@@ -62,7 +58,8 @@ def loop_status(disk: Disk) -> Backing | None:
 
 def loops() -> list[tuple[str, Backing]]:
     """Every loop device that is set up, by name, and what it lies on."""
-    return [(disk.name, backing) for disk in whole_disks() if (backing := loop_status(disk))]
+    disks = [Disk(path.name, path) for path in sorted((SYSFS / "block").glob("loop*"))]
+    return [(disk.name, backing) for disk in disks if (backing := loop_status(disk))]
 
 
 def _asked(disk: Disk) -> tuple[int, int, int] | None:

@@ -28,7 +28,8 @@ class Disk:
 
     def partitions(self) -> list[Disk]:
         """The partitions of the disk."""
-        return [Disk(path.name, path) for path in sorted(self.folder.glob("*/")) if (path / "partition").exists()]
+        found = sorted(self.folder.glob(f"{self.folder.name}*/"))
+        return [Disk(path.name, path) for path in found if (path / "partition").exists()]
 
     def holders(self) -> list[str]:
         """Names of the devices built upon this one (device mapper, MD and the like)."""
