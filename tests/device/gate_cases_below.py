@@ -146,7 +146,7 @@ def on_a_file_that_cannot_be_told_from_others(stage: Stage) -> Case:
     drive = stage.drive()
     stage.patch.setattr(loop, "_asked", lambda _: None)
     stage.patch.setattr(loop, "_found", lambda _: None)
-    return Case(drive, {"file-known": "which cannot be told from other files"})
+    return Case(drive, {"known": "which cannot be told from other files"})
 
 
 def on_a_file_that_a_process_writes(stage: Stage) -> Case:

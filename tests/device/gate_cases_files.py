@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.device.gate import files, levels, processes
+from assay.device.gate import files, processes
 from assay.device.identity import identify
 from conftest import command
 from gate_stage import SIZE_BYTES, Case
@@ -71,12 +71,6 @@ def file_beneath_a_loop_by_a_name_that_is_gone(stage: Stage) -> Case:
     node = stage.loop_upon(str(other))
     other.unlink()
     return Case(target, {"file-loops": f"backs {Path(node).name}", "file-writers": "somebody who cannot be seen"})
-
-
-def file_that_cannot_be_told_from_others(stage: Stage) -> Case:
-    real = levels.File
-    stage.patch.setattr(levels, "File", lambda path, device, _: real(path, device, 0))
-    return Case(stage.file(), {"file-known": "cannot be told from other files"})
 
 
 def file_that_a_process_writes(stage: Stage) -> Case:
@@ -154,7 +148,6 @@ FILE_CASES = [
     file_that_is_swapped_to,
     file_beneath_a_loop,
     file_beneath_a_loop_by_a_name_that_is_gone,
-    file_that_cannot_be_told_from_others,
     file_that_a_process_writes,
     file_that_a_hidden_process_writes,
     file_that_is_written_where_leases_are_unknown,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import make_plan, plan_options
+from assay.cli.options import make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import display
 from assay.errors import InterruptedRunError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @plan_options
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
-@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
 @click.option(
     "--max-drive-writes",

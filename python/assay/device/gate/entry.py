@@ -10,7 +10,7 @@ from assay.device.gate import claim, confirm, contents, facts, files, holders, p
 from assay.device.gate.facts import DRIVE_WRITES_MAX, Request
 from assay.device.gate.levels import DiskLevel, FileLevel, levels, levels_below
 from assay.device.sysfs import disk_at, readable
-from assay.errors import DriveBusyError, ReadOnlyError
+from assay.errors import DriveBusyError, IdentityError, ReadOnlyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 # level that a drive stands on, those of processes only where no other has spoken.
 USERS: dict[str, Callable[[DiskLevel], list[str]]] = {
     "system": system.running_system,
-    "run-folder": system.run_folder,
     "mounts": holders.mounted,
     "swap": holders.swapped,
     "btrfs": holders.btrfs_members,
     "md": holders.md_arrays,
     "holders": holders.held,
     "loops": holders.stacked_loops,
+    "run-folder": system.run_folder,
 }
 FILE_USERS: dict[str, Callable[[FileLevel], list[str]]] = {
-    "file-known": files.unknown,
     "file-system": files.of_system,
     "file-places": files.of_places,
-    "file-kept": files.kept,
     "file-swap": files.swapped,
     "file-loops": files.backing,
+    "file-kept": files.kept,
 }
 FILE_PROCESSES: dict[str, Callable[[FileLevel], list[str]]] = {
     "file-writers": processes.writers,
     "file-maps": processes.mappers,
 }
 WISHES: dict[str, Callable[[Request], None]] = {
+    "known": facts.refuse_unknown,
     "zoned": facts.refuse_zoned,
     "size": facts.refuse_small,
     "twins": facts.refuse_twins,
@@ -212,4 +212,7 @@ def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
 
 def _unfit(identity: DriveIdentity) -> tuple[str, ...]:
     disk = disk_at(identity.path)
-    return tuple(facts.zoned(disk)) if disk else ()
+    try:
+        return (*facts.unknown_below(identity), *facts.zoned(disk)) if disk else ()
+    except IdentityError as error:
+        return (error.reason,)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.device.gate.levels import FileLevel, levels_below
 from assay.device.heat import too_hot
 from assay.device.identity import disk_identity, file_id, twins
 from assay.device.sysfs import Disk, disk_at, disk_of
@@ -52,6 +53,18 @@ class Request:
     drive_writes_max: float = DRIVE_WRITES_MAX
     kept: tuple[Path, ...] = ()
     shown_file_id: str | None = None
+
+
+def unknown_below(identity: DriveIdentity) -> list[str]:
+    """What a drive stands on that cannot be told from other files; then nobody knows who uses it."""
+    levels = (level for level in levels_below(identity) if isinstance(level, FileLevel) and not level.file.inode)
+    return [level.told("cannot be told from other files") for level in levels]
+
+
+def refuse_unknown(request: Request) -> None:
+    """Raise IdentityError where the drive stands on a file that cannot be told from others."""
+    for reason in unknown_below(request.identity):
+        raise IdentityError(request.identity.path, reason, "run as root")
 
 
 def zoned(disk: Disk) -> list[str]:

@@ -24,11 +24,6 @@ FREE_PLACES = ("/dev/shm", "/run/media")  # noqa: S108 - named to be let in
 """Folders within them whose files belong to users."""
 
 
-def unknown(level: FileLevel) -> list[str]:
-    """Whether it cannot be told from other files; then nobody knows who uses it."""
-    return [] if level.file.inode else ["cannot be told from other files: its path leads nowhere"]
-
-
 def of_system(level: FileLevel) -> list[str]:
     """Whether it belongs to the interpreter, its packages or the tool."""
     real = Path(os.path.realpath(level.file.path))
