@@ -67,12 +67,13 @@ def main(options: list[str]) -> int:
 
 def run_tests(kernel: Kernel, options: list[str]) -> dict[str, Outcome]:
     """What the guest's tasks said: ``root``, ``tests``, and in ``junit`` the results as XML."""
-    content = Content(modules=[*host_root.MODULES, *emulated.MODULES, "dm_mod"])
+    content = Content(modules=[*host_root.MODULES, *emulated.MODULES, "dm_mod", "loop"])
     pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=240", "--junitxml=/run/junit.xml"]
     environment = {
         "ASSAY_EMULATED_DRIVES": "1",
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/run",
+        "PYTHONPATH": str(ROOT / "python"),
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
     }

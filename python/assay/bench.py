@@ -57,12 +57,14 @@ class Answers:
     confirmation : the drive's full identity, typed or given. signatures : types whose destruction is acknowledged.
     drive_writes_max : how often the run may write the whole drive.
     all_namespaces : number of namespaces of its controller, if a purge may destroy all of them.
+    shown_file_id : the ``file_id`` of a file target when it was shown for confirmation.
     """
 
     confirmation: str | None = None
     signatures: frozenset[str] = frozenset()
     drive_writes_max: float = DRIVE_WRITES_MAX
     all_namespaces: int | None = None
+    shown_file_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,6 +292,7 @@ def hold_drive(
             written_bytes=written_bytes,
             drive_writes_max=answers.drive_writes_max,
             kept=kept,
+            shown_file_id=answers.shown_file_id,
         ) as held,
         merging_off(drive) as queue,
         _descriptor(held, io_path, transfer_bytes_max) as descriptor,

@@ -189,4 +189,5 @@ class InterruptedRunError(AssayError):
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """The text on one line; what a terminal could obey is made visible, since names and paths may be anybody's."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in " ".join(text.split()))

@@ -1,7 +1,8 @@
 """Random topologies of loop devices against the gate, and bookkeeping of its own that says what is right.
 
-A trial attaches three images to loop devices, uses some of them (mounts, swap, loops upon them), chooses one, changes
-something between choice and start, and asks the gate for it. What the gate opened is told by the inode of the image
+A trial attaches three images to loop devices, uses some of them (mounts, swap, loops upon them, users that are hidden
+behind a deleted name), chooses one, or the top of a stack of loop devices upon it, changes something between choice
+and start, and asks the gate for it. What the gate opened is told by the inode of the image at the bottom of what is
 behind the descriptor; what it should have done follows from what the trial itself set up, not from the system.
 """
 
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 IMAGE_BYTES = 4 * MIB
 DISKS = 3
-LOOPS = DISKS + 2
+STOREYS = 2
+SPARE = DISKS
+LATE_SPARE = DISKS + 1
+FIRST_STOREY = DISKS + 2
+LOOPS = FIRST_STOREY + STOREYS
 _CONFIGURE, _CLEAR, _STATUS = 0x4C0A, 0x4C01, 0x4C05
 _ADD, _REMOVE = 0x4C80, 0x4C81
 _PARTITION = 0x1269
@@ -257,6 +262,33 @@ class Bench:
         self.loops.attach(spare, str(image.path))
         self.undo.append(lambda: self.loops.detach(spare))
 
+    def share_hidden(self, image: Image, spare: int) -> None:
+        """Put another loop device over its image by a name that is deleted then."""
+        other = self.folder / "hidden.img"
+        os.link(image.path, other)
+        try:
+            self.loops.attach(spare, str(other))
+        finally:
+            other.unlink()
+        self.undo.append(lambda: self.loops.detach(spare))
+
+    def build(self, image: Image, storeys: int) -> str:
+        """A stack of loop devices upon an image's own; the node of the topmost."""
+        assert image.slot is not None
+        node = self.loops.node(image.slot)
+        for slot in range(FIRST_STOREY, FIRST_STOREY + storeys):
+            self.loops.attach(slot, node)
+            self.undo.append(lambda slot=slot: self.loops.detach(slot))  # type: ignore[misc]
+            node = self.loops.node(slot)
+        return node
+
+    def open_image(self, image: Image, flags: int, lock: int) -> None:
+        """Hold the image itself open as another process would."""
+        descriptor = os.open(image.path, flags)
+        if lock:
+            fcntl.flock(descriptor, lock)
+        self.undo.append(lambda: os.close(descriptor))
+
     def hold(self, image: Image, flags: int, lock: int) -> None:
         """Hold it open as another process would."""
         assert image.slot is not None
@@ -294,6 +326,9 @@ def make_template(path: Path, content: str) -> bytes:
     return path.read_bytes()
 
 
+NEED_A_LOOP = ("loop upon it", "shared image", "shared image, hidden")
+
+
 def use(bench: Bench, image: Image, kind: str, spare: int) -> None:
     """Use an image in one way that its content allows, and note it."""
     acts: dict[str, Callable[[], None]] = {
@@ -302,6 +337,9 @@ def use(bench: Bench, image: Image, kind: str, spare: int) -> None:
         "swap": lambda: bench.swap(image),
         "loop upon it": lambda: bench.stack(image, spare),
         "shared image": lambda: bench.share(image, spare),
+        "shared image, hidden": lambda: bench.share_hidden(image, spare),
+        "image locked": lambda: bench.open_image(image, os.O_RDONLY, fcntl.LOCK_SH),
+        "image written": lambda: bench.open_image(image, os.O_WRONLY, 0),
         "held": lambda: bench.hold(image, os.O_EXCL, 0),
         "locked": lambda: bench.hold(image, 0, fcntl.LOCK_EX),
     }
@@ -310,7 +348,7 @@ def use(bench: Bench, image: Image, kind: str, spare: int) -> None:
 
 
 def possible_uses(image: Image) -> list[str]:
-    uses = ["loop upon it", "shared image", "held", "locked"]
+    uses = [*NEED_A_LOOP, "held", "locked", "image locked", "image written"]
     if image.content.endswith("ext4"):
         uses += ["mount", "mount elsewhere"] * 2
     if image.content.endswith("swap"):
@@ -340,7 +378,7 @@ def change(bench: Bench, image: Image, others: list[Image], kind: str, dice: ran
     elif kind == "gone":
         bench.take_away(image)
     elif kind == "use":
-        use(bench, image, dice.choice(possible_uses(image)), DISKS + 1)
+        use(bench, image, dice.choice(possible_uses(image)), LATE_SPARE)
     elif kind == "resized":
         image.size_bytes = dice.choice([IMAGE_BYTES // 2, IMAGE_BYTES * 2])
         os.truncate(image.path, image.size_bytes)
@@ -364,21 +402,22 @@ def _trial(bench: Bench, dice: random.Random) -> Outcome:
         bench.place(image, slot)
     chosen = dice.choice(bench.images)
     others = [image for image in bench.images if image is not chosen]
-    spare = DISKS
+    is_spare_free = True
     for image in dice.sample(bench.images, 2):
         if not image.read_only and dice.random() < 0.6:
             kind = dice.choice(possible_uses(image))
-            if spare < DISKS + 1 or kind not in {"loop upon it", "shared image"}:
-                spare += kind in {"loop upon it", "shared image"}
-                use(bench, image, kind, DISKS)
-    assert chosen.slot is not None
-    identity = identify(bench.loops.node(chosen.slot), file_target=False)
+            if is_spare_free or kind not in NEED_A_LOOP:
+                is_spare_free &= kind not in NEED_A_LOOP
+                use(bench, image, kind, SPARE)
+    storeys = 0 if chosen.read_only else dice.choice([0, 0, 1, STOREYS])
+    identity = identify(bench.build(chosen, storeys), file_target=False)
     instance, noted = chosen.attached, (chosen.slot, chosen.size_bytes)
     changes = ["none"] * 4
-    if not any(image.uses or image.read_only for image in bench.images):
+    # What has a stack upon it stays attached.
+    if not storeys and not any(image.uses or image.read_only for image in bench.images):
         changes += ["swap names", "attach again", "another in its place", "gone", "resized"]
     elif not chosen.uses and not chosen.read_only:
-        changes += ["use", "resized"]
+        changes += ["use"] if storeys else ["use", "resized"]
     kind = dice.choice(changes)
     change(bench, chosen, others, kind, dice)
     acknowledged = CONTENTS[chosen.content] if dice.random() < 0.8 else frozenset[str]()
@@ -391,8 +430,18 @@ def _trial(bench: Bench, dice: random.Random) -> Outcome:
         and acknowledged >= CONTENTS[chosen.content]
         and confirmation == identity.id
     )
-    story = f"{chosen.content}, uses {sorted(chosen.uses)}, then {kind}, ro {chosen.read_only}, right {right}"
-    return judged(identity, confirmation, acknowledged, chosen, right=right, story=story)
+    story = f"{chosen.content}, {storeys} storeys, uses {sorted(chosen.uses)}, then {kind}, ro {chosen.read_only}"
+    return judged(identity, confirmation, acknowledged, chosen, right=right, story=f"{story}, right {right}")
+
+
+def image_beneath(descriptor: int) -> int:
+    """The inode of the image at the bottom of a stack of loop devices."""
+    _, inode, block = struct.unpack_from("3Q", fcntl.ioctl(descriptor, _STATUS, bytes(232)))
+    if not block:
+        return int(inode)
+    # The minor number of a loop device is its own number, as our loop devices are made.
+    with open(f"/dev/loop{os.minor(block)}", "rb") as below:  # noqa: PTH123 - text
+        return image_beneath(below.fileno())
 
 
 def judged(
@@ -405,7 +454,7 @@ def judged(
             acknowledged_signatures=acknowledged,
             needed_bytes=0,
         ) as held:
-            inode = struct.unpack_from("Q", fcntl.ioctl(held.fd, _STATUS, bytes(232)), 8)[0]
+            inode = image_beneath(held.fd)
     except AssayError as error:
         wrong = f"refused a free drive: {error}" if right else ""
         exit_wrong = "" if error.exit_code == 3 else f"exit code {error.exit_code}: {error}"

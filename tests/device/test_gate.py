@@ -249,7 +249,7 @@ def test_refuses_a_drive_whose_image_another_loop_device_uses(loop_drive: LoopDr
     drive = block(loop_drive(SIZE_BYTES))
     other = command("losetup", "--find", "--show", str(image))
     try:
-        refused(drive, DriveBusyError, image, f"shares its file with {Path(other).name}")
+        refused(drive, DriveBusyError, image, f"stands on {image}, which backs {Path(other).name}")
     finally:
         command("losetup", "--detach", other)
 

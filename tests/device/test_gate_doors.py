@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -63,6 +64,41 @@ def test_a_wrong_option_as_json_is_a_usage_error() -> None:
 def test_without_a_terminal_and_a_confirmation_the_run_is_refused_at_once(loop_drive: LoopDrive, out: str) -> None:
     done = assay(*RUN, loop_drive(SIZE), "--out", out, "--json", stdin=subprocess.DEVNULL)
     assert (done.returncode, told(done)["reason"]) == (3, "no confirmation was given")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "/dev/assay-none", "--test", "tp"),
+        ("crosscheck", "/dev/assay-none"),
+        ("calibrate", "--reference", "/dev/assay-none"),
+        ("trace-stack", "--drive", "/dev/assay-none"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_two_confirmations_are_refused(command: tuple[str, ...], out: str) -> None:
+    done = assay(*command, "--yes-destroy", "A", "--yes-destroy", "B")
+    assert done.returncode == 2
+    assert "--yes-destroy: is given more than once" in done.stderr
+    assert not Path(out).exists()
+
+
+@pytest.mark.parametrize("target", ["sim:\x1b[31m", "sim:client-2011?\x1b[31m=3", "/srv/\x1b[31m", "\x1b[31m.toml"])
+def test_names_that_could_steer_a_terminal_are_shown_with_their_escapes(target: str) -> None:
+    outer, inner = pty.openpty()
+    try:
+        with subprocess.Popen([ASSAY, "drives", "--describe", target], stdout=inner, stderr=inner) as process:
+            os.close(inner)
+            shown = b""
+            # Reading a terminal whose last process has ended is an error.
+            with contextlib.suppress(OSError):
+                while more := os.read(outer, 4096):
+                    shown += more
+    finally:
+        os.close(outer)
+    assert process.returncode == 2
+    assert b"\\x1b[31m" in shown
+    assert b"\x1b" not in shown
 
 
 def with_label(path: str) -> None:

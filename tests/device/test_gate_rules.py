@@ -9,103 +9,33 @@ import fcntl
 import os
 import subprocess
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.device.gate import claim, entry, facts, holders, mounts, open_drive, system
-from assay.device.identity import identify
+from assay.device.gate import claim, entry, facts, holders, system
+from assay.device.sysfs import Disk
 from assay.errors import AssayError
-from conftest import allocate, command
+from conftest import command
+from gate_cases_below import BELOW_CASES
+from gate_cases_files import FILE_CASES
+from gate_stage import EXT4, SIZE_BYTES, Case, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.records import DriveIdentity
     from conftest import LoopDrive
 
-MIB = 1 << 20
-SIZE_BYTES = 16 * MIB
 TABLES: tuple[dict[str, Any], ...] = (
     entry.USERS,
     entry.FILE_USERS,
+    entry.FILE_PROCESSES,
     entry.WISHES,
     entry.HELD,
     entry.HELD_FILE,
     entry.CONSENT,
 )
-
-
-@dataclass
-class Case:
-    """A drive as it was chosen, what is asked of the gate, and the rules that refuse it with what they say."""
-
-    identity: DriveIdentity
-    rules: dict[str, str]
-    wish: dict[str, Any] = field(default_factory=dict)
-
-    def open(self) -> None:
-        """Ask for the drive and let go of it."""
-        wish = {
-            "confirmation": self.identity.id,
-            "acknowledged_signatures": frozenset(),
-            "needed_bytes": 0,
-            **self.wish,
-        }
-        open_drive(self.identity, **wish).close()
-
-
-@dataclass
-class Stage:
-    """What a case is set up with; ``undo`` is left at the end of the test."""
-
-    loop_drive: LoopDrive
-    folder: Path
-    patch: pytest.MonkeyPatch
-    undo: ExitStack
-
-    def drive(self, size_bytes: int = SIZE_BYTES) -> DriveIdentity:
-        """A free loop device."""
-        return identify(self.loop_drive(size_bytes), file_target=False)
-
-    def file(self) -> DriveIdentity:
-        """A free file."""
-        return identify(str(allocate(self.folder / "target.img", SIZE_BYTES)), file_target=True)
-
-    def sysfs_value(self, attribute: str, text: str) -> None:
-        """Make every disk tell a value that no loop device has."""
-        real = holders.Disk.text
-        told = lambda disk, name: text if name == attribute else real(disk, name)  # noqa: E731
-        self.patch.setattr(holders.Disk, "text", told)
-
-    def between(self, change: Callable[[], object], back: Callable[[], object]) -> None:
-        """Change something between claim and check, and back when the drive is let go of."""
-        claimed, close = claim.claim_drive, entry.OpenDrive.close
-
-        def claim_and_change(identity: DriveIdentity) -> int:
-            descriptor = claimed(identity)
-            change()
-            return descriptor
-
-        def close_and_back(drive: entry.OpenDrive) -> None:
-            close(drive)
-            back()
-
-        self.patch.setattr(claim, "claim_drive", claim_and_change)
-        self.patch.setattr(entry.OpenDrive, "close", close_and_back)
-
-    def proc(self, name: str, text: str) -> None:
-        """Another content of a file in /proc."""
-        fake = self.folder / "proc"
-        fake.mkdir()
-        for entry_name in {"self", "swaps", "mdstat"} - {name}:
-            (fake / entry_name).symlink_to(Path("/proc") / entry_name)
-        (fake / name).write_text(text)
-        self.patch.setattr(mounts, "PROC", fake)
-
-
-EXT4 = {"acknowledged_signatures": frozenset({"ext4"})}
 
 
 def mounted(stage: Stage) -> Case:
@@ -163,7 +93,7 @@ def member_of_an_md_array(stage: Stage) -> Case:
 
 def held_by_a_mapped_device(stage: Stage) -> Case:
     drive = stage.drive()
-    stage.patch.setattr(holders.Disk, "holders", lambda _: ["dm-3"])
+    stage.patch.setattr(Disk, "holders", lambda _: ["dm-3"])
     return Case(drive, {"holders": "held by dm-3"})
 
 
@@ -180,7 +110,8 @@ def with_a_loop_over_its_image(stage: Stage) -> Case:
     drive = stage.drive()
     other = command("losetup", "--find", "--show", str(stage.folder / "loop0.img"))
     stage.undo.callback(command, "losetup", "--detach", other)
-    return Case(drive, {"loops": f"shares its file with {Path(other).name}"})
+    image = stage.folder / "loop0.img"
+    return Case(drive, {"file-loops": f"{Path(drive.path).name} stands on {image}, which backs {Path(other).name}"})
 
 
 def beneath_the_running_system(stage: Stage) -> Case:
@@ -291,38 +222,6 @@ def unconfirmed(stage: Stage) -> Case:
     return Case(stage.drive(), {"confirmation": "'YES' is not its identity"}, {"confirmation": "YES"})
 
 
-def file_of_the_system(stage: Stage) -> Case:
-    stage.patch.setattr(system.sys, "prefix", str(stage.folder))
-    return Case(stage.file(), {"file-system": "part of the running system"})
-
-
-def file_that_is_swapped_to(stage: Stage) -> Case:
-    target = stage.file()
-    stage.proc("swaps", f"Filename Type Size Used Priority\n{target.path} file 1 0 -2\n")
-    return Case(target, {"file-swap": f"swap on {target.path}"})
-
-
-def file_beneath_a_loop(stage: Stage) -> Case:
-    target = stage.file()
-    node = command("losetup", "--find", "--show", target.path)
-    stage.undo.callback(command, "losetup", "--detach", node)
-    return Case(target, {"file-loops": f"backs {Path(node).name}"})
-
-
-def file_that_was_replaced(stage: Stage) -> Case:
-    target = stage.file()
-    moved = stage.folder / "moved.img"
-    stage.between(lambda: Path(target.path).rename(moved), lambda: moved.rename(target.path))
-    return Case(target, {"same-file": "replaced since it was named"})
-
-
-def file_that_is_sparse(stage: Stage) -> Case:
-    path = stage.folder / "sparse.img"
-    path.touch()
-    os.truncate(path, SIZE_BYTES)
-    return Case(identify(str(path), file_target=True), {"file-size": "is sparse"})
-
-
 CASES = [
     mounted,
     mounted_in_another_namespace,
@@ -351,11 +250,8 @@ CASES = [
     with_other_blocks,
     with_a_file_system,
     unconfirmed,
-    file_of_the_system,
-    file_that_is_swapped_to,
-    file_beneath_a_loop,
-    file_that_was_replaced,
-    file_that_is_sparse,
+    *FILE_CASES,
+    *BELOW_CASES,
 ]
 
 
@@ -364,7 +260,7 @@ def take_away(patch: pytest.MonkeyPatch, rule: str) -> None:
     single = {
         "exclusive": (claim, "EXCLUSIVE", 0),
         "lock": (claim, "LOCK", fcntl.LOCK_UN),
-        "run-folder": (system, "run_folder", lambda *_: []),
+        "range-lock": (claim, "RANGE_LOCK", fcntl.F_OFD_GETLK),
         "read-only": (entry, "_read_only", lambda _: ()),
     }
     if rule in single:
@@ -397,5 +293,5 @@ def test_each_rule_alone_refuses_and_without_them_the_drive_is_let_in(
 
 
 def test_every_rule_has_its_case() -> None:
-    source = Path(__file__).read_text("utf-8")
+    source = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("*gate_*.py"))
     assert [rule for table in TABLES for rule in table if f'"{rule}": ' not in source] == []

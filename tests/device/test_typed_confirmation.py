@@ -5,24 +5,28 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from assay.device.identity import identify
-from conftest import LoopDrive
+from conftest import LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
 
 
-def typed(path: str, out: Path, answer: str) -> tuple[int, str]:
-    """Run on a terminal and type one answer; exit code and all that was shown."""
+def typed(
+    path: str, out: Path, answer: str, *options: str, meanwhile: Callable[[], object] = lambda: None
+) -> tuple[int, str]:
+    """Run on a terminal and type one answer; exit code and all that was shown. meanwhile : done at the prompt."""
     terminal, inner = pty.openpty()
-    command = [ASSAY, "run", path, "--test", "tp", "--scale", "0.001", "--out", str(out)]
+    command = [ASSAY, "run", path, "--test", "tp", "--scale", "0.001", "--out", str(out), *options]
     with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, start_new_session=True) as process:
         os.close(inner)
         shown = b""
         while b"to destroy its data" not in shown:
             shown += os.read(terminal, 4096)
+        meanwhile()
         os.write(terminal, answer.encode() + b"\n")
         # Reading a terminal whose last process has ended is an error.
         with contextlib.suppress(OSError):
@@ -42,3 +46,14 @@ def test_a_wrong_word_is_refused_and_the_identity_is_taken(loop_drive: LoopDrive
     assert code in {0, 7}, shown
     assert (tmp_path / "run/report/report.pdf").exists()
     assert "to go" in shown
+
+
+def test_a_file_that_is_replaced_at_the_prompt_is_refused_and_kept(tmp_path: Path) -> None:
+    path = allocate(tmp_path / "target.img", 64 << 20)
+    other = tmp_path / "other.img"
+    allocate(other, 64 << 20)
+    with other.open("r+b") as file:
+        file.write(b"what somebody needs")
+    code, shown = typed(str(path), tmp_path / "run", str(path), "--file-target", meanwhile=lambda: other.rename(path))
+    assert (code, "replaced after it was shown for confirmation" in shown) == (3, True), shown
+    assert path.read_bytes()[:19] == b"what somebody needs"

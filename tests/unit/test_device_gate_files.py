@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
+import struct
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from assay.device.gate import OpenDrive, claim, confirm, examined, facts, open_drive, refusals
+from assay.device.gate import OpenDrive, claim, confirm, entry, examined, facts, files, levels, open_drive, refusals
 from assay.device.identity import identify
 from assay.errors import (
     AssayError,
@@ -23,7 +26,7 @@ from assay.errors import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from assay.records import DriveIdentity
 
@@ -38,9 +41,16 @@ def target(tmp_path: Path) -> DriveIdentity:
     return identify(str(path), file_target=True)
 
 
-def try_open(drive: DriveIdentity, *, confirmation: str | None = "", needed_bytes: int = 0) -> OpenDrive:
-    given = drive.id if confirmation == "" else confirmation
-    return open_drive(drive, confirmation=given, acknowledged_signatures=frozenset(), needed_bytes=needed_bytes)
+def try_open(
+    drive: DriveIdentity, *, confirmation: str | None = "", needed_bytes: int = 0, shown: str | None = None
+) -> OpenDrive:
+    return open_drive(
+        drive,
+        confirmation=drive.id if confirmation == "" else confirmation,
+        acknowledged_signatures=frozenset(),
+        needed_bytes=needed_bytes,
+        shown_file_id=shown,
+    )
 
 
 def refused(drive: DriveIdentity, error: type[AssayError], text: str, **options: object) -> None:
@@ -53,6 +63,18 @@ def refused(drive: DriveIdentity, error: type[AssayError], text: str, **options:
 def checksum(path: str) -> str:
     with open(path, "rb") as file:  # noqa: PTH123 - a path as text
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def identity_of(path: str) -> str:
+    status = os.stat(path)  # noqa: PTH116 - a path as text
+    return f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}:{status.st_ino}"
+
+
+def raising(number: int) -> Callable[..., NoReturn]:
+    def fail(*_: object) -> NoReturn:
+        raise OSError(number, os.strerror(number))
+
+    return fail
 
 
 def test_opens_an_allocated_file_confirmed_by_its_real_path(target: DriveIdentity) -> None:
@@ -90,7 +112,34 @@ def test_refuses_a_file_with_a_signature(target: DriveIdentity) -> None:
 
 def test_refuses_a_file_that_another_run_holds(target: DriveIdentity) -> None:
     with try_open(target):
+        refused(target, DriveBusyError, rf"open for writing by process {os.getpid()} \(")
+
+
+@pytest.mark.parametrize("kind", [fcntl.LOCK_SH, fcntl.LOCK_EX])
+def test_refuses_a_file_that_somebody_has_locked(target: DriveIdentity, kind: int) -> None:
+    with open(target.path, "rb") as file:  # noqa: PTH123 - a path as text
+        fcntl.flock(file, kind)
         refused(target, DriveBusyError, "locked by another process")
+
+
+def test_a_held_file_cannot_be_locked_by_ranges(target: DriveIdentity) -> None:
+    with try_open(target), open(target.path, "rb") as file:  # noqa: PTH123
+        wish = struct.pack("hhqqi0q", fcntl.F_RDLCK, os.SEEK_SET, 100, 1, 0)
+        with pytest.raises(BlockingIOError):
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, wish)
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_no_user(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(fcntl, "flock", raising(number))
+    try_open(target).close()
+
+
+def test_refuses_where_a_lock_server_does_not_answer(target: DriveIdentity, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fcntl, "flock", raising(errno.ENOLCK))
+    refused(target, DriveBusyError, "cannot be locked")
 
 
 def test_refuses_a_file_that_is_swapped_to(target: DriveIdentity, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,10 +153,39 @@ def test_refuses_a_file_that_cannot_be_written(target: DriveIdentity, monkeypatc
 
 
 def test_refuses_a_file_that_was_replaced(target: DriveIdentity, tmp_path: Path) -> None:
+    assert target.file_id == identity_of(target.path)
     held = try_open(target)
     os.rename(target.path, tmp_path / "moved.img")  # noqa: PTH104 - a path as text
     with held, pytest.raises(IdentityError, match="replaced"):
         held.verify()
+
+
+def test_refuses_a_file_that_took_the_place_of_the_one_that_was_shown(target: DriveIdentity, tmp_path: Path) -> None:
+    os.rename(target.path, tmp_path / "moved.img")  # noqa: PTH104
+    with open(target.path, "wb") as file:  # noqa: PTH123
+        os.posix_fallocate(file.fileno(), 0, SIZE_BYTES)
+    refused(target, IdentityError, "replaced since it was named")
+    # The same path was typed; what was shown with it is another file.
+    refused(identify(target.path, file_target=True), IdentityError, "after it was shown", shown=target.file_id)
+
+
+@pytest.mark.parametrize("place", ["/etc/fstab", "/usr/lib/os-release", "/var/lib/dpkg/status", "/boot/vmlinuz"])
+def test_a_file_of_the_system_is_refused_wherever_it_is_said_to_be(target: DriveIdentity, place: str) -> None:
+    level = levels.FileLevel(file=levels.File(Path(place), 1, 1))
+    (reason,) = files.of_places(level)
+    assert reason.startswith("belongs to the system: it lies in /")
+    assert files.of_places(levels.FileLevel(file=levels.File(Path("/dev/shm/x"), 1, 1))) == []  # noqa: S108
+    assert files.of_places(levels.FileLevel(file=levels.File(Path(target.path), 1, 1))) == []
+
+
+def test_a_mount_point_that_could_steer_a_terminal_is_shown_with_its_escapes(
+    target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(entry.FILE_USERS, "file-swap", lambda _: ["swap on /x\x1b[31m/größe"])
+    assert refusals(target) == ("swap on /x\\x1b[31m/größe",)
+    with pytest.raises(DriveBusyError) as caught:
+        try_open(target)
+    assert str(caught.value).isprintable()
 
 
 def test_refuses_a_file_whose_size_changed(target: DriveIdentity) -> None:
@@ -127,10 +205,7 @@ def test_refuses_a_file_whose_size_changed(target: DriveIdentity) -> None:
 def test_every_way_to_fail_at_opening_has_its_error(
     target: DriveIdentity, monkeypatch: pytest.MonkeyPatch, number: int, error: type[AssayError], text: str
 ) -> None:
-    def fail(*_: object) -> NoReturn:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(claim, "_claim", fail)
+    monkeypatch.setattr(claim, "_claim", raising(number))
     refused(target, error, text)
 
 

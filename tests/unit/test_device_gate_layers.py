@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from assay.device.gate import contents, files, holders, mounts, system
+from assay.device.gate import contents, files, holders, levels, mounts, system
 from assay.device.gate.facts import Request, check_sequence, refuse_zoned
+from assay.device.gate.levels import DiskLevel, File, FileLevel
+from assay.device.loop import Backing
 from assay.device.sysfs import Disk, disk_at
 from assay.errors import IdentityError
 from assay.records import DriveIdentity
@@ -123,7 +125,7 @@ def test_mounts_of_hidden_and_ended_processes_are_passed_over(tmp_path: Path, mo
 
 def test_a_kernel_without_md_has_no_arrays(tmp_path: Path, host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mounts, "PROC", tmp_path)
-    assert holders.md_arrays(disk(host, "sda")) == []
+    assert holders.md_arrays(DiskLevel(disk=disk(host, "sda"))) == []
 
 
 def test_a_partition_in_an_array_makes_its_disk_a_member(
@@ -131,19 +133,87 @@ def test_a_partition_in_an_array_makes_its_disk_a_member(
 ) -> None:
     (tmp_path / "mdstat").write_text("md0 : active raid1 sdb1[1] sda1[0]\n      1 blocks\nunused devices: <none>\n")
     monkeypatch.setattr(mounts, "PROC", tmp_path)
-    assert holders.md_arrays(disk(host, "sda")) == ["member of md0"]
-    assert holders.md_arrays(disk(host, "sdb")) == []
+    assert holders.md_arrays(DiskLevel(disk=disk(host, "sda"))) == ["member of md0"]
+    assert holders.md_arrays(DiskLevel(disk=disk(host, "sdb"))) == []
+    # The array itself may be tested: it stands on its members by right.
+    assert holders.md_arrays(DiskLevel(disk=disk(host, "sda"), own=frozenset({"md0", "sda"}))) == []
 
 
 def test_a_loop_whose_backing_is_gone_is_known_by_its_name(host: Path) -> None:
-    assert holders._is_of(Path("/dev/assay-none"), Disk("assay-none", host / "sda"))
-    assert not holders._is_of(Path("/nonexistent/assay"), disk(host, "sda"))
-    assert not holders.same_file(Path("/nonexistent/assay"), Path("/"))
+    unknown = Backing(Path("/dev/assay-none"), 0, 0, 0)
+    assert holders._is_of(unknown, Disk("assay-none", host / "sda"))
+    assert not holders._is_of(unknown, disk(host, "sda"))
+
+
+def test_a_loop_is_known_by_the_number_of_what_it_lies_on_whatever_its_path(host: Path) -> None:
+    assert holders._is_of(Backing(Path("/gone"), 6, 94, os.makedev(8, 2)), disk(host, "sda"))
+    assert not holders._is_of(Backing(Path("/dev/sda"), 6, 94, os.makedev(8, 16)), disk(host, "sda"))
+    assert not holders._is_of(Backing(Path("/dev/sda"), 6, 94, 0), disk(host, "sda"))
+
+
+def test_a_file_is_known_by_device_and_inode_and_an_unknown_one_is_none(tmp_path: Path) -> None:
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"")
+    os.link(path, other)
+    status = path.stat()
+    assert File(path, status.st_dev, status.st_ino).is_at(other)
+    assert not File(path, status.st_dev, 0).is_at(path)
+    assert not File(path, status.st_dev, status.st_ino).is_at("/nonexistent/assay")
+
+
+def stack(
+    monkeypatch: pytest.MonkeyPatch, top: Disk, beneath: dict[str, Backing], numbers: dict[int, Disk]
+) -> list[str]:
+    """Levels of a disk as their names, where ``beneath`` says what loop devices lie on."""
+    monkeypatch.setattr(levels, "loop_status", lambda found: beneath.get(found.name))
+    monkeypatch.setattr(levels, "disk_of", numbers.get)
+    return [level.told("busy") for level in levels._standing_on(top, (), set(), is_free=True)]
+
+
+def test_a_loop_upon_a_mapped_device_stands_on_that_ones_whole_disk(
+    host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beneath = {"loop5": Backing(Path("/dev/dm-0"), 6, 1, 77)}
+    assert stack(monkeypatch, disk(host, "loop5"), beneath, {77: disk(host, "dm-0")}) == [
+        "busy",
+        "loop5 stands on dm-0, which is busy",
+        "loop5 stands on dm-0 on sda, which is busy",
+    ]
+
+
+def test_a_loop_upon_a_partition_stands_on_its_whole_disk(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beneath = {"loop5": Backing(Path("/dev/sda1"), 6, 1, 77)}
+    told = stack(monkeypatch, disk(host, "loop5"), beneath, {77: disk(host, "sda1")})
+    assert told == ["busy", "loop5 stands on sda, which is busy"]
+
+
+def test_a_loop_upon_a_device_that_left_or_itself_comes_to_an_end(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beneath = {"loop5": Backing(Path("/dev/loop5"), 6, 1, 77)}
+    assert stack(monkeypatch, disk(host, "loop5"), beneath, {}) == ["busy"]
+    assert stack(monkeypatch, disk(host, "loop5"), beneath, {77: disk(host, "loop5")}) == ["busy"]
+
+
+def test_what_a_mapped_device_claims_is_not_claimed_again(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "loop_status", lambda _: None)
+    found = levels._standing_on(disk(host, "dm-0"), (), set(), is_free=True)
+    assert [(level.name, isinstance(level, DiskLevel) and level.is_free) for level in found] == [
+        ("dm-0", True),
+        ("sda", False),
+    ]
+
+
+def test_the_device_beneath_the_running_system_is_found_through_a_loop_whose_path_is_gone(
+    host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = Backing(Path("/nonexistent/assay"), os.makedev(8, 16), 5, 0)
+    monkeypatch.setattr(system, "loop_status", lambda found: loop if found.name == "loop5" else None)
+    assert system._under([disk(host, "loop5")]) == {"loop5", "sdb"}
 
 
 def test_files_of_the_interpreter_and_of_the_tool_are_of_the_system() -> None:
-    assert files.of_system(Path(system.__file__)) == ["is part of the running system"]
-    assert files.of_system(Path("/nonexistent/assay")) == []
+    of_tool = FileLevel(file=File(Path(system.__file__), 1, 1))
+    assert files.of_system(of_tool) == ["is part of the running system"]
+    assert files.of_system(FileLevel(file=File(Path("/nonexistent/assay"), 1, 1))) == []
 
 
 def test_a_partition_without_its_node_leaves_unknown_what_is_on_the_drive(

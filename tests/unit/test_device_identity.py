@@ -217,6 +217,8 @@ def test_a_file_is_its_real_path_and_whole_blocks(tmp_path: Path) -> None:
     assert drive.id == drive.path == str((tmp_path / "disk.img").resolve())
     assert (drive.kind, drive.diskseq, drive.capacity_bytes) == ("file", None, 3 * 4096)
     assert drive.logical_block_bytes in (512, 4096)
+    status = (tmp_path / "disk.img").stat()
+    assert drive.file_id == f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}:{status.st_ino}"
 
 
 @pytest.mark.parametrize(("name", "node"), [("nvme91", "/dev/nvme91n1"), ("ng91n2", "/dev/nvme91n2")])

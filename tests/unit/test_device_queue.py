@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.device.queue import merging_off, split_factor, stat_path
@@ -29,7 +29,7 @@ def state(queue: Path) -> tuple[str, str]:
 
 def test_switches_merging_off_and_counters_on_and_back(tmp_path: Path) -> None:
     queue = make_queue(tmp_path, nomerges="0", iostats="0", max_sectors_kb="1280", scheduler="none [mq-deadline]")
-    with merging_off(BLOCK, sysfs=tmp_path) as settings:
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes") as settings:
         assert state(queue) == ("2", "1")
         assert settings == {"scheduler": "mq-deadline", "nomerges": "2", "iostats": "1", "max_sectors_kb": "1280"}
     assert state(queue) == ("0", "0")
@@ -37,7 +37,7 @@ def test_switches_merging_off_and_counters_on_and_back(tmp_path: Path) -> None:
 
 def test_restores_the_queue_after_an_error(tmp_path: Path) -> None:
     queue = make_queue(tmp_path, nomerges="1", iostats="0")
-    with pytest.raises(KeyboardInterrupt), merging_off(BLOCK, sysfs=tmp_path):
+    with pytest.raises(KeyboardInterrupt), merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"):
         raise KeyboardInterrupt
     assert state(queue) == ("1", "0")
 
@@ -45,24 +45,71 @@ def test_restores_the_queue_after_an_error(tmp_path: Path) -> None:
 def test_leaves_a_queue_alone_that_is_as_wanted(tmp_path: Path) -> None:
     queue = make_queue(tmp_path, nomerges="2", iostats="1")
     (queue / "nomerges").chmod(0o400)
-    with merging_off(BLOCK, sysfs=tmp_path) as settings:
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes") as settings:
         assert settings == {"nomerges": "2", "iostats": "1"}
 
 
 def test_says_so_where_a_setting_cannot_be_changed(tmp_path: Path) -> None:
     queue = make_queue(tmp_path, iostats="1")
     (queue / "nomerges").mkdir()
-    with merging_off(BLOCK, sysfs=tmp_path) as settings:
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes") as settings:
         assert settings["nomerges_note"] == "left at unknown: Is a directory"
         assert "iostats_note" not in settings
 
 
 def test_a_drive_that_vanished_does_not_hide_its_own_error(tmp_path: Path) -> None:
     queue = make_queue(tmp_path, nomerges="0", iostats="0")
-    with merging_off(BLOCK, sysfs=tmp_path):
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"):
         for path in queue.iterdir():
             path.unlink()
         queue.rmdir()
+
+
+def killed(tmp_path: Path) -> Any:
+    """A run that has set the queue and is killed before it puts anything back: give it away and it does not end."""
+    run = merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes")
+    run.__enter__()
+    return run
+
+
+def test_a_killed_run_leaves_a_note_from_which_the_next_one_puts_back_the_first_values(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="0", iostats="0")
+    alive = [killed(tmp_path), killed(tmp_path)]
+    assert state(queue) == ("2", "1")
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"):
+        assert state(queue) == ("2", "1")
+    assert state(queue) == ("0", "0")
+    assert list((tmp_path / "notes").iterdir()) == []
+    assert len(alive) == 2
+
+
+def test_a_note_counts_only_where_the_queue_still_has_what_the_killed_run_set(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="0", iostats="1")
+    alive = killed(tmp_path)
+    (queue / "nomerges").write_text("1")
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"):
+        assert state(queue) == ("2", "1")
+    assert state(queue) == ("1", "1")
+    assert alive is not None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "no json", '{"nomerges": "../x"}', '{"nomerges": [1]}'])
+def test_a_note_that_is_none_changes_nothing(tmp_path: Path, text: str) -> None:
+    queue = make_queue(tmp_path, nomerges="2", iostats="1")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/queue-sdz.json").write_text(text)
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"):
+        assert state(queue) == ("2", "1")
+    assert state(queue) == ("2", "1")
+
+
+def test_nothing_is_changed_where_no_note_can_be_kept(tmp_path: Path) -> None:
+    queue = make_queue(tmp_path, nomerges="0", iostats="1")
+    (tmp_path / "notes").write_text("a file in the way")
+    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes") as settings:
+        assert state(queue) == ("0", "1")
+        assert settings["nomerges_note"].startswith("left at 0: ")
+        assert "cannot be written" in settings["nomerges_note"]
 
 
 def test_a_file_has_no_queue(tmp_path: Path) -> None:

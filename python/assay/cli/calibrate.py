@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.options import yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ EXIT_OUTSIDE = 5
     "--reference-seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of each of its 24 measurements."
 )
 @click.option("--new-baseline", is_flag=True, help="Hold later measurements of the drive against this one.")
-@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")

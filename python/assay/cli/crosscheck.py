@@ -9,13 +9,15 @@ from typing import Any
 
 import click
 
+from assay.cli.options import yes_destroy_option
+
 
 @click.command()
 @click.argument("drive")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of every measurement.")
 @click.option("--pairs", type=click.IntRange(2, 1000), default=5, help="Of every point.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
-@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")

@@ -60,6 +60,23 @@ _STUDIES_HELP = (
 )
 
 
+def yes_destroy_option(command: Command) -> Command:
+    """Add the confirmation of a real drive; two of them are refused, since one of them is of another drive."""
+    return click.option(
+        "--yes-destroy",
+        multiple=True,
+        callback=_single,
+        metavar="ID",
+        help="Confirm with the drive's full identity, as assay drives prints it.",
+    )(command)
+
+
+def _single(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    if len(given) > 1:
+        raise UsageError("--yes-destroy", "is given more than once", "confirm the one drive that is named")
+    return given[0] if given else None
+
+
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [

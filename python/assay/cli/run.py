@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import make_plan, plan_options
+from assay.cli.options import make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import display
 from assay.errors import InterruptedRunError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @plan_options
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
-@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
 @click.option(
     "--max-drive-writes",
@@ -60,13 +60,14 @@ def _answers(
     from assay.bench import Answers, find_drive  # noqa: PLC0415
     from assay.session import plan_run  # noqa: PLC0415
 
-    acknowledged = frozenset(signatures)
+    acknowledged, shown = frozenset(signatures), None
     if yes_destroy is None and sys.stdin.isatty():
         drive = find_drive(plan, acknowledged, (out,) if out else ())
         if drive.kind != "simulated" and not drive.refusals:
             click.echo(describe(drive, plan_run(plan, drive), plan.edition))
             yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
-    return Answers(confirmation=yes_destroy, signatures=acknowledged, **limits)
+            shown = drive.file_id
+    return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)
 
 
 def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outcome:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.options import yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("trace-stack")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--drive", metavar="DRIVE", help="A raw block device instead of a folder; its first 16 MiB are LOST.")
-@click.option("--yes-destroy", metavar="ID", help="Confirm with the drive's full identity, as assay drives prints it.")
+@yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")

@@ -1,12 +1,17 @@
-"""The block layer's request queue: what it would do to our I/Os, and keeping it from merging them."""
+"""The block layer's request queue: what it would do to our I/Os, and keeping it from merging them.
+
+What is changed for a run belongs to the kernel's disk of that name and outlives a run that is killed; a note of the
+former values lets the next run on it put them back.
+"""
 
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from assay.device.identity import sysfs_directory
+from assay.device.notes import NOTES, Note
 from assay.device.sysfs import SYSFS, read_text
 from assay.units import KIB
 
@@ -39,10 +44,11 @@ _SHOWN = (
 
 
 @contextmanager
-def merging_off(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> Iterator[dict[str, str]]:
+def merging_off(identity: DriveIdentity, *, sysfs: Path = SYSFS, notes: Path = NOTES) -> Iterator[dict[str, str]]:
     """Keep the kernel from merging I/Os of the drive while the block runs, and its I/O counters on.
 
-    identity : a block device is set; a file or simulated drive is left alone.
+    identity : a block device is set; a file or simulated drive is left alone. notes : folder of the notes that outlive
+    a crash: where one tells of a former value and the queue still has what the run before set, that value comes back.
     Yields the queue's settings in force by sysfs name; ``{}`` for a file. A setting that could not be changed stays
     as it is, and ``nomerges_note`` or ``iostats_note`` says so. Former values come back on every way out.
     Source: Linux ``Documentation/block/queue-sysfs.rst``. Worked: ``nomerges`` 0 -> 2 inside the block -> 0 after it.
@@ -50,10 +56,14 @@ def merging_off(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> Iterator[dic
     if identity.kind != "block":
         yield {}
         return
-    queue = sysfs_directory(identity, sysfs=sysfs) / "queue"
-    with ExitStack() as restored:
-        notes = {f"{name}_note": note for name in _WANTED if (note := _change(queue / name, restored))}
-        yield queue_settings(identity, sysfs=sysfs) | notes
+    folder = sysfs_directory(identity, sysfs=sysfs)
+    note = Note(notes / f"queue-{folder.name}.json")
+    former = _former(folder / "queue", note.read())
+    try:
+        failures = _set_all(folder / "queue", former, note)
+        yield queue_settings(identity, sysfs=sysfs) | failures
+    finally:
+        _restore_all(folder / "queue", former, note)
 
 
 def queue_settings(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> dict[str, str]:
@@ -95,21 +105,42 @@ def chosen(text: str) -> str:
     return match[1] if match else text
 
 
-def _change(attribute: Path, restored: ExitStack) -> str | None:
-    """Set one attribute and book its return; the result says why it could not be set."""
-    former, wanted = read_text(attribute), _WANTED[attribute.name]
-    if former == wanted:
-        return None
+def _former(queue: Path, kept: dict[str, str]) -> dict[str, str | None]:
+    """The values to come back, by attribute, of those that are not as wanted; None where it is unknown.
+
+    kept : the note of a run that was killed. It counts only where the value is still the one that such a run sets.
+    """
+    found = {name: read_text(queue / name) for name in _WANTED}
+    for name, wanted in _WANTED.items():
+        if found[name] == wanted and str(kept.get(name)).isdecimal():
+            found[name] = str(kept[name])
+    return {name: text for name, text in found.items() if text != _WANTED[name]}
+
+
+def _set_all(queue: Path, former: dict[str, str | None], note: Note) -> dict[str, str]:
+    """Set what is not as wanted, once its former value is noted; by ``NAME_note`` what could not be set, and why."""
+    if not former:
+        return {}
     try:
-        attribute.write_text(wanted, encoding="ascii")
+        note.write({"path": str(queue), **former})
     except OSError as error:
-        return f"left at {former or 'unknown'}: {error.strerror}"
-    if former is not None:
-        restored.callback(_restore, attribute, former)
-    return None
+        # Nothing is changed that could not be put back.
+        reason = f"{note.path} cannot be written ({error.strerror})"
+        return {f"{name}_note": f"left at {text or 'unknown'}: {reason}" for name, text in former.items()}
+    failures = {}
+    for name, text in former.items():
+        try:
+            (queue / name).write_text(_WANTED[name], encoding="ascii")
+        except OSError as error:
+            failures[f"{name}_note"] = f"left at {text or 'unknown'}: {error.strerror}"
+    return failures
 
 
-def _restore(attribute: Path, former: str) -> None:
-    # A drive that died in the run has no queue any more; its own error must not be hidden by this one.
+def _restore_all(queue: Path, former: dict[str, str | None], note: Note) -> None:
+    """Put the former values back. A drive that died in the run has no queue any more; its own error must be seen."""
+    for name, text in former.items():
+        if text is not None:
+            with suppress(OSError):
+                (queue / name).write_text(text, encoding="ascii")
     with suppress(OSError):
-        attribute.write_text(former, encoding="ascii")
+        note.remove()

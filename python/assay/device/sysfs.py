@@ -28,12 +28,26 @@ class Disk:
 
     def partitions(self) -> list[Disk]:
         """The partitions of the disk."""
-        return [Disk(path.name, path) for path in sorted(self.folder.glob("*/")) if (path / "partition").exists()]
+        found = sorted(self.folder.glob(f"{self.folder.name}*/"))
+        return [Disk(path.name, path) for path in found if (path / "partition").exists()]
 
     def holders(self) -> list[str]:
         """Names of the devices built upon this one (device mapper, MD and the like)."""
         folder = self.folder / "holders"
         return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+
+    def slaves(self) -> list[Disk]:
+        """The devices that this one is built on (device mapper, MD and the like); a loop device names none."""
+        return [Disk(path.name, path) for link in sorted(self.folder.glob("slaves/*")) if (path := link.resolve())]
+
+    def whole(self) -> Disk:
+        """The whole disk: that of a partition, else this one."""
+        return self if self.number("partition") is None else Disk(self.folder.parent.name, self.folder.parent)
+
+    @property
+    def node(self) -> str:
+        """The kernel's own node. Worked: ``cciss!c0d0`` -> ``/dev/cciss/c0d0``."""
+        return "/dev/" + self.name.replace("!", "/")
 
     @property
     def number_text(self) -> str | None:
@@ -75,6 +89,11 @@ def numa_node(folder: Path) -> int | None:
     texts = (read_text(place / "numa_node") for place in (folder / "device", *folder.parents))
     found = next((text for text in texts if text is not None), None)
     return int(found) if found and found.isdecimal() else None
+
+
+def readable(text: str) -> str:
+    r"""Text for people with what a terminal could obey made visible. Worked: an escape character is ``\x1b``."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def printable(raw: bytes) -> str:

@@ -1,33 +1,33 @@
 """The drive's volatile write cache: as the kernel and the drive each see it, set for a run and put back after it.
 
 Kernel and drive can disagree: an NVMe feature does not move sysfs, and sysfs does not move the drive. So both are set,
-both are read, and both are reported. What was set lasts until the drive loses power; a note of the former state stands
-below /run/assay, which lasts as long, until it has been put back. After a crash the next run finds it there.
+both are read, and both are reported. What was set lasts until the drive loses power; until it has been put back there
+is a note of the former state, which the next run finds after a crash.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from assay.device import ata, nvme, scsi
 from assay.device.cache import read_write_cache
 from assay.device.identity import sysfs_directory
+from assay.device.notes import NOTES, Note
 from assay.device.sysfs import SYSFS
 from assay.errors import DeviceFailureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from assay.device.transport import CommandSet, Transport
     from assay.records import CacheState, DriveIdentity
 
-NOTES = Path("/run/assay")
+_STATES = ("enabled", "disabled", "unknown")
 _TEXTS: dict[CacheState, str] = {"enabled": "write back", "disabled": "write through"}
 _FOLLOW_SECONDS = 5.0
 _PAUSE_S = 0.05
@@ -168,7 +168,7 @@ def write_cache_held(
     Yields the state in force, which is not the wanted one where the drive does not take it.
     Worked: on -> wanted ``disabled`` -> off inside the block -> on after it.
     """
-    note = _Note(notes, identity)
+    note = _CacheNote(notes, identity)
     before = cache.look()
     former = note.former() or before
     facts: dict[str, str] = {}
@@ -200,35 +200,26 @@ def _switched(cache: WriteCache, former: CacheView, wanted: Literal["enabled", "
     return f"the drive did not take {wanted}"
 
 
-class _Note:
+class _CacheNote:
     """What a drive's write cache was before a run changed it, kept until it has been put back."""
 
     def __init__(self, folder: Path, identity: DriveIdentity) -> None:
         digest = hashlib.sha256(identity.id.encode()).hexdigest()[:16]
-        self._path = folder / f"write-cache-{digest}.json"
+        self._note = Note(folder / f"write-cache-{digest}.json")
         self._identity = identity
-
-    def exists(self) -> bool:
-        return self._path.exists()
+        self.exists, self.remove = self._note.exists, self._note.remove
 
     def former(self) -> CacheView | None:
-        try:
-            kept = json.loads(self._path.read_bytes())
-            view = CacheView(kernel=kept["kernel"], drive=kept["drive"])
-        except (OSError, ValueError, KeyError, TypeError):
+        kept = self._note.read()
+        if kept.get("kernel") not in _STATES or kept.get("drive") not in _STATES:
             return None
-        return view if {view.kernel, view.drive} <= {"enabled", "disabled", "unknown"} else None
+        return CacheView(kernel=kept["kernel"], drive=kept["drive"])
 
     def write(self, former: CacheView, wanted: CacheState) -> None:
         """Raises DeviceFailureError where it cannot be kept: nothing is changed that could not be put back."""
         facts = {"id": self._identity.id, "path": self._identity.path, "set": wanted}
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            text = json.dumps(facts | {"kernel": former.kernel, "drive": former.drive})
-            self._path.write_text(text + "\n", encoding="utf-8")
+            self._note.write(facts | {"kernel": former.kernel, "drive": former.drive})
         except OSError as error:
             reason = f"cannot be written ({error.strerror})"
-            raise DeviceFailureError(str(self._path), reason, "run as root, or use --write-cache as-is") from None
-
-    def remove(self) -> None:
-        self._path.unlink(missing_ok=True)
+            raise DeviceFailureError(str(self._note.path), reason, "run as root, or use --write-cache as-is") from None

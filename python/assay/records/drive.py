@@ -30,6 +30,7 @@ class DriveIdentity:
     controls : what can be done to it between programs: give ranges back (``trim``), set its ``write-cache``.
     eui, nguid : of an NVMe namespace. controller : name of its controller; namespace_id, namespace_count : its number,
     and how many namespaces the kernel shows there. numa_node : of the device that it hangs on.
+    file_id : device and inode of a file target, ``major:minor:inode``; its path may lead to another file later.
     refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
     """
 
@@ -54,6 +55,7 @@ class DriveIdentity:
     namespace_id: int | None = None
     namespace_count: int | None = None
     numa_node: int | None = None
+    file_id: str | None = None
     refusals: tuple[str, ...] = ()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import struct
 import time
 from typing import TYPE_CHECKING
 
+from assay.device.gate.levels import DiskLevel, FileLevel
 from assay.errors import DriveBusyError, IdentityError, NotADriveError, ReadOnlyError
 
 if TYPE_CHECKING:
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
 EXCLUSIVE = os.O_EXCL
 LOCK = fcntl.LOCK_EX | fcntl.LOCK_NB
+RANGE_LOCK = fcntl.F_OFD_SETLK
+_LOCKED = "is locked by another process"
+# What a file system answers that has no such locks: then nobody holds one.
+_NO_LOCKS = (errno.EBADF, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 # Listing drives and udev's probes claim a drive for a moment; only a claim that lasts is a user.
 _ATTEMPTS = 5
 _PAUSE_S = 0.02
@@ -48,12 +54,70 @@ def claim_drive(identity: DriveIdentity) -> int:
         descriptor = _claim(identity.path, os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC | os.O_NOFOLLOW | exclusive)
     except OSError as error:
         raise open_error(identity, error) from None
-    try:
-        fcntl.flock(descriptor, LOCK)
-    except OSError:
+    if reason := _lock(descriptor, ranges=fcntl.F_WRLCK if identity.kind == "file" else None):
         os.close(descriptor)
-        raise DriveBusyError(identity.path, "is locked by another process", "wait for it to end") from None
+        raise DriveBusyError(identity.path, reason, "wait for it to end")
     return descriptor
+
+
+def claim_below(identity: DriveIdentity, level: DiskLevel | FileLevel) -> int | None:
+    """A descriptor that keeps one level below a drive from others, not opened for writing; None where none can.
+
+    What a mapped device or an array stands on is claimed by that. A file whose path leads elsewhere cannot be opened.
+    Raises DriveBusyError.
+    """
+    if isinstance(level, FileLevel):
+        return _claim_file_below(identity, level)
+    if not level.is_free:
+        return None
+    try:
+        descriptor = _claim(level.disk.node, os.O_RDONLY | EXCLUSIVE | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise _below_error(identity, level, f"cannot be claimed ({cause(error)})") from None
+    return _locked_below(identity, level, descriptor, None)
+
+
+def _claim_file_below(identity: DriveIdentity, level: FileLevel) -> int | None:
+    try:
+        descriptor = os.open(level.file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if not level.file.is_of(os.fstat(descriptor)):
+        os.close(descriptor)
+        return None
+    return _locked_below(identity, level, descriptor, fcntl.F_RDLCK)
+
+
+def _locked_below(identity: DriveIdentity, level: DiskLevel | FileLevel, descriptor: int, ranges: int | None) -> int:
+    if reason := _lock(descriptor, ranges=ranges):
+        os.close(descriptor)
+        raise _below_error(identity, level, reason)
+    return descriptor
+
+
+def _below_error(identity: DriveIdentity, level: DiskLevel | FileLevel, reason: str) -> DriveBusyError:
+    return DriveBusyError(identity.path, level.told(reason), "free that first, or name another drive")
+
+
+def _lock(descriptor: int, *, ranges: int | None) -> str | None:
+    """Lock a descriptor for as long as it is open; why it cannot be locked, None where it is.
+
+    ranges : the kind of lock on all bytes of a file that others respect who lock that way, such as virtual machines;
+    None for a disk.
+    """
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE_S)
+        try:
+            fcntl.flock(descriptor, LOCK)
+            if ranges is not None:
+                fcntl.fcntl(descriptor, RANGE_LOCK, struct.pack("hhqqi0q", ranges, os.SEEK_SET, 0, 0, 0))
+        except (BlockingIOError, PermissionError):
+            continue
+        except OSError as error:
+            return None if error.errno in _NO_LOCKS else f"cannot be locked ({cause(error)})"
+        return None
+    return _LOCKED
 
 
 def cause(error: OSError) -> str:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.device.command import Answer, CommandError, run_command
+from assay.device.gate.levels import DiskLevel, FileLevel, Level, levels_below
 from assay.device.sysfs import disk_at, printable
 from assay.errors import IdentityError, SignatureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.device.gate.facts import Request
+    from assay.records import DriveIdentity
 
 WIPEFS = "wipefs"
 _SECONDS = 30
@@ -30,22 +32,49 @@ def signatures(path: str, *, descriptor: int | None = None) -> frozenset[str]:
     return found.union(*map(_found, _partitions(path)))
 
 
-def unacknowledged(path: str, acknowledged: Iterable[str]) -> tuple[str, ...]:
+def unacknowledged(identity: DriveIdentity, acknowledged: Iterable[str]) -> tuple[str, ...]:
     """One line saying what is on a drive and was not acknowledged, or why that cannot be told; empty where neither."""
     try:
-        missing = sorted(signatures(path) - frozenset(acknowledged))
+        missing = _missing(identity, frozenset(acknowledged), None)
     except IdentityError as error:
         return (error.reason,)
-    return (f"carries {', '.join(missing)}, to be acknowledged with --destroy-signature",) if missing else ()
+    return (f"{_words(missing)}, to be acknowledged with --destroy-signature",) if missing else ()
 
 
 def refuse_signatures(request: Request, descriptor: int) -> None:
-    """Raise SignatureError where something is on the held drive that was not acknowledged by its type."""
-    path = request.identity.path
-    missing = sorted(signatures(path, descriptor=descriptor) - request.signatures)
+    """Raise SignatureError where something is on the held drive, or on what it stands on, that was not acknowledged."""
+    missing = _missing(request.identity, request.signatures, descriptor)
     if missing:
-        options = " ".join(f"--destroy-signature {name}" for name in missing)
-        raise SignatureError(path, f"carries {', '.join(missing)}", f"if that may be destroyed, add {options}")
+        options = " ".join(f"--destroy-signature {name}" for name in sorted(frozenset().union(*missing.values())))
+        raise SignatureError(request.identity.path, _words(missing), f"if that may be destroyed, add {options}")
+
+
+def _missing(
+    identity: DriveIdentity, acknowledged: frozenset[str], descriptor: int | None
+) -> dict[Level | None, frozenset[str]]:
+    """What was not acknowledged, by the level that carries it; None is the drive itself.
+
+    A loop device may show a part only of what is below it, so that is looked at as a whole. What a mapped device or an
+    array stands on carries the mark of that, which a write to the mapped device does not reach.
+    """
+    found: dict[Level | None, frozenset[str]] = {None: signatures(identity.path, descriptor=descriptor)}
+    for level in levels_below(identity):
+        if isinstance(level, DiskLevel) and level.is_free:
+            found[level] = signatures(level.disk.node)
+        elif isinstance(level, FileLevel) and level.is_part and level.file.is_at(level.file.path):
+            found[level] = signatures(str(level.file.path))
+    named: frozenset[str] = acknowledged
+    missing = {}
+    for place, types in found.items():
+        if types - named:
+            missing[place] = types - named
+        named |= types
+    return missing
+
+
+def _words(missing: Mapping[Level | None, frozenset[str]]) -> str:
+    carried = {level: f"carries {', '.join(sorted(types))}" for level, types in missing.items()}
+    return "; ".join(level.told(words) if level else words for level, words in carried.items())
 
 
 def _partitions(path: str) -> list[str]:
@@ -53,7 +82,7 @@ def _partitions(path: str) -> list[str]:
     disk = disk_at(path)
     nodes = []
     for partition in disk.partitions() if disk else ():
-        node = "/dev/" + partition.name.replace("!", "/")
+        node = partition.node
         number = Path(node).stat().st_rdev if Path(node).exists() else 0
         if f"{os.major(number)}:{os.minor(number)}" != partition.number_text:
             raise IdentityError(path, f"what is on it cannot be told: {node} is missing", "let udev make its node")

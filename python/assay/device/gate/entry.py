@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from assay.device.gate import claim, confirm, contents, facts, files, holders, system
+from assay.device.gate import claim, confirm, contents, facts, files, holders, processes, system
 from assay.device.gate.facts import DRIVE_WRITES_MAX, Request
-from assay.device.sysfs import Disk, disk_at, disk_of
-from assay.errors import DriveBusyError, ReadOnlyError
+from assay.device.gate.levels import DiskLevel, FileLevel, levels, levels_below
+from assay.device.sysfs import disk_at, readable
+from assay.errors import DriveBusyError, IdentityError, ReadOnlyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from assay.records import DriveIdentity
 
-# Each rule stands in one of these tables under the name that its test knows it by.
-USERS: dict[str, Callable[[Disk], list[str]]] = {
+# Each rule stands in one of these tables under the name that its test knows it by. Those of users are asked of every
+# level that a drive stands on, those of processes only where no other has spoken.
+USERS: dict[str, Callable[[DiskLevel], list[str]]] = {
     "system": system.running_system,
     "mounts": holders.mounted,
     "swap": holders.swapped,
@@ -26,13 +28,21 @@ USERS: dict[str, Callable[[Disk], list[str]]] = {
     "md": holders.md_arrays,
     "holders": holders.held,
     "loops": holders.stacked_loops,
+    "run-folder": system.run_folder,
 }
-FILE_USERS: dict[str, Callable[[Path], list[str]]] = {
+FILE_USERS: dict[str, Callable[[FileLevel], list[str]]] = {
     "file-system": files.of_system,
+    "file-places": files.of_places,
     "file-swap": files.swapped,
     "file-loops": files.backing,
+    "file-kept": files.kept,
+}
+FILE_PROCESSES: dict[str, Callable[[FileLevel], list[str]]] = {
+    "file-writers": processes.writers,
+    "file-maps": processes.mappers,
 }
 WISHES: dict[str, Callable[[Request], None]] = {
+    "known": facts.refuse_unknown,
     "zoned": facts.refuse_zoned,
     "size": facts.refuse_small,
     "twins": facts.refuse_twins,
@@ -54,15 +64,23 @@ HELD_FILE: dict[str, Callable[[DriveIdentity, int], None]] = {
 CONSENT: dict[str, Callable[[Request, int], None]] = {
     "signatures": contents.refuse_signatures,
     "confirmation": confirm.refuse_unconfirmed,
+    "shown": confirm.refuse_unseen,
 }
 
 
 class OpenDrive:
-    """A drive that the gate has opened and holds; owns the descriptor and must be closed."""
+    """A drive that the gate has opened and holds, with what it stands on; owns descriptors and must be closed."""
 
     def __init__(self, identity: DriveIdentity, descriptor: int) -> None:
         self.identity = identity
         self.fd = descriptor
+        self._below: list[int] = []
+
+    def claim_below(self) -> None:
+        """Keep others from what the drive stands on, as long as it is held. Raises DriveBusyError."""
+        for level in levels_below(self.identity):
+            descriptor = claim.claim_below(self.identity, level)
+            self._below += [] if descriptor is None else [descriptor]
 
     def verify(self) -> None:
         """Check that the held drive is still the one that was named. Raises IdentityError, NotADriveError."""
@@ -74,6 +92,8 @@ class OpenDrive:
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
+        while self._below:
+            os.close(self._below.pop())
 
     def __enter__(self) -> Self:
         return self
@@ -91,6 +111,7 @@ def open_drive(
     written_bytes: int = 0,
     drive_writes_max: float = DRIVE_WRITES_MAX,
     kept: tuple[Path, ...] = (),
+    shown_file_id: str | None = None,
 ) -> OpenDrive:
     """Open a drive for writing, exclusively and for the whole run, or refuse.
 
@@ -98,6 +119,7 @@ def open_drive(
     refusal names them, that may be destroyed. needed_bytes : smallest capacity that serves.
     written_bytes : what the run is known to write. drive_writes_max : how many capacities that may be, above 0.
     kept : paths that must survive, such as the run folder; they need not exist yet.
+    shown_file_id : the ``file_id`` of a file target when it was shown for confirmation, None where it was not.
     Raises DriveBusyError, ReadOnlyError, UnsupportedDriveError, TooSmallError, WearError, OverheatedError,
     IdentityError, SignatureError, ConfirmationError, and NotADriveError for a file that is sparse or on a file system
     without uncached I/O. Nothing has been written then.
@@ -110,6 +132,7 @@ def open_drive(
         written_bytes=written_bytes,
         drive_writes_max=drive_writes_max,
         kept=kept,
+        shown_file_id=shown_file_id,
     )
     _refuse_users(request)
     for refuse in list(WISHES.values()):
@@ -117,6 +140,7 @@ def open_drive(
     drive = OpenDrive(identity, claim.claim_drive(identity))
     try:
         drive.verify()
+        drive.claim_below()
         for consent in list(CONSENT.values()):
             consent(request, drive.fd)
     except BaseException:
@@ -141,7 +165,7 @@ def examined(
     acknowledged : types of signature that may be destroyed. kept : paths that must survive. Nothing is opened for
     writing.
     """
-    reasons = refusals(identity, kept) or contents.unacknowledged(identity.path, acknowledged)
+    reasons = refusals(identity, kept) or contents.unacknowledged(identity, acknowledged)
     return replace(identity, refusals=reasons)
 
 
@@ -154,18 +178,29 @@ def _refuse_users(request: Request) -> None:
 
 
 def _users(identity: DriveIdentity, kept: tuple[Path, ...]) -> tuple[str, ...]:
-    path = Path(identity.path)
-    if identity.kind == "file":
-        return tuple(reason for rule in list(FILE_USERS.values()) for reason in rule(path))
     try:
-        disk = disk_of(path.stat().st_rdev)
+        found = levels(identity, kept)
     except OSError as error:
         return (f"its node cannot be reached: {claim.cause(error)}",)
-    if disk is None:
+    if not found:
         return ("the kernel does not know this device",)
-    reasons = [reason for rule in list(USERS.values()) for reason in rule(disk)]
-    reasons += system.run_folder(disk, kept)
-    return tuple(dict.fromkeys(reasons)) or claim.claimed(identity.path)
+    return _told(found, _level_users) or _told(found, _level_claims)
+
+
+def _told(found: list[DiskLevel | FileLevel], ask: Callable[[DiskLevel | FileLevel], list[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(readable(level.told(reason)) for level in found for reason in ask(level)))
+
+
+def _level_users(level: DiskLevel | FileLevel) -> list[str]:
+    if isinstance(level, DiskLevel):
+        return [reason for rule in list(USERS.values()) for reason in rule(level)]
+    return [reason for rule in list(FILE_USERS.values()) for reason in rule(level)]
+
+
+def _level_claims(level: DiskLevel | FileLevel) -> list[str]:
+    if isinstance(level, DiskLevel):
+        return list(claim.claimed(level.disk.node)) if level.is_free else []
+    return [reason for rule in list(FILE_PROCESSES.values()) for reason in rule(level)]
 
 
 def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
@@ -177,4 +212,7 @@ def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
 
 def _unfit(identity: DriveIdentity) -> tuple[str, ...]:
     disk = disk_at(identity.path)
-    return tuple(facts.zoned(disk)) if disk else ()
+    try:
+        return (*facts.unknown_below(identity), *facts.zoned(disk)) if disk else ()
+    except IdentityError as error:
+        return (error.reason,)

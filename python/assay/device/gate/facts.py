@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.device.gate.levels import FileLevel, levels_below
 from assay.device.heat import too_hot
-from assay.device.identity import disk_identity, twins
+from assay.device.identity import disk_identity, file_id, twins
 from assay.device.sysfs import Disk, disk_at, disk_of
 from assay.errors import (
     IdentityError,
@@ -41,6 +42,7 @@ class Request:
     confirmation : the drive's ``id`` as typed or given. signatures : types whose destruction is acknowledged.
     needed_bytes : smallest capacity that serves. written_bytes : what the run is known to write beforehand.
     drive_writes_max : capacities that it may write. kept : paths that must not lie on the drive.
+    shown_file_id : the ``file_id`` of a file target as it was shown to somebody who then confirmed it.
     """
 
     identity: DriveIdentity
@@ -50,6 +52,19 @@ class Request:
     written_bytes: int = 0
     drive_writes_max: float = DRIVE_WRITES_MAX
     kept: tuple[Path, ...] = ()
+    shown_file_id: str | None = None
+
+
+def unknown_below(identity: DriveIdentity) -> list[str]:
+    """What a drive stands on that cannot be told from other files; then nobody knows who uses it."""
+    levels = (level for level in levels_below(identity) if isinstance(level, FileLevel) and not level.file.inode)
+    return [level.told("cannot be told from other files") for level in levels]
+
+
+def refuse_unknown(request: Request) -> None:
+    """Raise IdentityError where the drive stands on a file that cannot be told from others."""
+    for reason in unknown_below(request.identity):
+        raise IdentityError(request.identity.path, reason, "run as root")
 
 
 def zoned(disk: Disk) -> list[str]:
@@ -145,10 +160,11 @@ def check_writable(identity: DriveIdentity, descriptor: int) -> None:
 
 
 def check_same_file(identity: DriveIdentity, descriptor: int) -> None:
-    """Raise IdentityError where the path leads to another file by now."""
+    """Raise IdentityError where the held file is not the one that was named, or the path leads to another by now."""
     status = os.fstat(descriptor)
     named = Path(identity.path).stat() if Path(identity.path).exists() else None
-    if not stat.S_ISREG(status.st_mode) or named is None or not os.path.samestat(status, named):
+    is_named = identity.file_id in (None, file_id(status)) and stat.S_ISREG(status.st_mode)
+    if not is_named or named is None or not os.path.samestat(status, named):
         raise IdentityError(identity.path, "the file was replaced since it was named", "name the file again")
 
 
@@ -165,7 +181,7 @@ def check_file_size(identity: DriveIdentity, descriptor: int) -> None:
 def _disk(identity: DriveIdentity, descriptor: int) -> Disk | None:
     status = os.fstat(descriptor)
     disk = disk_of(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
-    return disk if disk and "/dev/" + disk.name.replace("!", "/") == identity.path else None
+    return disk if disk and disk.node == identity.path else None
 
 
 def _ioctl_number(descriptor: int, request: int, form: str = "Q") -> int | None:

@@ -1,26 +1,29 @@
-"""Who uses a disk, or anything built upon it: one function per way, each giving one line per user."""
+"""Who uses a disk, or anything built upon it: one function per way, each giving one line per user.
+
+What the target itself stands on uses its own parts by right; such users are left out.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 from typing import TYPE_CHECKING
 
 from assay.device.gate import mounts
 from assay.device.gate.mounts import swap_paths
-from assay.device.identity import loop_backing
-from assay.device.sysfs import SYSFS, Disk, whole_disks
+from assay.device.loop import Backing, loops
+from assay.device.sysfs import SYSFS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from assay.device.gate.levels import DiskLevel
+    from assay.device.sysfs import Disk
 
 BTRFS = SYSFS / "fs/btrfs"
 
 
-def mounted(disk: Disk) -> list[str]:
+def mounted(level: DiskLevel) -> list[str]:
     """Where the disk or a partition of it is mounted, in any namespace."""
-    numbers, nodes = _numbers(disk), _nodes(disk)
+    numbers, nodes = _numbers(level.disk), _nodes(level.disk)
     return [
         f"mounted on {mount.point}" + ("" if mount.own else " in another mount namespace")
         for mount in mounts.mounts()
@@ -28,48 +31,39 @@ def mounted(disk: Disk) -> list[str]:
     ]
 
 
-def swapped(disk: Disk) -> list[str]:
+def swapped(level: DiskLevel) -> list[str]:
     """Which part of it is swapped to."""
-    return [f"swap on {path}" for path in swap_paths() if os.path.realpath(path) in _nodes(disk)]
+    nodes = _nodes(level.disk)
+    return [f"swap on {path}" for path in swap_paths() if os.path.realpath(path) in nodes]
 
 
-def btrfs_members(disk: Disk) -> list[str]:
+def btrfs_members(level: DiskLevel) -> list[str]:
     """The mounted btrfs that it belongs to; only the first of its devices stands in the table of mounts."""
-    members = [path for path in BTRFS.glob("*/devices/*") if path.name in _names(disk)]
+    names = _names(level.disk)
+    members = [path for path in BTRFS.glob("*/devices/*") if path.name in names]
     return [f"member {path.name} of the btrfs {path.parents[1].name}" for path in members]
 
 
-def md_arrays(disk: Disk) -> list[str]:
+def md_arrays(level: DiskLevel) -> list[str]:
     """The MD arrays that it belongs to, inactive ones included. Source: Linux ``md(4)``, ``/proc/mdstat``."""
     try:
         lines = (mounts.PROC / "mdstat").read_text("utf-8", "replace").splitlines()
     except OSError:
         return []
-    arrays = [match for line in lines if (match := re.match(r"(\S+) : (.*)", line))]
-    return [f"member of {name}" for name, rest in (match.groups() for match in arrays) if _members(rest) & _names(disk)]
+    arrays = [match.groups() for line in lines if (match := re.match(r"(\S+) : (.*)", line))]
+    names = _names(level.disk)
+    return [f"member of {name}" for name, rest in arrays if name not in level.own and _members(rest) & names]
 
 
-def held(disk: Disk) -> list[str]:
+def held(level: DiskLevel) -> list[str]:
     """Devices built upon it: device mapper (LVM, encryption, multipath), MD, bcache."""
-    return [f"held by {holder}" for member in _family(disk) for holder in member.holders()]
+    found = (holder for member in _family(level.disk) for holder in member.holders())
+    return [f"held by {holder}" for holder in found if holder not in level.own]
 
 
-def stacked_loops(disk: Disk) -> list[str]:
-    """Loop devices upon the disk, or upon the file beneath it; an exclusive claim does not see them."""
-    own = loop_backing(disk)
-    others = [(other.name, backing) for other in whole_disks() if (backing := loop_backing(other))]
-    others = [(name, backing) for name, backing in others if name != disk.name]
-    stacked = [f"backs {name}" for name, backing in others if _is_of(backing, disk)]
-    shared = [name for name, backing in others if own and same_file(own, backing)]
-    return stacked + [f"shares its file with {name}" for name in shared]
-
-
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file; no where either cannot be reached."""
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False
+def stacked_loops(level: DiskLevel) -> list[str]:
+    """Loop devices upon the disk; an exclusive claim does not see them."""
+    return [f"backs {name}" for name, backing in loops() if name not in level.own and _is_of(backing, level.disk)]
 
 
 def _family(disk: Disk) -> list[Disk]:
@@ -81,7 +75,7 @@ def _names(disk: Disk) -> set[str]:
 
 
 def _nodes(disk: Disk) -> set[str]:
-    return {"/dev/" + member.name.replace("!", "/") for member in _family(disk)}
+    return {member.node for member in _family(disk)}
 
 
 def _numbers(disk: Disk) -> set[str | None]:
@@ -92,11 +86,8 @@ def _members(text: str) -> set[str]:
     return set(re.findall(r"(\S+?)\[\d+\]", text))
 
 
-def _is_of(backing: Path, disk: Disk) -> bool:
+def _is_of(backing: Backing, disk: Disk) -> bool:
     """Whether a loop device's backing is the disk or a partition of it, by whatever node."""
-    try:
-        status = backing.stat()
-    except OSError:
-        return str(backing) in _nodes(disk)
-    number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-    return stat.S_ISBLK(status.st_mode) and number in _numbers(disk)
+    if not backing.inode:
+        return str(backing.path) in _nodes(disk)
+    return backing.block != 0 and f"{os.major(backing.block)}:{os.minor(backing.block)}" in _numbers(disk)

@@ -11,39 +11,33 @@ from typing import TYPE_CHECKING
 
 from assay.device.gate import holders
 from assay.device.gate.mounts import mount_of, swap_paths
-from assay.device.identity import loop_backing
-from assay.device.sysfs import Disk, disk_of
+from assay.device.loop import Backing, loop_status
+from assay.device.sysfs import SYSFS, Disk, disk_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from assay.device.gate.levels import DiskLevel
 
 _TOOL = Path(__file__).parents[2]
 PATHS = ("/", "/boot", "/boot/efi", "/efi", sys.executable, sys.prefix, sys.base_prefix, str(_TOOL))
 
 
-def running_system(disk: Disk) -> list[str]:
-    """The paths of the running system that need the disk, or a disk beneath it.
+def running_system(level: DiskLevel) -> list[str]:
+    """The paths of the running system that need the disk.
 
     Those are root, boot, ESP, swap, the interpreter with its packages and the tool itself. A loop device over a file is
     a disk of its own: what lies beside its file is not touched.
     """
-    own = _below(disk)
-    return [f"backs the running system ({path})" for path in _system_paths() if own & _beneath(Path(path))]
+    return [f"backs the running system ({path})" for path in _system_paths() if level.disk.name in _beneath(Path(path))]
 
 
-def run_folder(disk: Disk, kept: Iterable[Path]) -> list[str]:
+def run_folder(level: DiskLevel) -> list[str]:
     """The paths of the user that need the disk, such as the run folder.
 
-    kept : what does not exist yet stands for the folder that it will be made in.
+    What does not exist yet stands for the folder that it will be made in.
     """
-    own = _below(disk)
-    return [f"backs the run folder ({path})" for path in kept if own & _beneath(_existing(path))]
-
-
-def is_of_system(path: Path) -> bool:
-    """Whether a regular file belongs to the interpreter, its packages or the tool."""
-    real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(os.path.realpath(place)) for place in (sys.executable, sys.prefix, _TOOL))
+    return [f"backs the run folder ({path})" for path in level.kept if level.disk.name in _beneath(_existing(path))]
 
 
 def _system_paths() -> tuple[str, ...]:
@@ -57,29 +51,27 @@ def _existing(path: Path) -> Path:
 
 def _below(member: Disk) -> set[str]:
     """The device, the disk that it is a partition of, and what it is built on."""
-    lower = [disk for number in _lower_numbers(member) if (disk := disk_of(number))]
+    whole = member.whole()
+    lower = [*member.slaves(), *([] if whole == member else [whole])]
     return {member.name}.union(*map(_below, lower))
-
-
-def _lower_numbers(member: Disk) -> list[int]:
-    folders = [path.resolve() for path in (member.folder / "slaves").glob("*")]
-    if member.number("partition") is not None:
-        folders.append(member.folder.parent)
-    texts = [Disk(folder.name, folder).number_text or "0:0" for folder in folders]
-    return [os.makedev(*map(int, text.split(":"))) for text in texts]
 
 
 def _beneath(path: Path) -> set[str]:
     """Names of all devices under a path: partition to disk, mapped device to slaves, loop to its file's disk."""
-    names: set[str] = set()
-    for member in _devices(path):
-        names |= _below(member)
-    backings = [backing for name in names if (backing := _backing(name))]
-    return names.union(*map(_beneath, backings))
+    return _under(_devices(path))
 
 
-def _backing(name: str) -> Path | None:
-    return loop_backing(Disk(name, Path("/sys/block", name)))
+def _under(members: Iterable[Disk]) -> set[str]:
+    names: set[str] = set().union(*map(_below, members))
+    backings = [backing for name in names if (backing := loop_status(Disk(name, SYSFS / "block" / name)))]
+    return names.union(*(_under(_devices_of_backing(backing)) for backing in backings))
+
+
+def _devices_of_backing(backing: Backing) -> list[Disk]:
+    """What a loop device lies on: by number, since its path may lead elsewhere by now."""
+    number = backing.block or backing.device
+    member = disk_of(number) if os.major(number) else None
+    return [member] if member else _devices(backing.path)
 
 
 def _devices(path: Path, passed: frozenset[str] = frozenset()) -> list[Disk]:
