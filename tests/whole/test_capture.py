@@ -16,6 +16,7 @@ from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.session import run_plan
 from assay.stimulus import Capture, Stimulus
 from assay.store.read import read_run
+from assay.window.step import issued_count
 
 CAPACITY = 1_000_000_000
 
@@ -55,12 +56,16 @@ def test_a_trace_holds_exactly_what_the_step_counted(tmp_path: Path) -> None:
     assert rows["at_ns"] == sorted(rows["at_ns"])
     for index, record in enumerate(records):
         for write, direction in ((False, record.read), (True, record.write)):
-            chosen = [
-                latency
-                for latency, step, is_write in zip(rows["latency_ns"], rows["step"], rows["write"], strict=True)
+            own = [
+                (at - latency, latency)
+                for at, latency, step, is_write in zip(
+                    rows["at_ns"], rows["latency_ns"], rows["step"], rows["write"], strict=True
+                )
                 if step == index and is_write == write
             ]
-            assert len(chosen) == direction.window_io_count + direction.tail_io_count
+            assert len(own) == issued_count(direction)
+            chosen = [latency for issued, latency in own if issued >= record.start_ns]
+            assert len(chosen) == direction.latency_io_count
             assert sum(chosen) == direction.latency_ns_sum
             assert tuple(sorted(Counter(map(_bucket, chosen)).items())) == direction.histogram
     lengths = dict(zip(rows["step"], rows["length_bytes"], strict=True))

@@ -21,7 +21,15 @@ from assay.session import run as session_run
 from assay.store import write
 from assay.store.journal import read_journal
 from assay.store.read import read_run
-from assay.window import effective_queue_depth, iops, loop_result
+from assay.window import (
+    completed_count,
+    effective_queue_depth,
+    iops,
+    issued_bytes,
+    latency_count,
+    loop_result,
+    rate_count,
+)
 
 DRIVE = "sim:client-2011?capacity=1GB"
 
@@ -59,26 +67,27 @@ def test_every_cell_holds_its_queue_depth_and_its_counters_add_up(finished: Path
         for before, cell in zip((None, *round_.cells), round_.cells, strict=False):
             assert effective_queue_depth(cell) == pytest.approx(8.0)
             assert cell.span_ns == 600_000_000
-            assert before is None or cell.start_ns == before.start_ns + before.span_ns
+            assert before is None or cell.start_ns - cell.lead_in_ns == before.start_ns + before.span_ns
     for round_ in test.rounds:
         first, last = round_.cells[0].counters_before, round_.cells[-1].counters_after
         assert first is not None
         assert last is not None
-        issued = sum(cell.write.window_bytes + cell.write.tail_bytes for cell in round_.cells)
+        issued = sum(issued_bytes(cell.write) for cell in round_.cells)
         assert last.write_bytes - first.write_bytes == issued
 
 
 def test_series_and_histograms_hold_the_same_ios_as_the_records(finished: Path) -> None:
     (test,) = read_run(finished).tests
     tables = sorted((finished / "series").iterdir()), sorted((finished / "histograms").iterdir())
-    assert [len(found) for found in tables] == [1 + len(test.rounds)] * 2
+    lead_ins = sorted((finished / "lead-ins").iterdir())
+    assert [len(found) for found in (*tables, lead_ins)] == [1 + len(test.rounds)] * 2 + [len(test.rounds)]
     series = pq.read_table(tables[0][1]).to_pydict()
     histogram = pq.read_table(tables[1][1]).to_pydict()
     cells = test.rounds[0].cells
-    window = sum(cell.read.window_io_count + cell.write.window_io_count for cell in cells)
-    tail = sum(cell.read.tail_io_count + cell.write.tail_io_count for cell in cells)
-    assert sum(series["io_count"]) == window
-    assert sum(histogram["count"]) == window + tail
+    assert sum(series["io_count"]) == sum(map(rate_count, cells))
+    assert sum(histogram["count"]) == sum(map(latency_count, cells))
+    lead_in = pq.read_table(lead_ins[0]).to_pydict()
+    assert sum(histogram["count"]) + sum(lead_in["count"]) == sum(map(completed_count, cells))
 
 
 def test_the_same_seed_gives_the_same_rounds(finished: Path, tmp_path: Path) -> None:
