@@ -1,6 +1,6 @@
 """A file whose service times are known, for tests and benchmarks: what was served when is in a log.
 
-The file is served by the program ``assay-timed-file`` (``crates/timed-file``), which ``make test`` and ``make bench`` build.
+It is served by the program ``assay-timed-file`` (``crates/timed-file``), which ``make test`` and ``make bench`` build.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Service:
     """How requests are served, in order of arrival.
 
     service_ns : time of one, above 0. servers : that many at a time. slow_ns : time of a ``slow_share`` of them, drawn
-    independently from ``seed``. stall_every_ns, stall_ns : nothing is served or answered while the monotonic clock modulo
-    the one is below the other; 0 for never.
+    independently from ``seed``. stall_every_ns, stall_ns : nothing is served or answered while the monotonic clock
+    modulo the one is below the other; 0 for never.
     Worked: 2,000,000 ns and one server are 500 I/Os per second, however many are outstanding.
     """
 
@@ -108,3 +108,42 @@ def timed_file(service: Service, size_bytes: int = 1 << 40) -> Iterator[TimedFil
                 server.wait(timeout=COMMAND_SECONDS)
                 if os.path.ismount(folder):
                     subprocess.run([UMOUNT, "--lazy", str(folder)], check=True, timeout=COMMAND_SECONDS)
+
+
+def answered_count(log: NDArray[Any], start_ns: int, end_ns: int) -> int:
+    """I/Os answered in (start_ns, end_ns]."""
+    answered = log["answered_ns"].astype(np.int64)
+    return int(np.count_nonzero((answered > start_ns) & (answered <= end_ns)))
+
+
+def seen_count_bounds(log: NDArray[Any], start_ns: int, end_ns: int, outstanding: int) -> tuple[int, int]:
+    """The fewest and the most completions that a client can have seen in (start_ns, end_ns].
+
+    outstanding : what the client never exceeds. By an instant it has seen no more than was answered, and no fewer than
+    what it needed to see to have sent the rest, however late its host lets it run.
+    Worked: 10 answered, 12 arrived, 4 outstanding -> it has seen 8 to 10.
+    """
+    least, most = zip(*(_seen_by(log, instant, outstanding) for instant in (start_ns, end_ns)), strict=True)
+    return least[1] - most[0], most[1] - least[0]
+
+
+def _seen_by(log: NDArray[Any], instant_ns: int, outstanding: int) -> tuple[int, int]:
+    arrived, answered = (int(np.count_nonzero(log[name] <= instant_ns)) for name in ("arrival_ns", "answered_ns"))
+    return max(0, arrived - outstanding), answered
+
+
+def latency_bounds(log: NDArray[Any], start_ns: int, outstanding: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The shortest and the longest response time in ns that each I/O of the log can have had for a client of one ring.
+
+    start_ns : nothing was sent before. outstanding : I/Os that the client always has sent, up to the log's end. The
+    n-th is seen before the one is sent that takes its place, and sent after the one was answered whose place it takes.
+    Those that nothing follows have no upper bound: the largest number.
+    """
+    arrival, answered = (log[name].astype(np.int64) for name in ("arrival_ns", "answered_ns"))
+    none_follows = np.full(outstanding, np.iinfo(np.int64).max)
+    seen_before = np.concatenate([np.sort(arrival)[outstanding:], none_follows])[: len(log)]
+    sent_after = np.concatenate([np.full(outstanding, start_ns), answered])[: len(log)]
+    in_order_of_arrival = np.argsort(np.argsort(arrival, kind="stable"), kind="stable")
+    followed = seen_before != np.iinfo(np.int64).max
+    longest = np.where(followed, seen_before - sent_after[in_order_of_arrival], np.iinfo(np.int64).max)
+    return answered - arrival, longest
