@@ -30,7 +30,7 @@ from assay.crosscheck.points import Side
 from assay.records import Demand
 from assay.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.window import iops, mean_latency_ns
-from direct_run import read_cell, run_on
+from direct_run import ahead_of_others, read_cell, run_on
 from loop_device import attached
 from timed_file import Service, TimedFile, missing, timed_file
 
@@ -93,7 +93,8 @@ def main() -> None:
         return
     smoke = "--smoke" in sys.argv
     points, seconds, pairs = (POINTS[1:2], 0.3, 2) if smoke else (POINTS, SECONDS, PAIRS)
-    verdicts = [verdict for point in points for verdict in compare(point, seconds, pairs)]
+    with ahead_of_others():
+        verdicts = [verdict for point in points for verdict in compare(point, seconds, pairs)]
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("held", "undecided", "missed"))
     print(f"bar {BAR:.1%}: {counts}; load average {os.getloadavg()[0]:.1f}")
     if "missed" in verdicts and not smoke:

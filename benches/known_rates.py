@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from assay.records import Demand
 from assay.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.window import iops
-from direct_run import read_cell, run_on
+from direct_run import ahead_of_others, read_cell, run_on
 from timed_file import Service, answered_count, missing, seen_count_bounds, timed_file
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def main() -> None:
     services, lengths, demands = (SERVICES_NS[1:], (0.2,), (32,)) if smoke else (SERVICES_NS, SECONDS, OUTSTANDING)
     missed = 0
     for service_ns in services:
-        with timed_file(Service(service_ns=service_ns)) as file:
+        with ahead_of_others(), timed_file(Service(service_ns=service_ns)) as file:
             print(f"service {service_ns / MICROSECOND_NS:.0f} us: nominal {SECOND_NS / service_ns:.0f} IOPS")
             for seconds in lengths:
                 missed += sum(not held for count in demands for held in measure(file, service_ns, count, seconds))
