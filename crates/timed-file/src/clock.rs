@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// Priority among real-time threads; any is above all ordinary ones.
-const PRIORITY: i32 = 10;
+/// The strongest wish that an ordinary thread can state. A real-time thread that spins would starve the clients of a small
+/// host instead.
+const NICE: libc::c_int = -20;
 
 /// Nanoseconds of the monotonic clock, which clients read as well.
 pub(crate) fn now() -> u64 {
@@ -17,9 +18,8 @@ pub(crate) fn now() -> u64 {
 /// Let this thread run before ordinary ones and be woken without slack. Where the host refuses, answers are later, which the
 /// log shows; nothing becomes wrong by it.
 pub(crate) fn be_prompt() {
-    let priority = libc::sched_param { sched_priority: PRIORITY };
-    // SAFETY: the structure lives through the call.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority) };
+    // SAFETY: takes no pointers; zero is the calling thread.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     // SAFETY: takes no pointers.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }

@@ -13,7 +13,7 @@ use crate::protocol::{FILE_NODE, Operation, REQUEST_BYTES_MAX, Request, TRANSFER
 use crate::timetable::Timetable;
 
 /// The last part of a wait is not slept through: waking up takes some time, more in a guest.
-const AWAKE_NS: u64 = 100_000;
+const AWAKE_NS: u64 = 50_000;
 /// The longest wait, so that a signal between two waits is seen.
 const WAIT_NS_MAX: u64 = 100_000_000;
 
