@@ -1,6 +1,6 @@
 """Our engine and fio in turn on the same devices of known service times: a file, and a loop device over one.
 
-Goal: the ratios of rates and of mean response times, ours over fio's, with 1, 16 and 256 outstanding (loop device: 128).
+Goal: the ratios of rates and of mean response times, ours over fio's, with 1, 16 and 256 outstanding (loop: 128).
 Once as they are, and once after each was divided by what the server's log says of the very same I/Os: an engine that a
 busy host lets run late keeps fewer I/Os outstanding, and is then served otherwise. The bar is 0.5 % from equality for
 the latter. It is missed where the whole 95 % interval lies beyond, undecided where a part of it does. Non-goal: speed.
