@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
+TIMED_FILE := target/release/assay-timed-file
 
 .PHONY: help setup demo test test-rust test-python check bench instructions test-drives stubs clean
 
@@ -24,7 +25,7 @@ test: test-rust test-python ## pass all tests
 test-rust:
 	cargo test --quiet --workspace --release
 
-test-python: $(NATIVE) tools/debian-packages
+test-python: $(NATIVE) $(TIMED_FILE) tools/debian-packages
 	@tools/debian-packages
 	$(BIN)/pytest
 
@@ -42,7 +43,7 @@ check: $(NATIVE) ## formatting, lints, types, walls, stubs
 stubs: $(NATIVE) ## write the type stubs of the native module anew
 	tools/stubs
 
-bench: $(NATIVE) ## run the benchmarks at real size
+bench: $(NATIVE) $(TIMED_FILE) ## run the benchmarks at real size
 	@cargo run --quiet --release -p assay-ftl --example speed
 	@for bench in benches/*.py; do PYTHONPATH=tools $(BIN)/python $$bench || exit 1; done
 
@@ -59,6 +60,11 @@ $(UV):
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed"; exit 1; }
 	@python3 -m venv $(VENV) || { echo "python3 -m venv failed: install the Debian package python3-venv"; exit 1; }
 	@$(BIN)/pip install --quiet "uv==0.13.*"
+
+# The file of known service times that tests and benchmarks hold our figures against.
+$(TIMED_FILE): $(RUST_SOURCES)
+	@cargo build --quiet --release --package assay-timed-file
+	@touch $@
 
 $(NATIVE): $(UV) pyproject.toml requirements.txt $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or newer"; exit 1; }

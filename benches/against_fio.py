@@ -130,7 +130,8 @@ def cpu_per_io(record: StepRecord) -> float:
 def fio(comparison: Comparison, path: str, seconds: float) -> float:
     """CPU ns per I/O of fio's job, from its own report."""
     command = [*FIO.split(), f"--filename={path}", f"--size={SIZE}", *comparison.options.split()]
-    command += [f"--runtime={seconds}", "--output-format=json"]
+    # Of a number without a unit fio drops the fraction.
+    command += [f"--runtime={seconds * 1000:.0f}ms", "--output-format=json"]
     report = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     job = report["jobs"][0]
     share = (job["usr_cpu"] + job["sys_cpu"]) / 100

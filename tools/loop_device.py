@@ -23,9 +23,19 @@ def loop_device(size_bytes: int, *, sector_bytes: int = 512) -> Iterator[str]:
     """
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
         os.posix_fallocate(file.fileno(), 0, size_bytes)
-        command = [LOSETUP, "--find", "--show", "--direct-io=on", f"--sector-size={sector_bytes}", file.name]
-        path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-        try:
+        with attached(file.name, sector_bytes=sector_bytes) as path:
             yield path
-        finally:
-            subprocess.run([LOSETUP, "--detach", path], check=True)
+
+
+@contextmanager
+def attached(file: str, *, sector_bytes: int = 512) -> Iterator[str]:
+    """The node of a loop device over a file that is there, with direct I/O; detached afterwards.
+
+    Raises CalledProcessError where none is to be had.
+    """
+    command = [LOSETUP, "--find", "--show", "--direct-io=on", f"--sector-size={sector_bytes}", file]
+    path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        yield path
+    finally:
+        subprocess.run([LOSETUP, "--detach", path], check=True)

@@ -95,3 +95,11 @@ def test_only_the_drive_room_knows_device_nodes_and_commands() -> None:
 def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
     procedures = [path for path in MODULES if room(path) in {"procedures", "rounds", "window", "stimulus"}]
     assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]
+
+
+def test_no_crate_of_the_product_knows_the_file_that_tests_are_held_against() -> None:
+    manifests = [
+        path for path in (PACKAGE.parents[1] / "crates").glob("*/Cargo.toml") if path.parent.name != "timed-file"
+    ]
+    assert len(manifests) == 5
+    assert not [path for path in manifests if "timed-file" in path.read_text("utf-8")]

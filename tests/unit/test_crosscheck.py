@@ -58,6 +58,8 @@ def test_points_are_asked_of_the_other_tool_as_of_ours() -> None:
     options = fio_arguments(POINTS[4], 1 << 30, 5.0)
     assert {"--rw=randrw", "--rwmixread=65", "--bs=4096", "--iodepth=16", "--lat_percentiles=1"} <= set(options)
     assert "--rw=write" in fio_arguments(POINTS[6], 1 << 30, 5.0)
+    for seconds, runtime in ((5.0, "5000ms"), (0.5, "500ms"), (0.1, "100ms"), (1.5, "1500ms")):
+        assert f"--runtime={runtime}" in fio_arguments(POINTS[0], 1 << 30, seconds), "fio drops fractions of seconds"
     step = POINTS[4].step(1 << 30, 5.0)
     assert (step.label, step.pattern.read_share, step.demand.queue_depth) == ("RND 4KiB 65/35, 1 x 16", 0.65, 16)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli.options import yes_destroy_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @click.command()
@@ -30,21 +34,20 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
 
     from assay.crosscheck import crosscheck_drive, differences  # noqa: PLC0415
     from assay.reporting import crosscheck_facts, write_crosscheck  # noqa: PLC0415
-    from assay.store.write import new_folder  # noqa: PLC0415
 
-    folder = new_folder(out, f"crosscheck-{time.time_ns():x}")
-    check = crosscheck_drive(
-        drive,
-        tool=f"Assay {version('assay')}",
-        confirmation=yes_destroy,
-        file_target=options["file_target"],
-        signatures=frozenset(options["signatures"]),
-        seconds=options["seconds"],
-        pairs=options["pairs"],
-        show=lambda text: click.echo(text, err=True),
-    )
-    found = [(point, differences(pairs)) for point, pairs in check.pairs]
-    paths = write_crosscheck(folder, check, found)
+    with _report_folder(out) as folder:
+        check = crosscheck_drive(
+            drive,
+            tool=f"Assay {version('assay')}",
+            confirmation=yes_destroy,
+            file_target=options["file_target"],
+            signatures=frozenset(options["signatures"]),
+            seconds=options["seconds"],
+            pairs=options["pairs"],
+            show=lambda text: click.echo(text, err=True),
+        )
+        found = [(point, differences(pairs)) for point, pairs in check.pairs]
+        paths = write_crosscheck(folder, check, found)
     if as_json:
         facts = {**crosscheck_facts(check, found), "report": [str(path) for path in paths]}
         click.echo(json.dumps(facts, indent=2))
@@ -55,3 +58,18 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
         click.echo(f"{point.label}: {verdicts}; ours / fio: {rows}")
     for path in paths:
         click.echo(f"Report: {path.resolve()}")
+
+
+@contextmanager
+def _report_folder(out: Path | None) -> Iterator[Path]:
+    """The folder of the report, made before anything is measured; one that was made and stayed empty is removed."""
+    from assay.store.write import new_folder  # noqa: PLC0415
+
+    existed = out is not None and out.exists()
+    folder = new_folder(out, f"crosscheck-{time.time_ns():x}")
+    try:
+        yield folder
+    finally:
+        if not existed:
+            with suppress(OSError):
+                folder.rmdir()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.crosscheck.points import Side
 from assay.device.fio import run_fio
 from assay.errors import DeviceFailureError
+from assay.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from assay.crosscheck.points import CheckPoint
@@ -18,6 +19,7 @@ _ACCESS = {(True, 100): "randread", (True, 0): "randwrite", (False, 100): "read"
 def fio_arguments(point: CheckPoint, range_bytes: int, seconds: float) -> list[str]:
     """The options for a point: the same access, demand, range and time, with every response time counted.
 
+    seconds : to the millisecond. Worked: 0.5 -> ``--runtime=500ms``.
     Response times are fio's ``lat``, which includes the submission, not its default ``clat``.
     """
     access = _ACCESS.get((point.random, point.read_pct), "randrw" if point.random else "rw")
@@ -39,7 +41,8 @@ def fio_arguments(point: CheckPoint, range_bytes: int, seconds: float) -> list[s
         "--randrepeat=0",
         "--refill_buffers",
         "--time_based",
-        f"--runtime={seconds}",
+        # Of a number without a unit fio drops the fraction, and 0 means that there is no limit.
+        f"--runtime={round(seconds * SECOND_NS / MILLISECOND_NS)}ms",
         "--lat_percentiles=1",
         "--clat_percentiles=0",
         "--percentile_list=99",
