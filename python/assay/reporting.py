@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
-from assay.store.read import fix_report_date, read_run
+from assay.store.document import fix_report_date
+from assay.store.read import read_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -8,9 +8,10 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"errors", "units", "records", "datum"}
+BASE = {"errors", "files", "units", "records", "datum"}
 ALLOWED = {
     "errors": set(),
+    "files": set(),
     "units": {"errors"},
     "records": set(),
     "datum": set(),

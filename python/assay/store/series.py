@@ -6,22 +6,33 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.errors import StoreError
+from assay.store.tables import SERIES_COLUMNS, read_table
+from assay.units import SECOND_NS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.records import DirectionRecord, StepRecord
 
-_COLUMNS = ("io_count", "bytes", "latency_ns_sum", "latency_ns_max")
+_READ = tuple(column for column in SERIES_COLUMNS if column != "second")
+# A step that ends late has begun a second that it was not set to.
+_SECONDS_BEYOND = 2
 
 
-def with_series(steps: Sequence[StepRecord], content: bytes) -> tuple[StepRecord, ...]:
-    """The same steps with the series that ``series_table`` wrote of them."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-    import pyarrow.parquet as pq  # noqa: PLC0415
+def with_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> tuple[StepRecord, ...]:
+    """The same steps with the series that ``series_table`` wrote of them.
 
-    columns = pq.read_table(pa.BufferReader(content)).to_pydict()
+    name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
+    table = read_table(content, SERIES_COLUMNS, rows_max=2 * seconds, name=name)
+    columns = table.to_pydict()
+    if any(index >= len(steps) for index in columns["step"]):
+        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
     found: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
-    for step, direction, *values in zip(*(columns[name] for name in ("step", "direction", *_COLUMNS)), strict=True):
+    for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
         found[step, direction].append(tuple(values))
     return tuple(
         replace(step, read=_filled(step.read, found[index, "read"]), write=_filled(step.write, found[index, "write"]))
