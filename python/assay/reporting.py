@@ -32,7 +32,7 @@ def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
     """
     run = read_run(folder, histograms=True)
     fix_report_date(folder, run)
-    return render(run, folder / REPORT_FOLDER, formats=formats)
+    return render(run, folder, formats=formats, below=REPORT_FOLDER)
 
 
 def write_crosscheck(
