@@ -12,7 +12,7 @@ import re
 import secrets
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,23 @@ def is_plain_name(name: str) -> bool:
     Worked: ``dirth-oltp`` may be one, ``../x``, ``/etc/x`` and the empty text may not.
     """
     return _PART.fullmatch(name) is not None
+
+
+def open_named(path: Path) -> IO[bytes]:
+    """Open a file that the user named, over links too, for reading.
+
+    Raises OSError also where it is no regular file: a pipe would be waited for, and a device has no end.
+    """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "is no name of a file")
+    _check_regular(path.stat())
+    descriptor = os.open(path, _READ & ~os.O_NOFOLLOW)
+    try:
+        _check_regular(os.fstat(descriptor))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
 
 
 def open_inside(folder: Path, name: str) -> int:

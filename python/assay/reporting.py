@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
+    from assay.records import StoredRun
     from assay.report import Format
     from assay.stack import StackTrace
 
@@ -30,7 +31,16 @@ def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
 
     Returns the paths written. Raises StoreError and VerificationError.
     """
-    run = read_run(folder, histograms=True)
+    return render_stored(stored_run(folder), folder, formats)
+
+
+def stored_run(folder: Path) -> StoredRun:
+    """A run folder with all that a report needs. Raises StoreError."""
+    return read_run(folder, histograms=True)
+
+
+def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
+    """Render the report of a run into the folder that it was read from, as ``render_run``."""
     fix_report_date(folder, run)
     return render(run, folder, formats=formats, below=REPORT_FOLDER)
 
