@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "hands_to_workers", "place_segments", "toml_positions"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions"]
 
 @final
 class NativeCounters:
@@ -247,6 +247,13 @@ def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_
     First byte of each of `count` segments placed at random; see `assay_core::active_range`.
 
     Raises `TooSmallError` where segments and the 1 MiB gaps between them do not fit into the capacity.
+    """
+
+def simulated_memory_bytes(card: Incomplete) -> int:
+    """
+    Bytes of memory that a simulated drive takes, about. `card` is as for `NativeStimulus.simulated`.
+
+    Raises `ValueRangeError` where a parameter is outside its range or the capacity too small for the dies.
     """
 
 def toml_positions(text: str, name: str) -> dict[str, tuple[int, int]]:

@@ -11,11 +11,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from assay._native import hands_to_workers
+from assay._native import hands_to_workers, simulated_memory_bytes
 from assay.device.condition import read_condition
 from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
 from assay.device.heat import too_hot
 from assay.device.identity import identify
+from assay.device.memory import spare_memory_bytes
 from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
 from assay.device.purge import choose_purge, purge_drive
@@ -101,13 +102,14 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
     acknowledged : types of signature that may be destroyed. kept : paths that must not lie on the drive.
-    Raises DriveNotFoundError, NotADriveError, PartitionError, ValueRangeError, UsageError.
+    Raises DriveNotFoundError, NotADriveError, PartitionError, UsageError, and ValueRangeError, also for a simulated
+    drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
         for key in ("io_path", "purge", "write_cache"):
             if getattr(plan, key) != Plan.model_fields[key].default:
                 raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
-        return parse_simulated(plan.drive).identity
+        return _fitting(parse_simulated(plan.drive)).identity
     drive = identify(plan.drive, file_target=plan.file_target)
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
@@ -172,6 +174,18 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             set_write_cache=lambda state: stimulus.switch_write_cache_simulated(enabled=state == "enabled"),
             host_time=False,
         )
+
+
+def _fitting(target: SimulatedTarget) -> SimulatedTarget:
+    """A simulated drive that can be built here. Raises ValueRangeError naming what it needs and what there is."""
+    # A state that is taken up is there twice for a moment: as it is read, and as the drive it becomes.
+    needed = simulated_memory_bytes(target.card) * (2 if target.state else 1)
+    spare = spare_memory_bytes()
+    if spare is not None and needed > spare[0]:
+        reason = f"needs about {gigabytes(needed):.2f} GB of memory, {gigabytes(spare[0]):.2f} GB are {spare[1]}"
+        remedy = "choose a smaller capacity, such as ?capacity=32GB, or a host with more memory"
+        raise ValueRangeError(target.identity.path, reason, remedy)
+    return target
 
 
 @contextmanager

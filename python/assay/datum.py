@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 class Strict(BaseModel):
-    """A frozen model that rejects unknown keys."""
+    """A frozen model that rejects unknown keys and numbers that are none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Datum(Strict, Generic[T]):

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator, mo
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
+from assay.files import open_named
 from assay.profile import PatternDatum, PatternName, QueueDepths, ThreadCounts, WorkloadName, load_profile
 from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationStop
 from assay.toml_file import fault_error, faults, read_toml
@@ -225,8 +226,8 @@ class DataOptions(Strict):
         if self.kind != "file":
             return
         try:
-            with Path(self.path).open("rb") as file:
-                size = os.fstat(file.fileno()).st_size if Path(self.path).is_file() else 0
+            with open_named(Path(self.path)) as file:
+                size = os.fstat(file.fileno()).st_size
         except OSError as error:
             raise UsageError(self.path, error.strerror or "cannot be read", "name a readable data file") from None
         if not 0 < size <= _DATA_FILE_BYTES_MAX:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
-from assay.store.read import fix_report_date, read_run
+from assay.store.document import fix_report_date
+from assay.store.read import read_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
+    from assay.records import StoredRun
     from assay.report import Format
     from assay.stack import StackTrace
 
@@ -29,9 +31,18 @@ def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
 
     Returns the paths written. Raises StoreError and VerificationError.
     """
-    run = read_run(folder, histograms=True)
+    return render_stored(stored_run(folder), folder, formats)
+
+
+def stored_run(folder: Path) -> StoredRun:
+    """A run folder with all that a report needs. Raises StoreError."""
+    return read_run(folder, histograms=True)
+
+
+def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
+    """Render the report of a run into the folder that it was read from, as ``render_run``."""
     fix_report_date(folder, run)
-    return render(run, folder / REPORT_FOLDER, formats=formats)
+    return render(run, folder, formats=formats, below=REPORT_FOLDER)
 
 
 def write_crosscheck(

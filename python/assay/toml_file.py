@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import PlanError
+from assay.files import open_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,11 +16,16 @@ if TYPE_CHECKING:
 
 FILE_BYTES_MAX = 1 << 20
 
+_PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+_FAULTS_MAX = 10
+
 Positions = dict[str, tuple[int, int]]
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
     """Read a file of at most 1 MiB; the place (line, column, from 1) of each key by its dotted path.
+
+    TOML 1.0 in UTF-8, also with a byte order mark.
 
     Raises PlanError where it cannot be read or is not TOML.
     """
@@ -26,23 +33,27 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
     from assay._native import toml_positions  # noqa: PLC0415
 
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             raw = file.read(FILE_BYTES_MAX + 1)
-        text = raw.decode("utf-8")
+        text = raw[:FILE_BYTES_MAX].decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
         raise PlanError(str(path), reason or "cannot be read", "name a readable TOML file") from None
     if len(raw) > FILE_BYTES_MAX:
         raise PlanError(str(path), "is larger than 1 MiB", "name a TOML file that people write")
     positions = toml_positions(text, str(path))
-    return tomllib.loads(text), positions
+    try:
+        return tomllib.loads(text), positions
+    except (ValueError, RecursionError) as error:
+        raise _syntax_error(path, error) from None
 
 
 def faults(error: ValidationError) -> list[tuple[str, str]]:
-    """The dotted key and the wording of each fault that a model found."""
+    """The dotted key and the wording of each fault that a model found, of the first ten."""
+    found = error.errors(include_url=False)[:_FAULTS_MAX]
     return [
-        (".".join(str(part) for part in fault["loc"]), f"{fault['msg']} (got {fault['input']!r:.60})")
-        for fault in error.errors()
+        (".".join(str(part)[:80] for part in fault["loc"]), f"{fault['msg']} (got {fault['input']!r:.60})")
+        for fault in found
     ]
 
 
@@ -51,6 +62,17 @@ def fault_error(path: Path, positions: Positions, error: ValidationError) -> Pla
     placed = [(_place(path, positions, key), reason) for key, reason in faults(error)]
     (thing, first), *others = placed
     return PlanError(thing, "; ".join([first, *(f"{place}: {reason}" for place, reason in others)]), "correct the file")
+
+
+def _syntax_error(path: Path, error: ValueError | RecursionError) -> PlanError:
+    """What the reader of values refuses: it knows TOML 1.0 only, and no number of more than 4,300 digits."""
+    if isinstance(error, RecursionError):
+        return PlanError(str(path), "is nested too deeply", "correct the file")
+    match = _PLACE.fullmatch(str(error))
+    if match is None:
+        return PlanError(str(path), str(error), "correct the TOML syntax")
+    thing = f"{path}:{match[2]}:{match[3]}" if match[2] else str(path)
+    return PlanError(thing, f"{match[1]}, in TOML 1.0", "correct the TOML syntax")
 
 
 def _place(path: Path, positions: Positions, key: str) -> str:

@@ -8,9 +8,11 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"errors", "units", "records", "datum"}
+BASE = {"errors", "files", "units", "records", "datum", "visible"}
 ALLOWED = {
     "errors": set(),
+    "files": set(),
+    "visible": set(),
     "units": {"errors"},
     "records": set(),
     "datum": set(),
@@ -29,7 +31,7 @@ ALLOWED = {
     "store": BASE,
     "stack": BASE | {"device"},
     "report": BASE | {"crosscheck", "stack", "window", "profile", "steady"},
-    "reporting": {"crosscheck", "report", "stack", "store"},
+    "reporting": {"crosscheck", "records", "report", "stack", "store"},
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
     "certificate": BASE | {"device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},

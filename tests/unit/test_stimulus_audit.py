@@ -373,22 +373,27 @@ def test_the_page_and_the_results_name_the_mark() -> None:
 
 def test_a_trace_is_summed_up_by_step_size_and_place(tmp_path: Path) -> None:
     columns = {
+        "at_ns": pa.array([1, 2, 3, 4], pa.int64()),
+        "latency_ns": pa.array([1, 1, 1, 1], pa.int64()),
+        "write": pa.array([True] * 4),
         "step": pa.array([0, 0, 1, 1], pa.int32()),
         "offset_bytes": pa.array([0, 4096, 0, 1 << 20], pa.int64()),
         "length_bytes": pa.array([4096, 4096, 512, 65_536], pa.int32()),
     }
     path = tmp_path / "trace.parquet"
     pq.write_table(pa.table(columns), path)
-    found = trace_summary(path, step_count=2, capacity_bytes=1 << 30)
+    found = trace_summary(tmp_path, path.name, step_count=2, capacity_bytes=1 << 30)
     assert found == TraceSummary(
         io_counts=(2, 2),
         sizes=(((4096, 2),), ((512, 1), (65_536, 1))),
         touched_bytes=2 * 4096 + 65_536,
         grid_bytes=4096,
     )
-    pq.write_table(pa.table({"step": columns["step"]}), path)
-    assert trace_summary(path, step_count=2, capacity_bytes=1 << 30).touched_bytes is None
+    with pytest.raises(StoreError, match="outside the drive"):
+        trace_summary(tmp_path, path.name, step_count=2, capacity_bytes=1 << 20)
+    pq.write_table(pa.table({name: values for name, values in columns.items() if "bytes" not in name}), path)
+    assert trace_summary(tmp_path, path.name, step_count=2, capacity_bytes=1 << 30).touched_bytes is None
     path.write_bytes(b"torn")
     with pytest.raises(StoreError, match="cannot be read"):
-        trace_summary(path, step_count=2, capacity_bytes=1 << 30)
+        trace_summary(tmp_path, path.name, step_count=2, capacity_bytes=1 << 30)
     assert (grid_bytes(CAPACITY), grid_bytes(10**12)) == (4096, 16_384)

@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 from assay.bench import Answers
 from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, VerificationError
+from assay.files import write_inside
 from assay.plan import Plan, load_plan
 from assay.report import FORMATS
 from assay.reporting import render_run
 from assay.session import Outcome, Progress, run_plan
 from assay.session import run as session_run
 from assay.store import write
-from assay.store.journal import read_journal
+from assay.store.journal import read_journal, sealed
 from assay.store.read import read_run
 from assay.window import (
     completed_count,
@@ -129,10 +130,28 @@ def test_any_changed_byte_of_the_journal_is_noticed(finished: Path, tmp_path: Pa
     place = next(number for number, line in enumerate(lines) if b'"kind":"steps"' in line)
     forged = lines[place].replace(b'"window_io_count":', b'"window_io_count":1', 1)
     (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:place], forged, *lines[place + 1 :]]))
-    with pytest.raises(StoreError, match=rf"journal\.jsonl:{place + 2}: the hash chain is broken"):
-        list(read_journal(tmp_path, head))
+    with pytest.raises(StoreError, match=rf"journal\.jsonl:{place + 1}: is not the line that was written"):
+        read_journal(tmp_path, head)
     (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
-    assert len(list(read_journal(tmp_path, head))) == len(lines) - 1
+    torn = read_journal(tmp_path, head)
+    assert (len(torn.lines), torn.complete) == (len(lines) - 1, False)
+
+
+def test_a_changed_last_line_of_a_run_that_was_cut_short_is_noticed(finished: Path, tmp_path: Path) -> None:
+    lines = (finished / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    head = (finished / "run.json").read_bytes()
+    place = next(number for number, line in enumerate(lines) if b'"kind":"steps"' in line)
+    forged = lines[place].replace(b'"window_io_count":', b'"window_io_count":1', 1)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:place], forged]))
+    with pytest.raises(StoreError, match=rf"journal\.jsonl:{place + 1}: is not the line that was written"):
+        read_journal(tmp_path, head)
+
+
+def test_a_line_in_another_place_breaks_the_chain(finished: Path, tmp_path: Path) -> None:
+    lines = (finished / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:3], *lines[4:]]))
+    with pytest.raises(StoreError, match=r"journal\.jsonl:4: the hash chain is broken"):
+        read_journal(tmp_path, (finished / "run.json").read_bytes())
 
 
 def test_a_stop_in_a_round_keeps_the_rounds_before_it(tmp_path: Path) -> None:
@@ -176,12 +195,12 @@ def fail_after_preconditioning(run_program: Any) -> Any:
 
 
 def test_a_full_disk_ends_the_run_and_keeps_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: bytes) -> None:
-        if path.name == "000003.parquet":
+    def full(folder: Path, name: str, content: bytes, **_: bool) -> None:
+        if name.endswith("000003.parquet"):
             raise OSError(28, "No space left on device")
-        path.write_bytes(content)
+        write_inside(folder, name, content)
 
-    monkeypatch.setattr(write, "write_durably", full)
+    monkeypatch.setattr(write, "write_inside", full)
     with pytest.raises(StoreError, match="No space left on device"):
         run(tmp_path / "run")
     assert len(read_run(tmp_path / "run").tests[0].rounds) == 1
@@ -197,7 +216,7 @@ def test_a_forged_verdict_is_found_from_its_rounds(finished: Path, tmp_path: Pat
             for verdict in entry["data"]["verdicts"].values():
                 verdict["average"] *= 2
         entry["previous"] = previous
-        lines.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() + b"\n")
+        lines.append(sealed({key: value for key, value in entry.items() if key != "hash"}))
         previous = hashlib.sha256(lines[-1]).hexdigest()
     forged = tmp_path / "forged"
     shutil.copytree(finished, forged)

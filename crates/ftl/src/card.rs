@@ -4,9 +4,10 @@ use assay_core::contract::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// Which closed unit garbage collection takes next; one with nothing valid goes before all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VictimPolicy {
     /// The one with the fewest valid pages.
+    #[default]
     Greedy,
     /// The one that was closed first.
     Fifo,
@@ -34,9 +35,9 @@ pub struct Card {
     pub channel_count: u32,
     /// Dies on each channel, 1 to 64.
     pub dies_per_channel: u32,
-    /// Bytes that a die programs at once (NAND page x planes), a multiple of the map unit.
+    /// Bytes that a die programs at once (NAND page x planes), a multiple of the map unit, at most 64 MiB.
     pub program_unit: Bytes,
-    /// Bytes of one die that are erased together (block x planes), a multiple of the program unit.
+    /// Bytes of one die that are erased together (block x planes), a multiple of the program unit, at most 4 GiB.
     pub erase_unit: Bytes,
     /// Time to read a page from the array (tR).
     pub read: Nanos,
@@ -103,7 +104,7 @@ pub struct Card {
     pub slc_program: Nanos,
     /// Rate at which idle time frees the single-level cache.
     pub slc_fold_rate: u64,
-    /// Map entries held in memory, in bytes at 4 per entry; others are read from flash. 0 means all.
+    /// Map entries held in memory, in bytes at 4 per entry, at most the capacity; others are read from flash. 0 means all.
     pub map_cache: Bytes,
     /// Data is compressed before it is stored, to a quarter at best; it crosses the host link as it is.
     pub compresses: bool,
@@ -143,6 +144,11 @@ pub enum CardError {
         /// Smallest capacity in bytes.
         needed: u64,
     },
+    /// The drive's tables do not fit into memory: lower the capacity.
+    Memory {
+        /// Bytes that they take, about.
+        needed: u64,
+    },
 }
 
 impl std::fmt::Display for CardError {
@@ -150,6 +156,9 @@ impl std::fmt::Display for CardError {
         match self {
             Self::Parameter(name) => write!(formatter, "{name} is outside its range"),
             Self::TooSmall { needed } => write!(formatter, "the capacity is below the {needed} bytes its dies need"),
+            Self::Memory { needed } => {
+                write!(formatter, "its tables need {needed} bytes of memory, which are not there")
+            }
         }
     }
 }
@@ -229,8 +238,8 @@ impl Card {
     }
 
     fn buffer_min(&self) -> u64 {
-        let merged = if self.log.0 > 0 { 2 * self.merge_unit.0 } else { 0 };
-        4 * self.program_unit.0 * self.density_max() + merged
+        let merged = if self.log.0 > 0 { self.merge_unit.0.saturating_mul(2) } else { 0 };
+        (4 * self.density_max()).saturating_mul(self.program_unit.0).saturating_add(merged)
     }
 
     pub(crate) fn check(&self) -> Result<(), CardError> {
@@ -242,7 +251,7 @@ impl Card {
         }
     }
 
-    fn size_checks(&self) -> [(&'static str, bool); 16] {
+    fn size_checks(&self) -> [(&'static str, bool); 20] {
         let (merge, log) = (self.merge_unit.0, self.log.0);
         let (block, unit) = (self.logical_block.0, self.map_unit.0);
         let program = self.program_unit.0;
@@ -255,8 +264,12 @@ impl Card {
             ("log_bytes", log == 0 || in_range(log, merge, self.capacity.0)),
             ("channel_count", in_range(u64::from(self.channel_count), 1, 64)),
             ("dies_per_channel", in_range(u64::from(self.dies_per_channel), 1, 64)),
-            ("program_unit_bytes", program > 0 && program.is_multiple_of(unit.max(1))),
-            ("erase_unit_bytes", self.erase_unit.0 > 0 && self.erase_unit.0.is_multiple_of(program.max(1))),
+            ("program_unit_bytes", in_range(program, 1, 64 << 20) && program.is_multiple_of(unit.max(1))),
+            ("erase_unit_bytes", in_range(self.erase_unit.0, 1, 4 << 30)),
+            ("erase_unit_bytes", self.erase_unit.0.is_multiple_of(program.max(1))),
+            ("map_cache_bytes", self.map_cache.0 <= self.capacity.0),
+            ("collection_batch_bytes", self.collection_batch.0 <= self.capacity.0),
+            ("write_limit_burst_bytes", self.write_limit_rate == 0 || self.write_limit_burst.0 <= 1 << 50),
             ("channel_bytes_per_s", in_range(self.channel_rate, 1_000_000, 1_000_000_000_000)),
             ("link_bytes_per_s", in_range(self.link_rate, 1_000_000, 1_000_000_000_000)),
             ("queue_limit", in_range(u64::from(self.queue_limit), 1, 65536)),

@@ -38,7 +38,7 @@ impl FlashWork for NoTime {
 }
 
 /// How units are chosen and relocations are done.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Collection {
     pub(crate) shared_frontier: bool,
     /// Pages relocated at a time, at least 1.
@@ -68,6 +68,16 @@ struct Frontier {
 }
 
 impl Frontier {
+    /// Whether it can be one of a drive of this geometry.
+    fn fits(&self, geometry: &Geometry) -> bool {
+        let from = u64::from(self.unit) * u64::from(geometry.unit_slots);
+        let end = from + u64::from(geometry.unit_slots);
+        self.unit < geometry.unit_count
+            && self.next <= self.end
+            && u64::from(self.end) <= end
+            && (self.end == 0 || (u64::from(self.next) >= from && self.stripe_pages > 0 && self.stripe_end > self.next))
+    }
+
     /// Have the stripes programmed that are full.
     #[inline]
     fn finish_stripes(&mut self, host: bool, work: &mut impl FlashWork) {
@@ -162,7 +172,7 @@ impl Victim {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Collector {
     #[serde(skip)]
     geometry: Geometry,
@@ -202,10 +212,26 @@ impl Collector {
         self.geometry.user_pages
     }
 
-    /// What a kept state leaves out, since it follows from the rest.
-    pub(crate) fn complete(&mut self, geometry: &Geometry) {
+    /// What a kept state leaves out, since it follows from the rest. False where the rest fits no drive of this geometry.
+    pub(crate) fn complete(&mut self, geometry: &Geometry) -> bool {
         self.geometry = geometry.clone();
-        self.mapping.complete(geometry);
+        let units = geometry.unit_count;
+        let dense = if geometry.unit_slots == geometry.unit_pages { 0 } else { units as usize };
+        let stripe_max = geometry.stripe_pages * (geometry.unit_slots / geometry.unit_pages);
+        let mut places = vec![false; units as usize];
+        let free = self.free.iter().all(|unit| *unit < units && !std::mem::replace(&mut places[*unit as usize], true));
+        let victim = self.victim.as_ref().is_none_or(|victim| {
+            let found = victim.found_first < FETCH_AHEAD && victim.found_count <= FETCH_AHEAD;
+            found && victim.unit < units && (1..=stripe_max).contains(&victim.stripe_pages)
+        });
+        let fits = free
+            && victim
+            && self.densities.len() == dense
+            && self.densities.iter().chain([&self.host_stripe_pages]).all(|pages| *pages <= stripe_max)
+            && [&self.host, &self.relocation].iter().all(|frontier| frontier.fits(geometry))
+            && self.collection.batch > 0
+            && self.uncollected < geometry.stripe_pages.max(RUN_PAGES) * 2;
+        fits && self.mapping.complete(geometry)
     }
 
     /// Write one host page: append it, then do the collection that it owes.

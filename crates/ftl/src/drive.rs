@@ -5,6 +5,7 @@ use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, D
 use crate::card::{Card, CardError};
 pub use crate::collect::FlashStatistics;
 use crate::collect::{Collection, Collector, NoTime};
+use crate::footprint::check_memory;
 use crate::front::Front;
 use crate::geometry::Geometry;
 use crate::limits::{Heat, WriteLimit};
@@ -46,8 +47,9 @@ impl SimulatedDrive {
     /// Build a fresh drive. `epoch` is the wall-clock time, since the Unix epoch, at which its clock is zero.
     ///
     /// # Errors
-    /// [`CardError`] when a parameter is outside its range or the capacity too small for the dies.
+    /// [`CardError`] when a parameter is outside its range, the capacity too small for the dies, or too large for memory.
     pub fn new(card: Card, epoch: Nanos) -> Result<Self, CardError> {
+        check_memory(&card)?;
         let geometry = Geometry::new(&card)?;
         let mut drive = Self {
             flash: fresh_flash(&card, &geometry),
@@ -79,6 +81,9 @@ impl SimulatedDrive {
     pub fn purge(&mut self) -> Nanos {
         assert!(self.front.is_idle(), "a drive is purged between programs");
         let span = Nanos(u64::from(self.geometry.unit_count) * self.geometry.erase_ns);
+        // What is there is let go first: two maps at once may not fit into memory.
+        self.flash = Collector::default();
+        self.log = None;
         self.flash = fresh_flash(&self.card, &self.geometry);
         self.log = fresh_log(&self.card, &self.geometry);
         self.timing = Timing::new(&self.card, &self.geometry);
@@ -122,19 +127,24 @@ impl SimulatedDrive {
         self.flash.statistics
     }
 
-    /// Go on from a kept state of the same card.
-    pub(crate) fn take_up(&mut self, parts: Parts) {
+    /// Go on from a kept state of the same card. False where it is none that a drive of this card can be in.
+    pub(crate) fn take_up(&mut self, parts: Parts) -> bool {
+        let fits = parts.timing.fits(&self.timing)
+            && parts.map_cache.fits(&self.map_cache)
+            && parts.log.is_some() == self.log.is_some()
+            && parts.log.as_ref().zip(self.log.as_ref()).is_none_or(|(kept, fresh)| kept.fits(fresh));
         self.epoch = Nanos(self.epoch.0.saturating_sub(parts.clock));
         self.clock = Nanos(parts.clock);
         self.idle_since = parts.idle_since;
         self.since_stall = parts.since_stall;
         self.flash = parts.flash;
-        self.flash.complete(&self.geometry);
+        let complete = self.flash.complete(&self.geometry);
         self.log = parts.log;
         self.timing = parts.timing;
         self.map_cache = parts.map_cache;
         self.write_limit = parts.write_limit;
         self.heat = parts.heat;
+        fits && complete
     }
 
     fn map_what_a_purge_leaves(&mut self) {

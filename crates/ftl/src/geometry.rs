@@ -16,7 +16,7 @@ pub(crate) const RESERVE_UNITS: u32 = 8;
 const UNIT_COUNT_MIN: u64 = 16;
 
 /// Division of 32-bit numbers by one that stays the same, as a multiplication.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Divisor {
     /// 2^64 over the divisor, rounded up; 0 stands for a divisor of 1.
     magic: u64,

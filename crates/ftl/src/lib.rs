@@ -19,6 +19,7 @@ pub mod drive;
 
 mod collect;
 mod die;
+mod footprint;
 mod front;
 mod geometry;
 mod limits;

@@ -64,6 +64,28 @@ impl Log {
         }
     }
 
+    /// Whether this, out of a kept state, is one of the same drive as a fresh one.
+    pub(crate) fn fits(&self, fresh: &Self) -> bool {
+        let sizes = |log: &Self| (log.room, log.merge_pages, log.stripe_pages, log.unit_pages);
+        let held: u32 = self.holds.iter().map(|word| word.count_ones()).sum();
+        let mut counts = vec![0; fresh.counts.len()];
+        let places =
+            (0..self.holds.len() as u32 * 64).filter(|page| self.holds[*page as usize / 64] >> (page % 64) & 1 == 1);
+        let known = places.fold(true, |known, page| {
+            let count = counts.get_mut((page / fresh.merge_pages) as usize);
+            let inside = count.is_some();
+            count.into_iter().for_each(|count| *count += 1);
+            known && inside
+        });
+        sizes(self) == sizes(fresh)
+            && self.holds.len() == fresh.holds.len()
+            && known
+            && self.used == held
+            && self.counts == counts
+            && self.order.iter().all(|unit| (*unit as usize) < counts.len())
+            && counts.iter().zip(0..).all(|(count, unit)| *count == 0 || self.order.contains(&unit))
+    }
+
     /// Whether the newest copy of a logical page is in the log.
     pub(crate) fn holds(&self, logical: u32) -> bool {
         self.holds[logical as usize / 64] >> (logical % 64) & 1 == 1

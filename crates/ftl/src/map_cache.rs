@@ -18,6 +18,11 @@ impl MapCache {
         Self { segments: vec![u32::MAX; (memory.0 / SEGMENT_BYTES) as usize] }
     }
 
+    /// Whether this, out of a kept state, is of the same size as a fresh one.
+    pub(crate) fn fits(&self, fresh: &Self) -> bool {
+        self.segments.len() == fresh.segments.len()
+    }
+
     /// The segment that has to be read for a logical page; `None` where it is in memory. It is from then on.
     #[inline]
     pub(crate) fn miss(&mut self, logical: u32) -> Option<u32> {

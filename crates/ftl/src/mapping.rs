@@ -8,7 +8,7 @@ use crate::victims::Victims;
 
 const UNMAPPED: u32 = u32::MAX;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Mapping {
     map: Vec<u32>,
     #[serde(skip)]
@@ -31,16 +31,26 @@ impl Mapping {
         }
     }
 
-    /// Make reverse map and valid pages out of the map of a kept state.
-    pub(crate) fn complete(&mut self, geometry: &Geometry) {
+    /// Make reverse map and valid pages out of the map of a kept state. False where it is none of this geometry, two
+    /// logical pages lie in one place, or a unit does not hold what is counted in it.
+    pub(crate) fn complete(&mut self, geometry: &Geometry) -> bool {
         let pages = geometry.unit_count as usize * geometry.unit_slots as usize;
+        if self.map.len() != geometry.user_pages as usize || self.units != Divisor::new(geometry.unit_slots) {
+            return false;
+        }
         let mut map = table(self.map.len(), UNMAPPED);
         map.copy_from_slice(&self.map);
         (self.map, self.reverse, self.valid) = (map, table(pages, UNMAPPED), table(pages.div_ceil(64), 0));
+        let mut counts = vec![0; geometry.unit_count as usize];
         for (logical, page) in (0..).zip(&self.map).filter(|(_, page)| **page != UNMAPPED) {
+            if *page as usize >= pages || self.reverse[*page as usize] != UNMAPPED {
+                return false;
+            }
             self.reverse[*page as usize] = logical;
             self.valid[*page as usize / 64] |= 1 << (page % 64);
+            counts[self.units.quotient(*page) as usize] += 1;
         }
+        self.victims.fits(&counts, geometry.unit_pages)
     }
 
     #[inline]

@@ -6,7 +6,9 @@ use crate::card::VictimPolicy;
 use assay_core::active_range::ActiveRange;
 use assay_core::pattern::AccessPattern;
 use assay_core::step::{Demand, StepSpec, StopRule};
+
 use proptest::prelude::*;
+use std::io::Cursor;
 
 const SMALL: u64 = 64 << 20;
 
@@ -209,7 +211,7 @@ proptest! {
         whole.run(8, count, 30, 4096);
         let mut kept = Vec::new();
         whole.drive.save(&mut kept).expect("memory takes all");
-        let drive = SimulatedDrive::load(card, Nanos(5_000_000_000), &kept[..]).expect("the same card");
+        let drive = SimulatedDrive::load(card, Nanos(5_000_000_000), Cursor::new(&kept)).expect("the same card");
         prop_assert_eq!((drive.state_hash(), drive.now()), (whole.drive.state_hash(), whole.drive.now()));
         let mut again = Loop { drive, state: whole.state, completions: Vec::new() };
         prop_assert_eq!(again.run(4, 2_000, 50, 8192), whole.run(4, 2_000, 50, 8192));
@@ -223,9 +225,44 @@ fn only_the_state_of_the_same_card_is_taken_up() {
     let mut kept = Vec::new();
     Loop::new(full_card(), 1).drive.save(&mut kept).expect("memory takes all");
     let other = Card { seed: 99, ..full_card() };
-    let load = |card, bytes: &[u8]| SimulatedDrive::load(card, Nanos(0), bytes).err().map(|error| error.to_string());
+    let load = |card, bytes: &[u8]| {
+        SimulatedDrive::load(card, Nanos(0), Cursor::new(bytes)).err().map(|error| error.to_string())
+    };
     assert_eq!(load(other, &kept).as_deref(), Some("it was kept from a drive with other parameters"));
     assert!(load(full_card(), &kept[..kept.len() / 2]).is_some(), "cut short");
     assert!(load(full_card(), b"something else").expect("refused").contains("no state"));
     assert_eq!(load(full_card(), &kept), None);
+}
+
+/// A state with one byte changed, as bytes that end in a hash that fits them where `forged`.
+fn changed(kept: &[u8], place: usize, value: u8, forged: bool) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let mut bytes = kept.to_vec();
+    bytes[place] = value;
+    if forged {
+        let end = bytes.len() - 32;
+        let hash = Sha256::digest(&bytes[..end]);
+        bytes[end..].copy_from_slice(&hash);
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_damaged_state_is_refused_and_a_forged_one_never_ends_the_program(
+        place in any::<prop::sample::Index>(), value: u8, logged: bool
+    ) {
+        let card = if logged { Card { log: Bytes(8 << 20), merge_unit: Bytes(64 << 10), ..full_card() } } else { full_card() };
+        let mut whole = Loop::new(card.clone(), 1);
+        whole.run(8, 4_000, 30, 4096);
+        let mut kept = Vec::new();
+        whole.drive.save(&mut kept).expect("memory takes all");
+        let place = place.index(kept.len() - 32);
+        let load = |bytes: &[u8]| SimulatedDrive::load(card.clone(), Nanos(0), Cursor::new(bytes));
+        if kept[place] != value {
+            prop_assert!(load(&changed(&kept, place, value, false)).is_err());
+        }
+        drop(load(&changed(&kept, place, value, true)));
+    }
 }

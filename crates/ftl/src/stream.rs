@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A 64-bit generator (splitmix, 64 bits), for victim draws and jitter; the stimulus has its own.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stream {
     state: u64,
 }

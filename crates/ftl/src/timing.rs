@@ -136,6 +136,20 @@ impl Timing {
         }
     }
 
+    /// Whether this, out of a kept state, is of the same drive as a fresh one, at rest.
+    pub(crate) fn fits(&self, fresh: &Self) -> bool {
+        let slots = |timing: &Self| {
+            let free = timing.buffer.iter().map(|(_, slots)| u64::from(*slots)).sum::<u64>();
+            free + u64::from(timing.open_stripe_count)
+        };
+        let parts =
+            |timing: &Self| (timing.channels.len(), timing.dies.len(), timing.stripe_pages, timing.program_bytes);
+        parts(self) == parts(fresh)
+            && self.channel_of_die == fresh.channel_of_die
+            && self.die_ring == fresh.die_ring
+            && slots(self) == slots(fresh)
+    }
+
     /// The controller takes a command at the drive's time `at`; returns when it is done with it.
     #[inline]
     pub(crate) fn command(&mut self, at: u64, span: u64) -> u64 {

@@ -15,7 +15,7 @@ const NOT_COLLECTABLE: u32 = 1 << 31;
 const FULL_DRAWS_MAX: u32 = 64;
 
 /// Valid counts of all units, with what the victim policy needs to find the next one.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Victims {
     counts: Vec<u32>,
     policy: VictimPolicy,
@@ -30,7 +30,7 @@ pub(crate) struct Victims {
 
 /// Units below the watched level by their count: the emptiest for greedy, for the others those with nothing valid, which any
 /// controller erases first. An entry is stale where its unit's count has changed since.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Watch {
     level: u32,
     lowest: u32,
@@ -39,7 +39,7 @@ struct Watch {
 }
 
 /// First in, first out, or at random: the closed units in the order they were closed, as far as draws leave it.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Closed {
     /// `GONE` where a unit was taken out of the order.
     units: VecDeque<u32>,
@@ -73,6 +73,23 @@ impl Victims {
     pub(crate) fn spare_full(mut self, spares: bool) -> Self {
         self.spares_full = spares;
         self
+    }
+
+    /// Whether these, out of a kept state, are of units that hold so many valid pages each.
+    pub(crate) fn fits(&self, counts: &[u32], unit_pages: u32) -> bool {
+        let units = counts.len();
+        let known = |unit: &u32| (*unit as usize) < units;
+        let greedy = self.policy == VictimPolicy::Greedy;
+        let levels = if greedy { unit_pages as usize + 1 } else { 1 };
+        let entries: usize = self.watch.buckets.iter().map(Vec::len).sum();
+        self.unit_pages == unit_pages
+            && self.counts.len() == units
+            && self.counts.iter().zip(counts).all(|(kept, found)| kept & !NOT_COLLECTABLE == *found)
+            && self.watch.buckets.len() == levels
+            && self.watch.level as usize <= levels
+            && self.watch.entries == entries
+            && self.watch.buckets.iter().flatten().all(known)
+            && self.closed.fit(units, greedy)
     }
 
     /// Pages of a unit became valid.
@@ -179,6 +196,17 @@ impl Victims {
 }
 
 impl Closed {
+    /// Whether these, out of a kept state, are of so many units.
+    fn fit(&self, units: usize, greedy: bool) -> bool {
+        let placed = if greedy { 0 } else { units };
+        let at = |place: usize| self.left.wrapping_add(place as u32);
+        self.places.len() == placed
+            && self.units.len() <= 2 * placed
+            && self.units.iter().enumerate().all(|(place, unit)| {
+                *unit == GONE || self.places.get(*unit as usize).is_some_and(|kept| *kept == at(place))
+            })
+    }
+
     fn push(&mut self, unit: u32) {
         self.places[unit as usize] = self.left.wrapping_add(self.units.len() as u32);
         self.units.push_back(unit);

@@ -4,6 +4,7 @@ use assay_core::contract::{Bytes, Nanos};
 use assay_ftl::disk::DiskCard;
 use pyo3::prelude::*;
 
+use crate::errors::card_error;
 use crate::specs::PyCard;
 
 /// The card of a simulated drive, told apart by its fields.
@@ -72,4 +73,16 @@ impl PyDiskCard {
             seed: self.seed,
         }
     }
+}
+
+/// Bytes of memory that a simulated drive takes, about. `card` is as for `NativeStimulus.simulated`.
+///
+/// Raises `ValueRangeError` where a parameter is outside its range or the capacity too small for the dies.
+#[pyfunction]
+pub(crate) fn simulated_memory_bytes(card: PySimulatedCard) -> PyResult<u64> {
+    let needed = match card {
+        PySimulatedCard::Flash(card) => card.convert().memory(),
+        PySimulatedCard::Disk(card) => card.convert().memory(),
+    };
+    Ok(needed.map_err(|error| card_error(&error))?.0)
 }

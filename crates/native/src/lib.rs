@@ -19,6 +19,8 @@ mod trace;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::disk_card::simulated_memory_bytes;
+    #[pymodule_export]
     use crate::gauge::{NativeStallGauge, NativeStalls, clock_reads};
     #[pymodule_export]
     use crate::paths::hands_to_workers;

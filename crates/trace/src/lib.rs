@@ -44,14 +44,14 @@ struct Columns {
 }
 
 impl TraceFile {
-    /// Begin a file; `addresses` says whether places and sizes are kept.
+    /// Begin a file that is not there yet; `addresses` says whether places and sizes are kept.
     ///
     /// # Errors
     /// When the file cannot be made.
     pub fn create(path: &Path, addresses: bool) -> Result<Self, ParquetError> {
         let columns = if addresses { ADDRESSES } else { "" };
         let schema = Arc::new(parse_message_type(&format!("message completions {{ {TIMES} {columns} }}"))?);
-        let writer = SerializedFileWriter::new(File::create(path)?, schema, Arc::new(properties()))?;
+        let writer = SerializedFileWriter::new(File::create_new(path)?, schema, Arc::new(properties()))?;
         Ok(Self { writer, addresses, rows: Columns::default(), count: 0 })
     }
 

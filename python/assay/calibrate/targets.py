@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
+from assay.files import open_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +53,7 @@ def log_errors(found: Mapping[str, float], targets: Mapping[str, float]) -> dict
 
 def _rows(path: Path, column: str) -> list[dict[str, str]]:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with io.TextIOWrapper(open_named(path), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(str(path), str(error), "name a CSV file") from None

@@ -22,6 +22,7 @@ from assay.cli.run import run
 from assay.cli.runs import runs
 from assay.cli.trace_stack import trace_stack
 from assay.errors import AssayError, InterruptedRunError, UsageError
+from assay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,7 @@ for command in (drives, check, plan, run, report, runs, crosscheck, trace_stack,
 
 def main() -> NoReturn:
     """Run the command line; errors are one line on standard error and a telling exit code."""
+    _open_streams()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # A run started with nohup outlives its terminal; Ctrl-C is heard even from a script's background.
         if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
@@ -88,7 +90,18 @@ def _leave_output(error: OSError) -> NoReturn:
 
 
 def _say(text: str) -> None:
-    click.echo(f"assay: {text}", err=True)
+    click.echo(f"assay: {visible(text)}", err=True)
+
+
+def _open_streams() -> None:
+    """Open the standard streams that the caller closed: else a file of the run would get their number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is taken, and those below are open by now.
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open until the end
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:

@@ -63,19 +63,23 @@ def _short(drive: DriveIdentity) -> dict[str, Any]:
 
 def _row(drive: DriveIdentity) -> str:
     from assay.units import gigabytes  # noqa: PLC0415
+    from assay.visible import visible  # noqa: PLC0415
 
     state = "; ".join(drive.refusals) or "may be tested"
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
-    return f"{drive.path}\t{size}\t{drive.model or 'unknown model'}\tid {drive.id}\t{state}".expandtabs(4)
+    parts = (drive.path, size, drive.model or "unknown model", f"id {drive.id}", state)
+    return "\t".join(map(visible, parts)).expandtabs(4)
 
 
 def _lines(facts: dict[str, Any], indent: str = "") -> str:
+    from assay.visible import visible  # noqa: PLC0415
+
     lines = []
     for key, value in facts.items():
         if isinstance(value, dict) and "source" in value:
-            lines.append(f"{indent}{key}: {value['value']}  ({value['source']})")
+            lines.append(visible(f"{indent}{key}: {value['value']}  ({value['source']})"))
         elif isinstance(value, dict) and value:
-            lines += [f"{indent}{key}:", _lines(value, indent + "  ")]
+            lines += [visible(f"{indent}{key}:"), _lines(value, indent + "  ")]
         else:
-            lines.append(f"{indent}{key}: {'unknown' if value is None or value == {} else value}")
+            lines.append(visible(f"{indent}{key}: {'unknown' if value is None or value == {} else value}"))
     return "\n".join(lines)

@@ -29,7 +29,7 @@ _PURGES = [
     "discard",
     "overwrite",
 ]
-_PLAN_SUFFIX = ".toml"
+_PLAN_SUFFIX, _SIMULATED = ".toml", "sim:"
 _PROFILE_HELP = "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own."
 
 _FAULT_OPTIONS = [
@@ -143,8 +143,8 @@ def make_plan(
     """
     from assay.plan import load_plan  # noqa: PLC0415
 
-    files = [Path(target) for target in targets if target.endswith(_PLAN_SUFFIX)]
-    drives = [target for target in targets if not target.endswith(_PLAN_SUFFIX)]
+    files = [Path(target) for target in targets if _is_plan(target)]
+    drives = [target for target in targets if not _is_plan(target)]
     if len(files) > 1 or len(drives) > 1:
         raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at the most")
     given = {name: value for name, value in options.items() if value is not None and value is not False}
@@ -156,3 +156,8 @@ def make_plan(
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     return load_plan(files[0] if files else None, overrides, chosen)
+
+
+def _is_plan(target: str) -> bool:
+    """A simulated drive may be a file of its own: ``sim:card.toml``."""
+    return target.endswith(_PLAN_SUFFIX) and not target.startswith(_SIMULATED)

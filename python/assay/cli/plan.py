@@ -39,6 +39,7 @@ def plan(as_json: bool, **options: Any) -> None:
 def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     """The plan in words, as shown before a confirmation."""
     from assay.units import gigabytes  # noqa: PLC0415
+    from assay.visible import visible  # noqa: PLC0415
 
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
     lines = [
@@ -56,7 +57,7 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     if drive.kind != "simulated":
         lines += _preparation_lines(drive)
         lines.append(f"ALL DATA on {drive.path} will be destroyed.")
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _preparation_lines(drive: DriveIdentity) -> list[str]:

@@ -16,12 +16,15 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Every number as JSON, also to standard output.")
 def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
+    from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.reporting import render_run  # noqa: PLC0415
+    from assay.reporting import render_stored, stored_run  # noqa: PLC0415
 
     asked = {**formats, "json": as_json}
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
-    paths = render_run(run_folder, chosen)
+    run = stored_run(run_folder)
+    say_unfinished(run_folder, run)
+    paths = render_stored(run, run_folder, chosen)
     if as_json:
         results = next(path for path in paths if path.suffix == ".json")
         click.echo(results.read_text("utf-8"))

@@ -109,6 +109,7 @@ def _tell(outcome: Outcome, *, as_json: bool) -> int:
         facts = {
             "run": str(outcome.folder),
             "exit_code": outcome.exit_code,
+            "journal_hash": outcome.journal_hash,
             "skipped": {test.test: test.reason for test in outcome.skipped},
             "report": [str(path) for path in paths],
         }
@@ -119,6 +120,7 @@ def _tell(outcome: Outcome, *, as_json: bool) -> int:
     for test in outcome.skipped:
         click.echo(f"N/A: {test.test}: {test.reason}")
     click.echo(f"Run folder: {outcome.folder}")
+    click.echo(f"Final hash: {outcome.journal_hash}")
     click.echo(f"Tables: {sum(path.suffix == '.csv' for path in paths)} CSV files beside the report")
     for path in reversed(paths):
         if path.suffix != ".csv":

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.notice import say_unfinished
 from assay.errors import StoreError
+from assay.visible import visible
 
 if TYPE_CHECKING:
     from assay.records import StoredTest
@@ -27,7 +29,7 @@ def runs(folder: Path, as_json: bool) -> None:
         click.echo(json.dumps(facts, indent=2))
         return
     for run in facts:
-        click.echo(f"{run['run']}\t{run['started']}\t{run['drive']}\t{run['tests']}".expandtabs(4))
+        click.echo("\t".join(visible(run[key]) for key in ("run", "started", "drive", "tests")).expandtabs(4))
     if not facts:
         click.echo(f"no runs in {folder}")
 
@@ -39,6 +41,7 @@ def _facts(path: Path) -> dict[str, Any]:
         run = read_run(path)
     except StoreError as error:
         return {"run": str(path), "started": "unknown", "drive": "unknown", "tests": str(error)}
+    say_unfinished(path, run)
     return {
         "run": str(path),
         "started": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started_wall_ns // 10**9)),

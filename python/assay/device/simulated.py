@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import parse_qsl
 from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
-from assay.device.simulated_disk import DiskCard, DiskModelCard
+from assay.device.simulated_disk import Amount, CardName, CardText, Count, DiskCard, DiskModelCard
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import Control, DriveIdentity
 from assay.toml_file import fault_error, read_toml
@@ -29,58 +30,58 @@ class CardParameters(Strict):
     Those that are None are absent from the drive: it then has the value of ``Card``.
     """
 
-    capacity_bytes: Datum[int]
+    capacity_bytes: Datum[Amount]
     logical_block_bytes: Datum[Literal[512, 4096]]
     over_provisioning: Datum[float]
-    channel_count: Datum[int]
-    dies_per_channel: Datum[int]
-    program_unit_bytes: Datum[int]
-    erase_unit_bytes: Datum[int]
-    read_ns: Datum[int]
-    program_ns: Datum[int]
-    erase_ns: Datum[int]
-    channel_bytes_per_s: Datum[int]
-    link_bytes_per_s: Datum[int]
-    read_command_ns: Datum[int]
-    write_command_ns: Datum[int]
-    write_buffer_bytes: Datum[int]
-    map_unit_bytes: Datum[int] | None = None
+    channel_count: Datum[Count]
+    dies_per_channel: Datum[Count]
+    program_unit_bytes: Datum[Amount]
+    erase_unit_bytes: Datum[Amount]
+    read_ns: Datum[Amount]
+    program_ns: Datum[Amount]
+    erase_ns: Datum[Amount]
+    channel_bytes_per_s: Datum[Amount]
+    link_bytes_per_s: Datum[Amount]
+    read_command_ns: Datum[Amount]
+    write_command_ns: Datum[Amount]
+    write_buffer_bytes: Datum[Amount]
+    map_unit_bytes: Datum[Amount] | None = None
     purge_mapped_share: Datum[float] | None = None
     full_duplex: Datum[bool] | None = None
-    read_extra_ns: Datum[int] | None = None
-    write_extra_ns: Datum[int] | None = None
-    partial_write_ns: Datum[int] | None = None
-    protocol_ns: Datum[int] | None = None
-    queue_limit: Datum[int] | None = None
+    read_extra_ns: Datum[Amount] | None = None
+    write_extra_ns: Datum[Amount] | None = None
+    partial_write_ns: Datum[Amount] | None = None
+    protocol_ns: Datum[Amount] | None = None
+    queue_limit: Datum[Count] | None = None
     in_order: Datum[bool] | None = None
     reads_in_order: Datum[bool] | None = None
     write_cache: Datum[bool] | None = None
     modify_reads_first: Datum[bool] | None = None
     victim: Datum[Literal["greedy", "fifo", "random", "choices"]] | None = None
-    victim_choices: Datum[int] | None = None
+    victim_choices: Datum[Count] | None = None
     shared_frontier: Datum[bool] | None = None
-    collection_batch_bytes: Datum[int] | None = None
-    idle_delay_ns: Datum[int] | None = None
+    collection_batch_bytes: Datum[Amount] | None = None
+    idle_delay_ns: Datum[Amount] | None = None
     idle_target_share: Datum[float] | None = None
     idle_share: Datum[float] | None = None
-    log_bytes: Datum[int] | None = None
-    merge_unit_bytes: Datum[int] | None = None
-    wear_levelling_every: Datum[int] | None = None
+    log_bytes: Datum[Amount] | None = None
+    merge_unit_bytes: Datum[Amount] | None = None
+    wear_levelling_every: Datum[Count] | None = None
     trim: Datum[bool] | None = None
-    slc_cache_bytes: Datum[int] | None = None
-    slc_program_ns: Datum[int] | None = None
-    slc_fold_bytes_per_s: Datum[int] | None = None
-    map_cache_bytes: Datum[int] | None = None
-    write_limit_bytes_per_s: Datum[int] | None = None
-    write_limit_burst_bytes: Datum[int] | None = None
+    slc_cache_bytes: Datum[Amount] | None = None
+    slc_program_ns: Datum[Amount] | None = None
+    slc_fold_bytes_per_s: Datum[Amount] | None = None
+    map_cache_bytes: Datum[Amount] | None = None
+    write_limit_bytes_per_s: Datum[Amount] | None = None
+    write_limit_burst_bytes: Datum[Amount] | None = None
     compresses: Datum[bool] | None = None
-    heat_limit_bytes: Datum[int] | None = None
-    cooling_bytes_per_s: Datum[int] | None = None
-    throttled_bytes_per_s: Datum[int] | None = None
-    stall_every_bytes: Datum[int] | None = None
-    stall_ns: Datum[int] | None = None
-    pause_every_ns: Datum[int] | None = None
-    pause_ns: Datum[int] | None = None
+    heat_limit_bytes: Datum[Amount] | None = None
+    cooling_bytes_per_s: Datum[Amount] | None = None
+    throttled_bytes_per_s: Datum[Amount] | None = None
+    stall_every_bytes: Datum[Amount] | None = None
+    stall_ns: Datum[Amount] | None = None
+    pause_every_ns: Datum[Amount] | None = None
+    pause_ns: Datum[Amount] | None = None
     spares_full_units: Datum[bool] | None = None
     jitter_share: Datum[float] | None = None
     ideal: Datum[bool] | None = None
@@ -91,11 +92,11 @@ class ModelCard(Strict):
 
     schema_version: Literal[1] = Field(alias="schema")
     kind: Literal["flash"] = "flash"
-    name: str
-    model: str
-    summary: str
-    interface: str
-    media: str
+    name: CardName
+    model: CardText
+    summary: CardText
+    interface: CardText
+    media: CardText
     parameters: CardParameters
 
 
@@ -248,7 +249,8 @@ def _state(target: str, text: str, model: ModelCard | DiskModelCard) -> Path:
     path = Path(text)
     if isinstance(model, DiskModelCard):
         raise ValueRangeError(f"{target}: state", "a disk has no fresh state to leave", "leave it out")
-    if not text or not path.parent.is_dir() or path.is_dir():
+    there = os.path.lexists(path)
+    if not text or "\0" in text or not os.path.isdir(path.parent) or (there and not os.path.isfile(path)):  # noqa: PTH112, PTH113
         raise ValueRangeError(f"{target}: state {text!r}", "is no file in a folder that exists", "name a file")
     return path
 

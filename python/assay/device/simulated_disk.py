@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from assay.datum import Datum, Strict
+
+Amount = Annotated[int, Field(ge=0, lt=1 << 63)]
+Count = Annotated[int, Field(ge=0, lt=1 << 32)]
+"""What the native cards can hold; each parameter's own range is narrower and checked there."""
+CardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+CardText = Annotated[str, Field(max_length=500)]
 
 
 class DiskParameters(Strict):
@@ -16,29 +22,29 @@ class DiskParameters(Strict):
     Those that are None are absent from the disk: it then has the value of ``DiskCard``.
     """
 
-    capacity_bytes: Datum[int]
+    capacity_bytes: Datum[Amount]
     logical_block_bytes: Datum[Literal[512, 4096]]
-    rotation_rpm: Datum[int]
-    head_count: Datum[int]
-    zone_count: Datum[int]
-    outer_track_bytes: Datum[int]
-    inner_track_bytes: Datum[int]
-    track_seek_ns: Datum[int]
-    average_seek_ns: Datum[int]
-    full_seek_ns: Datum[int]
-    head_switch_ns: Datum[int]
-    write_settle_ns: Datum[int]
-    command_ns: Datum[int]
-    link_bytes_per_s: Datum[int]
-    queue_limit: Datum[int]
-    settle_spread_ns: Datum[int] | None = None
-    settle_margin_ns: Datum[int] | None = None
+    rotation_rpm: Datum[Count]
+    head_count: Datum[Count]
+    zone_count: Datum[Count]
+    outer_track_bytes: Datum[Amount]
+    inner_track_bytes: Datum[Amount]
+    track_seek_ns: Datum[Amount]
+    average_seek_ns: Datum[Amount]
+    full_seek_ns: Datum[Amount]
+    head_switch_ns: Datum[Amount]
+    write_settle_ns: Datum[Amount]
+    command_ns: Datum[Amount]
+    link_bytes_per_s: Datum[Amount]
+    queue_limit: Datum[Count]
+    settle_spread_ns: Datum[Amount] | None = None
+    settle_margin_ns: Datum[Amount] | None = None
     age_credit_share: Datum[float] | None = None
-    age_limit_ns: Datum[int] | None = None
+    age_limit_ns: Datum[Amount] | None = None
     write_cache: Datum[bool] | None = None
-    write_buffer_bytes: Datum[int] | None = None
-    write_segment_count: Datum[int] | None = None
-    read_ahead_bytes: Datum[int] | None = None
+    write_buffer_bytes: Datum[Amount] | None = None
+    write_segment_count: Datum[Count] | None = None
+    read_ahead_bytes: Datum[Amount] | None = None
 
 
 class DiskModelCard(Strict):
@@ -46,11 +52,11 @@ class DiskModelCard(Strict):
 
     schema_version: Literal[1] = Field(alias="schema")
     kind: Literal["disk"]
-    name: str
-    model: str
-    summary: str
-    interface: str
-    media: str
+    name: CardName
+    model: CardText
+    summary: CardText
+    interface: CardText
+    media: CardText
     parameters: DiskParameters
 
 

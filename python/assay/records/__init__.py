@@ -16,6 +16,7 @@ from assay.records.drive import (
 from assay.records.host import HostCertificate, HostPoint
 from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
+    JournalEnd,
     MeasurementWindow,
     Phase,
     Round,
@@ -86,6 +87,7 @@ __all__ = [
     "HostRecord",
     "IdleRecoverySettings",
     "IoPath",
+    "JournalEnd",
     "KernelCounters",
     "LoopSettings",
     "MeasurementWindow",

@@ -190,6 +190,19 @@ class SkippedTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEnd:
+    """How the journal of a run ends.
+
+    line_count : its lines. complete : the last one says that the run ended; else the run still goes on, crashed, or was
+    cut. hash : SHA-256 of the last line, which through its chain holds all of the run.
+    """
+
+    line_count: int
+    complete: bool
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
     """A run folder as read: enough to print and recompute everything.
 
@@ -201,6 +214,7 @@ class StoredRun:
     certificate : of the host; None where its speed is in no figure, or in runs of earlier versions.
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
+    journal : how it ends; None where a run is not from a folder.
     """
 
     run_id: str
@@ -217,3 +231,4 @@ class StoredRun:
     engine: dict[str, str] = field(default_factory=dict)
     conditions: tuple[DriveCondition, ...] = ()
     certificate: HostCertificate | None = None
+    journal: JournalEnd | None = None

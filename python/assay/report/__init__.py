@@ -5,10 +5,8 @@ One model (``assay.report.page``) feeds every format, so no two of them can disa
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import replace
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
@@ -32,18 +30,21 @@ from assay.report.results_json import results_json
 from assay.report.study import StudySheets
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
+from assay.report.write import write_formats
 from assay.report.wsat import SaturationSheets
 from assay.report.xsr import CrossStimulusSheets
 from assay.window import cross_stimulus_result, idle_recovery_result, loop_result, saturation_result, study_result
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from assay.profile import Profile
     from assay.records import StoredRun, StoredTest
     from assay.report.data_tables import DataTable
     from assay.report.page import Page
     from assay.report.sheets import Sheets
+    from assay.report.write import Contents, Maker
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
@@ -51,27 +52,46 @@ FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
 __all__ = ["FORMATS", "Format", "build_report", "render", "render_pages"]
 
 
-def render(run: StoredRun, folder: Path, *, formats: Collection[Format]) -> list[Path]:
+def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: str = "") -> list[Path]:
     """Write the report of a stored run.
 
-    folder : where the files go; made if missing. formats : any of ``FORMATS``.
+    folder : where the files go; made if missing. below : a folder in it that they go into.
+    formats : any of ``FORMATS``.
     Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
     (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
     gives the same bytes each time.
     Raises VerificationError where the stored verdict is not the one its rounds give or a page does not fit
-    its sheet; StoreError where the folder cannot be written or the run holds no test.
+    its sheet; StoreError where the folder cannot be written, the run holds no test, or a format cannot be made. All
+    other formats are written before.
     """
-    contents = dict(_contents(run, formats))
-    return [_write(folder / name, content) for name, content in contents.items()]
+    tests = _sheets(run)
+    laid_out = cache(lambda: _laid_out(run, tests))
+    pictures = cache(lambda: _pictures(laid_out()))
+    tables = cache(lambda: _all_tables(tests))
+    makers: dict[Format, Maker] = {
+        "json": lambda: [("results.json", results_json(run, tests))],
+        "csv": lambda: [(f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()],
+        "xlsx": lambda: _workbook(laid_out(), tables()),
+        "html": lambda: _html(laid_out(), pictures()),
+        "pdf": lambda: _pdf(laid_out(), pictures()),
+    }
+    written = write_formats(folder, {name: maker for name, maker in makers.items() if name in formats}, below)
+    return [path for name in FORMATS for path in written.get(name, [])]
 
 
 def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list[Path]:
     """Write a report of one's own pages as PDF and HTML, and other files beside it; the paths.
 
-    Raises StoreError where the folder cannot be written.
+    Raises StoreError where the folder cannot be written, and as ``render`` for a page.
     """
-    contents = {**others, **dict(_documents(report, ("pdf", "html")))}
-    return [_write(folder / name, content) for name, content in contents.items()]
+    pictures = cache(lambda: _pictures(report))
+    makers: dict[str, Maker] = {
+        "others": others.items,
+        "html": lambda: _html(report, pictures()),
+        "pdf": lambda: _pdf(report, pictures()),
+    }
+    written = write_formats(folder, makers)
+    return [path for name in ("others", "pdf", "html") for path in written[name]]
 
 
 def build_report(run: StoredRun) -> Report:
@@ -141,21 +161,13 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
-def _contents(run: StoredRun, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:
-    asked, tests = set(formats), _sheets(run)
-    report = _laid_out(run, tests) if asked & {"pdf", "html", "xlsx"} else None
-    tables = [table for sheets in tests for table in _tables(sheets)] if asked & {"csv", "xlsx"} else []
-    if report and asked & {"pdf", "html"}:
-        yield from _documents(report, formats)
-    if "csv" in formats:
-        for table in tables:
-            yield f"{table.name}.csv", table_csv(table.columns, table.rows)
-    if report and "xlsx" in formats:
-        from assay.report.workbook import workbook  # noqa: PLC0415
-
-        yield "report.xlsx", workbook(report, tables)
-    if "json" in formats:
-        yield "results.json", results_json(run, tests)
+def _all_tables(tests: Sequence[Sheets]) -> list[DataTable]:
+    """Every table of numbers, each under a name of its own."""
+    found: dict[str, DataTable] = {}
+    for table in (table for sheets in tests for table in _tables(sheets)):
+        name = table.name if table.name not in found else f"{table.name}_{len(found) + 1}"
+        found[name] = replace(table, name=name)
+    return list(found.values())
 
 
 def _tables(sheets: Sheets) -> Iterator[DataTable]:
@@ -163,34 +175,28 @@ def _tables(sheets: Sheets) -> Iterator[DataTable]:
     return sheets.tables("" if number == "1" else f"_{number}")
 
 
-def _documents(report: Report, formats: Collection[Format]) -> Iterator[tuple[str, bytes]]:
-    # Plotting and typesetting take a second to load, which only those who ask for a document pay.
+# Plotting and typesetting take a second to load, which only those who ask for a document pay.
+
+
+def _pictures(report: Report) -> dict[str, bytes]:
     from assay.report.figure import figure_svg  # noqa: PLC0415
 
-    pictures = {figure.name: figure_svg(figure) for figure in report.figures}
-    if "pdf" in formats:
-        from assay.report.pdf import report_pdf  # noqa: PLC0415
-
-        yield "report.pdf", report_pdf(report, pictures)
-    if "html" in formats:
-        from assay.report.html import report_html  # noqa: PLC0415
-
-        yield "report.html", report_html(report, pictures)
+    return {figure.name: figure_svg(figure) for figure in report.figures}
 
 
-def _write(path: Path, content: bytes) -> Path:
-    """Put a file in place whole: a reader sees the old one or the new one, never a part."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        draft = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            draft.chmod(0o644)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(str(path), error.strerror or str(error), "free the folder or choose another") from error
-    return path
+def _pdf(report: Report, pictures: Mapping[str, bytes]) -> Contents:
+    from assay.report.pdf import report_pdf  # noqa: PLC0415
+
+    return [("report.pdf", report_pdf(report, pictures))]
+
+
+def _html(report: Report, pictures: Mapping[str, bytes]) -> Contents:
+    from assay.report.html import report_html  # noqa: PLC0415
+
+    return [("report.html", report_html(report, pictures))]
+
+
+def _workbook(report: Report, tables: Sequence[DataTable]) -> Contents:
+    from assay.report.workbook import workbook  # noqa: PLC0415
+
+    return [("report.xlsx", workbook(report, tables))]

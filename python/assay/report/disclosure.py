@@ -71,8 +71,18 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
             rows=tuple((line,) for line in found) or (("none recorded",),),
         ),
         _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
+        _facts("Run folder", _journal(run)),
         *(table for table in tables if table.rows),
     )
+
+
+def _journal(run: StoredRun) -> tuple[Entry, ...]:
+    """What holds the run folder: a later change of any line of its journal changes this hash."""
+    if run.journal is None:
+        return (("Journal", UNKNOWN),)
+    state = "complete" if run.journal.complete else "UNFINISHED OR CUT"
+    lines = f"{state}, {run.journal.line_count:,} lines"
+    return (("Journal", lines), ("SHA-256 of its last line", run.journal.hash))
 
 
 def test_blocks(sheets: Sheets) -> tuple[Block, ...]:

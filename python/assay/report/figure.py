@@ -10,6 +10,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from assay.report.glyphs import spelled_out
 from assay.report.palette import colour, marker
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
     "font.size": 9,
+    "text.parse_math": False,
     "axes.edgecolor": "#444444",
     "axes.linewidth": 0.8,
     "axes.titlesize": 10,
@@ -42,6 +44,7 @@ def figure_svg(figure: Figure) -> bytes:
 
     Returns SVG text without a date, equal for equal figures and one matplotlib version.
     """
+    figure = spelled_out(figure)
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)

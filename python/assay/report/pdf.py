@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import typst
 
 from assay.errors import VerificationError
+from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,20 +27,29 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def report_pdf(report: Report, pictures: Mapping[str, bytes]) -> bytes:
-    """Set a report as landscape A4 PDF/A-2b, the same bytes each time.
+    r"""Set a report as landscape A4 PDF/A-2b, the same bytes each time.
 
-    pictures : SVG text by figure name. Returns the PDF.
+    pictures : SVG text by figure name. Returns the PDF. Characters that the fonts lack are spelled out as
+    ``\u{6771}``, or stand as one mark each where the pages would not hold their numbers.
     Raises VerificationError when the sheets of paper are not as many as the report's pages.
     """
+    try:
+        return _typeset(spelled_out(report), pictures)
+    except VerificationError:
+        marked = spelled_out(report, REPLACEMENT)
+        if marked == spelled_out(report):
+            raise
+        return _typeset(marked, pictures)
+
+
+def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="assay-report-") as folder:
         root = Path(folder)
         for name, picture in pictures.items():
             (root / f"{name}.svg").write_bytes(picture)
         (root / "report.json").write_text(json.dumps(asdict(report)), "ascii")
         (root / "report.typ").write_bytes((ASSETS / "report.typ").read_bytes())
-        compiler = typst.Compiler(
-            root / "report.typ", root=root, font_paths=[ASSETS / "fonts"], ignore_system_fonts=True
-        )
+        compiler = typst.Compiler(root / "report.typ", root=root, font_paths=[FONTS], ignore_system_fonts=True)
         verify_sheet_count(
             int(compiler.query("<sheet-count>", field="value", one=True)), len(report.pages) + len(report.disclosure)
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from assay.units import GIB, gigabytes, kib_label, milliseconds
+from assay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def printable(text: Any) -> str:
     Control, direction and undecodable characters become visible escapes.
     Worked: ``printable("A\x00B")`` is ``"A\\x00B"``.
     """
-    shown = "".join(_visible(character) for character in str("" if text is None else text)).strip()
+    shown = visible(str("" if text is None else text)).strip()
     return shown or UNKNOWN
 
 
@@ -124,12 +124,6 @@ def data_label(data: DataPattern) -> str:
 def cache_label(state: CacheState) -> str:
     """Print the write cache state. Worked: ``enabled`` -> ``"WCE (enabled)"``."""
     return {"enabled": "WCE (enabled)", "disabled": "WCD (disabled)"}.get(state, UNKNOWN)
-
-
-def _visible(character: str) -> str:
-    if not unicodedata.category(character).startswith("C"):
-        return character
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def milliseconds_label(time_ns: float | None) -> str:

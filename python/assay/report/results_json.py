@@ -46,6 +46,7 @@ def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
     content = {
         "schema": SCHEMA,
         "run_id": run.run_id,
+        "journal": asdict(run.journal) if run.journal else None,
         "label": conformity_label(run),
         "deviations": list(deviations(run)),
         "identity": asdict(run.identity),

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from assay.report.page import Report, Table
 
 _SHEET_NAME_MAX = 31
+_FACTS = "Report"
+# Excel keeps this name for itself.
+_RESERVED = ("history",)
 _COLUMN_WIDTH = 16
 _TEXT_WIDTH = 40
 
@@ -29,11 +32,30 @@ def workbook(report: Report, tables: Iterable[DataTable]) -> bytes:
     book = xlsxwriter.Workbook(target, options)
     book.set_properties({"title": report.title, "created": datetime(*report.date, tzinfo=UTC).replace(tzinfo=None)})
     bold = book.add_format({"bold": True, "bg_color": "#E8EDF2", "bottom": 1})
-    _write_facts(book.add_worksheet("Report"), report, bold)
-    for table in tables:
-        _write_table(book.add_worksheet(table.name[:_SHEET_NAME_MAX]), table.columns, table.rows, bold)
+    _write_facts(book.add_worksheet(_FACTS), report, bold)
+    shown = list(tables)
+    for name, table in zip(sheet_names([table.name for table in shown]), shown, strict=True):
+        _write_table(book.add_worksheet(name), table.columns, table.rows, bold)
     book.close()
     return target.getvalue()
+
+
+def sheet_names(names: Sequence[str]) -> list[str]:
+    """Names of sheets, each once whatever its case and at most 31 characters, as a workbook demands.
+
+    A name that is longer, or taken, ends in ``~`` and its number among the sheets.
+    Worked: ``["a" * 32, "b"]`` -> ``["a" * 29 + "~1", "b"]``.
+    """
+    taken = {_FACTS.lower(), *_RESERVED}
+    found = []
+    for place, name in enumerate(names, 1):
+        if len(name) > _SHEET_NAME_MAX or name.lower() in taken:
+            end = f"~{place}"
+            found.append(name[: _SHEET_NAME_MAX - len(end)] + end)
+        else:
+            found.append(name)
+        taken.add(found[-1].lower())
+    return found
 
 
 def _write_facts(sheet: Any, report: Report, bold: Any) -> None:

@@ -37,11 +37,15 @@ _STEP_BYTES = 8192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A finished run. exit_code : 0, or 7 where a required steady state was not reached. skipped : reported as N/A."""
+    """A finished run. exit_code : 0, or 7 where a required steady state was not reached. skipped : reported as N/A.
+
+    journal_hash : SHA-256 of the journal's last line, which holds the whole run.
+    """
 
     folder: Path
     exit_code: int
     skipped: tuple[SkippedTest, ...] = ()
+    journal_hash: str = ""
 
 
 def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
@@ -82,7 +86,7 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
             writer.condition(bench.condition())
             writer.note("run_ended", exit_code=code)
             writer.wait()
-    return Outcome(folder=folder, exit_code=code, skipped=planned.skipped)
+    return Outcome(folder=folder, exit_code=code, skipped=planned.skipped, journal_hash=writer.digest)
 
 
 @contextmanager

@@ -1,13 +1,13 @@
 """The append-only journal. A writer thread commits while the next step runs.
 
-Each line is one JSON object: ``seq``, ``wall_ns``, ``kind``, ``data`` and ``previous``, the SHA-256 of the line
-before it (of ``run.json`` for the first).
+Each line is one JSON object: ``seq``, ``wall_ns``, ``kind``, ``data``, ``previous``, the SHA-256 of the line before it
+(of ``run.json`` for the first), and last ``hash``, the SHA-256 of what stands before it in the line, so that the last
+line of a run that was cut short is held, too.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import queue
 import threading
@@ -15,23 +15,39 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
-from assay.store.codec import canonical
+from assay.files import read_inside
+from assay.store.codec import canonical, decode, parse
+from assay.store.forms import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 JOURNAL_NAME = "journal.jsonl"
+RUN_ENDED = "run_ended"
+_BYTES_MAX = 1 << 30
+_HASH = b',"hash":"'
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the journal as read."""
+    """One line of the journal as read. place : file and line, for messages. digest : SHA-256 of the line."""
 
     seq: int
     wall_ns: int
     kind: str
     data: dict[str, Any]
+    place: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A journal as read. complete : it ends with the line that ends a run. digest : of its last line."""
+
+    lines: tuple[Entry, ...]
+    complete: bool
+    digest: str
 
 
 class Journal:
@@ -52,6 +68,11 @@ class Journal:
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the last line that is on stable storage."""
+        return self._previous
 
     def append(self, kind: str, make: Callable[[], dict[str, Any]]) -> None:
         """Queue one line; ``make`` runs on the writer thread and returns its data."""
@@ -92,7 +113,7 @@ class Journal:
 
     def _write(self, kind: str, wall_ns: int, data: dict[str, Any]) -> None:
         entry = {"seq": self._seq, "wall_ns": wall_ns, "kind": kind, "data": data, "previous": self._previous}
-        line = canonical(entry) + b"\n"
+        line = sealed(entry)
         view = memoryview(line)
         while view:
             view = view[os.write(self._descriptor, view) :]
@@ -101,25 +122,30 @@ class Journal:
         self._seq += 1
 
 
-def read_journal(folder: Path, head: bytes) -> Iterator[Entry]:
-    """Read the lines in order, checking the hash chain. A torn last line is left out.
+def sealed(entry: dict[str, Any]) -> bytes:
+    """A line of the journal with its own hash at its end."""
+    body = canonical(entry)[:-1]
+    return body + _HASH + hashlib.sha256(body).hexdigest().encode() + b'"}\n'
 
-    Raises StoreError naming the line where the chain breaks.
+
+def read_journal(folder: Path, head: bytes) -> Entries:
+    """Read the lines in order, checking every hash. A torn last line is left out.
+
+    Raises StoreError naming the line that is not what was written, or does not follow the one before it.
     """
     path = folder / JOURNAL_NAME
-    previous = hashlib.sha256(head).hexdigest()
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        content = read_inside(folder, JOURNAL_NAME, bytes_max=_BYTES_MAX)
     except OSError as error:
         raise StoreError(str(path), error.strerror or "cannot be read", "name a run folder") from None
+    lines = content.split(b"\n")
+    torn = bool(lines.pop())
+    digest, found = hashlib.sha256(head).hexdigest(), list[Entry]()
     for number, line in enumerate(lines, start=1):
-        if number == len(lines) and not line.endswith(b"\n"):
-            return
-        entry = _parse(path, number, line)
-        if entry.get("previous") != previous or entry.get("seq") != number - 1:
-            raise StoreError(f"{path}:{number}", "the hash chain is broken", "the run was changed or damaged")
-        previous = hashlib.sha256(line).hexdigest()
-        yield Entry(entry["seq"], entry["wall_ns"], entry["kind"], entry["data"])
+        found.append(_entry(f"{path}:{number}", number, line, digest))
+        digest = found[-1].digest
+    complete = bool(found) and found[-1].kind == RUN_ENDED and not torn
+    return Entries(tuple(found), complete, digest)
 
 
 def sync_folder(folder: Path) -> None:
@@ -131,22 +157,12 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def write_durably(path: Path, content: bytes) -> None:
-    """Replace a file as a whole: temporary name, fsync, rename, fsync of the folder. Raises OSError."""
-    temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
-def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        entry = None
-    if not isinstance(entry, dict):
-        raise StoreError(f"{path}:{number}", "is not a journal line", "the run was changed or damaged")
-    return entry
+def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
+    body, _, told = content.rpartition(_HASH)
+    if told != hashlib.sha256(body).hexdigest().encode() + b'"}':
+        raise StoreError(place, "is not the line that was written", "the run was changed or damaged")
+    line = decode(Line, parse(content, name=place), name=place)
+    if line.previous != previous or line.seq != number - 1:
+        raise StoreError(place, "the hash chain is broken", "the run was changed or damaged")
+    digest = hashlib.sha256(content + b"\n").hexdigest()
+    return Entry(line.seq, line.wall_ns, line.kind, line.data, place, digest)

@@ -4,24 +4,42 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import StoreError
+from assay.records import SeriesTable
+from assay.store.tables import SERIES_COLUMNS, read_table
+from assay.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.records import DirectionRecord, StepRecord
 
-_COLUMNS = ("io_count", "bytes", "latency_ns_sum", "latency_ns_max")
+_READ = tuple(column for column in SERIES_COLUMNS if column != "second")
+# A step that ends late has begun a second that it was not set to.
+_SECONDS_BEYOND = 2
 
 
-def with_series(steps: Sequence[StepRecord], content: bytes) -> tuple[StepRecord, ...]:
-    """The same steps with the series that ``series_table`` wrote of them."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-    import pyarrow.parquet as pq  # noqa: PLC0415
+def read_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> SeriesTable:
+    """The completions per second of a table that ``series_table`` wrote of these steps.
 
-    columns = pq.read_table(pa.BufferReader(content)).to_pydict()
+    name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    table = _series(steps, content, name)
+    return SeriesTable(step=table["step"].to_numpy(), io_count=table["io_count"].to_numpy())
+
+
+def with_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> tuple[StepRecord, ...]:
+    """The same steps with the series that ``series_table`` wrote of them.
+
+    name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    columns = _series(steps, content, name).to_pydict()
     found: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
-    for step, direction, *values in zip(*(columns[name] for name in ("step", "direction", *_COLUMNS)), strict=True):
+    for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
         found[step, direction].append(tuple(values))
     return tuple(
         replace(step, read=_filled(step.read, found[index, "read"]), write=_filled(step.write, found[index, "write"]))
@@ -38,3 +56,11 @@ def _filled(side: DirectionRecord, seconds: Sequence[tuple[int, ...]]) -> Direct
         series_latency_ns_sum=sums,
         series_latency_ns_max=largest,
     )
+
+
+def _series(steps: Sequence[StepRecord], content: bytes, name: str) -> Any:
+    seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
+    table = read_table(content, SERIES_COLUMNS, rows_max=2 * seconds, name=name)
+    if table.num_rows and table["step"].to_numpy().max() >= len(steps):
+        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
+    return table

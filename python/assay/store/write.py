@@ -14,9 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import FolderBusyError, StoreError
+from assay.files import write_inside
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
-from assay.store.journal import Journal, write_durably
-from assay.store.tables import histogram_table, intended_table, lead_in_table, series_table, warm_up
+from assay.store.document import RUN_DOCUMENT
+from assay.store.forms import RUN_SCHEMA
+from assay.store.journal import Journal
+from assay.store.tables import (
+    HISTOGRAMS,
+    INTENDED,
+    LEAD_INS,
+    SERIES,
+    histogram_table,
+    intended_table,
+    lead_in_table,
+    series_table,
+    warm_up,
+)
 from assay.store.traces import TRACES, trace_name
 
 if TYPE_CHECKING:
@@ -37,9 +50,6 @@ if TYPE_CHECKING:
         StepRecord,
     )
 
-RUN_DOCUMENT = "run.json"
-RUN_SCHEMA = 2
-SERIES, HISTOGRAMS, INTENDED, LEAD_INS = "series", "histograms", "intended", "lead-ins"
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
@@ -87,9 +97,8 @@ def _locked(folder: Path) -> int:
 
 
 def _probe(folder: Path) -> None:
-    probe = folder / ".writable"
-    probe.touch()
-    probe.unlink()
+    write_inside(folder, "writable", b"", durable=False)
+    (folder / "writable").unlink()
 
 
 class RunWriter:
@@ -104,7 +113,7 @@ class RunWriter:
             self._lock = _locked(folder)
             for name in (SERIES, HISTOGRAMS):
                 (folder / name).mkdir()
-            write_durably(folder / RUN_DOCUMENT, head)
+            write_inside(folder, RUN_DOCUMENT, head)
             self._journal = Journal(folder, head, time.time_ns)
             self._journal.prepare(warm_up)
         except OSError as error:
@@ -170,10 +179,15 @@ class RunWriter:
         self._journal.append("advice", lambda: {"text": advice})
         self._journal.wait()
         try:
-            write_durably(self.folder / ADVICE, f"{advice}\n".encode())
+            write_inside(self.folder, ADVICE, f"{advice}\n".encode())
         except OSError as error:
             reason = error.strerror or "cannot be written"
             raise StoreError(str(self.folder / ADVICE), reason, "make the run folder writable") from None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the journal's last line; that of the whole run once everything is durable."""
+        return self._journal.digest
 
     def wait(self) -> None:
         """Return once everything is durable. Raises StoreError."""
@@ -197,10 +211,9 @@ class RunWriter:
         }
         for kind, table in ((INTENDED, intended_table(steps)), (LEAD_INS, lead_in_table(steps))):
             if table is not None:
-                (self.folder / kind).mkdir(exist_ok=True)
                 tables[f"{kind}/{number:06}.parquet"] = table
         for name, content in tables.items():
-            write_durably(self.folder / name, content)
+            write_inside(self.folder, name, content)
         return {
             "phase": phase,
             "index": index,

@@ -95,6 +95,14 @@ impl DiskCard {
         }
     }
 
+    /// Bytes of memory that the disk takes, about: a disk has no map.
+    ///
+    /// # Errors
+    /// [`CardError`] when a parameter is outside its range.
+    pub fn memory(&self) -> Result<Bytes, CardError> {
+        self.check().map(|()| Bytes(16 << 20))
+    }
+
     pub(crate) fn check(&self) -> Result<(), CardError> {
         let (sizes, times) = (self.size_checks(), self.time_checks());
         match sizes.iter().chain(&times).find(|(_, inside)| !inside) {

@@ -1,0 +1,142 @@
+"""Files in a folder that somebody else may have filled: nothing that lies at a name there leads out of it.
+
+The folder itself is the user's choice and may be reached over links. Below it no link is followed, only regular files
+are read, and what is written gets a new random name first and is then put in place whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a text may be part of a file's name: letters, digits, ``.``, ``_``, ``-``, and no ``.`` or ``-`` first.
+
+    Worked: ``dirth-oltp`` may be one, ``../x``, ``/etc/x`` and the empty text may not.
+    """
+    return _PART.fullmatch(name) is not None
+
+
+def open_named(path: Path) -> IO[bytes]:
+    """Open a file that the user named, over links too, for reading.
+
+    Raises OSError also where it is no regular file: a pipe would be waited for, and a device has no end.
+    """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "is no name of a file")
+    _check_regular(path.stat())
+    descriptor = os.open(path, _READ & ~os.O_NOFOLLOW)
+    try:
+        _check_regular(os.fstat(descriptor))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def open_inside(folder: Path, name: str) -> int:
+    """Open a regular file for reading; the caller closes the descriptor.
+
+    name : with folders below, ``series/000001.parquet``.
+    Raises OSError also where it is, or lies behind, a symbolic link, or is no regular file.
+    """
+    with _parent(folder, name) as (parent, last):
+        # Opening a device node may already do something, so its kind is asked first.
+        _check_regular(os.stat(last, dir_fd=parent, follow_symlinks=False))
+        descriptor = os.open(last, _READ, dir_fd=parent)
+    try:
+        _check_regular(os.fstat(descriptor))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def read_inside(folder: Path, name: str, *, bytes_max: int) -> bytes:
+    """Read a regular file of at most ``bytes_max`` bytes. Raises OSError as ``open_inside``, and where it is larger."""
+    with os.fdopen(open_inside(folder, name), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(bytes_max + 1) if size <= bytes_max else None
+    if content is None or len(content) > bytes_max:
+        raise OSError(errno.EFBIG, f"is larger than {bytes_max} bytes")
+    return content
+
+
+def exists_inside(folder: Path, name: str) -> bool:
+    """Whether anything lies at a name, also a link that leads nowhere. Raises OSError as ``open_inside``."""
+    with suppress(FileNotFoundError), _parent(folder, name) as (parent, last):
+        os.stat(last, dir_fd=parent, follow_symlinks=False)
+        return True
+    return False
+
+
+def write_inside(folder: Path, name: str, content: bytes, *, durable: bool = True) -> None:
+    """Put a file in place whole: a reader sees the old one or the new one, never a part.
+
+    name : with folders below, which are made where they are missing. durable : return once it is on stable storage.
+    Raises OSError also where a folder on the way is a symbolic link; one at the name itself is replaced, not followed.
+    """
+    with _parent(folder, name, make=True) as (parent, last):
+        draft = f".{last}-{secrets.token_hex(8)}"
+        descriptor = os.open(draft, _NEW, 0o644, dir_fd=parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                if durable:
+                    os.fsync(file.fileno())
+            os.replace(draft, last, src_dir_fd=parent, dst_dir_fd=parent)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(draft, dir_fd=parent)
+            raise
+        if durable:
+            os.fsync(parent)
+
+
+@contextmanager
+def _parent(folder: Path, name: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """A descriptor of the folder that a name lies in, and the last part of the name."""
+    *above, last = name.split("/")
+    if not all(map(is_plain_name, (*above, last))):
+        raise OSError(errno.EINVAL, "is no name of a file in this folder")
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        for part in above:
+            inner = _open_below(descriptor, part, make=make)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor, last
+    finally:
+        os.close(descriptor)
+
+
+def _open_below(folder: int, name: str, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+    if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        raise OSError(errno.ELOOP, f"lies behind the symbolic link {name!r}, which is not followed")
+    return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+
+
+def _check_regular(found: os.stat_result) -> None:
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(errno.ELOOP, "is a symbolic link, which is not followed")
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file")

@@ -1,0 +1,72 @@
+"""Puts the files of a report in place, so that a format that cannot be made costs no other."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from assay.errors import AssayError, StoreError
+from assay.files import write_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Name = TypeVar("Name", bound=str)
+Contents = Iterable[tuple[str, bytes]]
+"""Files by name."""
+Maker = Callable[[], Contents]
+
+
+def write_formats(folder: Path, makers: Mapping[Name, Maker], below: str = "") -> dict[Name, list[Path]]:
+    """Make the files of each format in turn and write them; the paths by format.
+
+    folder : made if missing. below : a folder in it that they go into.
+    Raises the first fault as an AssayError that names all formats that failed, once the others are written.
+    """
+    written: dict[Name, list[Path]] = {}
+    faults: dict[Name, AssayError] = {}
+    for name, make in makers.items():
+        try:
+            written[name] = [_write(folder, f"{below}/{file}" if below else file, content) for file, content in make()]
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other formats are written
+            faults[name] = _fault(str(folder / below), name, error)
+    if faults:
+        raise _all_faults(faults, list(written))
+    return written
+
+
+def _write(folder: Path, name: str, content: bytes) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_inside(folder, name, content, durable=False)
+    except OSError as error:
+        raise StoreError(
+            str(folder / name), error.strerror or str(error), "free the folder or choose another"
+        ) from None
+    return folder / name
+
+
+def _fault(folder: str, name: str, error: Exception) -> AssayError:
+    """An error of the making of a format as one that a user can read."""
+    if isinstance(error, AssayError):
+        return error
+    remedy = "render the other formats alone with assay report; if nobody changed the run, report this as a defect"
+    return StoreError(folder, f"its {name} report could not be made ({told(error)})", remedy)
+
+
+def told(error: Exception) -> str:
+    """What went wrong, and where in the program, on one line. Worked: ``KeyError 'x' in loop.py, line 7``."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
+    return f"{type(error).__name__} {str(error)[:200]}".rstrip() + place
+
+
+def _all_faults(faults: Mapping[Name, AssayError], written: list[Name]) -> AssayError:
+    """The first fault, with those of other formats that differ, and what is written."""
+    first, *others = dict.fromkeys(str(error) for error in faults.values())
+    error = next(iter(faults.values()))
+    reason = "; ".join([error.reason, *(text for text in others if text != first)])
+    rest = f"; written all the same: {', '.join(written)}" if written else ""
+    return type(error)(error.thing, reason + rest, error.remedy)

@@ -1,0 +1,116 @@
+"""The forms of ``run.json`` and of the journal's lines: what ``codec.decode`` holds them against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+# Read by pydantic when the program runs.
+from assay.records import (  # noqa: TC001
+    AnySettings,
+    DriveIdentity,
+    DriveRecord,
+    HostCertificate,
+    HostRecord,
+    Phase,
+    Platform,
+    SkippedTest,
+    StepRecord,
+)
+
+RUN_SCHEMA = 2
+
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_TableName = Annotated[str, Field(pattern=r"^(series|histograms|intended)/[0-9]{6,12}\.parquet$")]
+# Up to the year 2262, and so within every calendar that prints it.
+_Instant = Annotated[int, Field(ge=0, lt=1 << 63)]
+_Text = Annotated[str, Field(max_length=1 << 16)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDocument:
+    """``run.json``: everything that is known before the first I/O. run_id : hexadecimal time and chance."""
+
+    schema: Literal[2]
+    run_id: Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$")]
+    plan: dict[str, Any]
+    profile: dict[str, Any]
+    description: dict[str, _Text]
+    identity: DriveIdentity
+    platform: Platform
+    certificate: HostCertificate | None
+    deviations: tuple[_Text, ...]
+    skipped: tuple[SkippedTest, ...]
+    started_wall_ns: _Instant
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecialNote:
+    """A line of the special notes that a plan states."""
+
+    item: str
+    notation: str
+    comments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTexts:
+    """What of the plan is printed word by word."""
+
+    claims: dict[str, float | None] | None = None
+    special_notes: tuple[SpecialNote, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the journal. previous : SHA-256 of the line before. hash : of what stands before it in this one."""
+
+    seq: int
+    wall_ns: _Instant
+    kind: str
+    data: dict[str, Any]
+    previous: _Digest
+    hash: _Digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestStarted:
+    """A test begins."""
+
+    settings: Annotated[AnySettings, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """A program ran."""
+
+    phase: Phase
+    index: Annotated[int, Field(ge=0, lt=10_000)]
+    steps: tuple[StepRecord, ...]
+    tables: dict[_TableName, _Digest]
+    host: HostRecord | None = None
+    drive: DriveRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestEnded:
+    """A test ended. reason : ``steady``, ``time`` and so on, or the slug of an error."""
+
+    reason: Annotated[str, Field(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """How I/Os are carried out, and what the block layer is set to."""
+
+    facts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportDate:
+    """When the report was first rendered."""
+
+    wall_ns: _Instant

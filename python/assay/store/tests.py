@@ -1,0 +1,161 @@
+"""The tests of a run, put together from the journal's lines and the tables that they name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.errors import StoreError
+from assay.files import is_plain_name
+from assay.records import DriveCondition, MeasurementWindow, PurgeRecord, StoredProgram, StoredTest
+from assay.store.codec import decode
+from assay.store.forms import Steps, TestEnded, TestStarted
+from assay.store.series import read_series, with_series
+from assay.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from assay.records import AnySettings, DirectionRecord, HistogramTable, SeriesTable, StepRecord
+    from assay.store.journal import Entry
+
+_TEST_NAME_MAX = 64
+_DAMAGED = "the run was changed or damaged, or written by another version of Assay"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """Tables of a run folder by name. contents : of those that are to be read into records."""
+
+    folder: Path
+    contents: Mapping[str, bytes]
+
+    def _histograms(self, program: Steps, kind: str) -> HistogramTable | None:
+        """The table of a kind of a program, None where there is none or it was not read."""
+        for name in self._named(program, kind):
+            return read_histograms(self.contents[name], step_count=len(program.steps), name=str(self.folder / name))
+        return None
+
+    def _with_series(self, program: Steps) -> tuple[StepRecord, ...]:
+        """The steps of a program with their seconds, where these were read."""
+        for name in self._named(program, SERIES):
+            return with_series(program.steps, self.contents[name], name=str(self.folder / name))
+        return program.steps
+
+    def _series(self, program: Steps) -> SeriesTable | None:
+        for name in self._named(program, SERIES):
+            return read_series(program.steps, self.contents[name], name=str(self.folder / name))
+        return None
+
+    def joined(self, steps: Steps) -> StoredProgram:
+        """A program with what its tables hold."""
+        return StoredProgram(
+            phase=steps.phase,
+            index=steps.index,
+            # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
+            steps=self._with_series(steps) if steps.phase == "variant" else steps.steps,
+            histograms=self._histograms(steps, HISTOGRAMS),
+            intended=self._histograms(steps, INTENDED),
+            lead_in=self._histograms(steps, LEAD_INS),
+            series=self._series(steps),
+            host=steps.host,
+            drive=steps.drive,
+        )
+
+    def _named(self, program: Steps, kind: str) -> list[str]:
+        return [name for name in program.tables if name in self.contents and name.startswith(f"{kind}/")]
+
+
+@dataclass
+class _Test:
+    settings: AnySettings
+    started_wall_ns: int
+    purge: PurgeRecord | None = None
+    programs: list[StoredProgram] = field(default_factory=list)
+    conditions: list[DriveCondition] = field(default_factory=list)
+    verdict: MeasurementWindow | None = None
+    ended: str | None = None
+    ended_wall_ns: int | None = None
+
+    def take(self, entry: Entry) -> None:
+        match entry.kind:
+            case "purged":
+                self.purge = decode(PurgeRecord, entry.data, name=entry.place)
+            case "test_condition":
+                self.conditions.append(decode(DriveCondition, entry.data, name=entry.place))
+            case "verdict":
+                self.verdict = decode(MeasurementWindow, entry.data, name=entry.place)
+            case "test_ended" if self.ended is None:
+                self.ended = decode(TestEnded, entry.data, name=entry.place).reason
+                self.ended_wall_ns = entry.wall_ns
+
+    def stored(self) -> StoredTest:
+        return StoredTest(
+            settings=self.settings,
+            started_wall_ns=self.started_wall_ns,
+            ended_wall_ns=self.ended_wall_ns,
+            purge=self.purge,
+            programs=tuple(self.programs),
+            verdict=self.verdict,
+            ended=self.ended,
+            conditions=tuple(self.conditions),
+        )
+
+
+def read_steps(entry: Entry) -> Steps:
+    """A program of steps as the journal has it. Raises StoreError where it is none."""
+    steps = decode(Steps, entry.data, name=entry.place)
+    if not steps.steps:
+        raise StoreError(entry.place, "steps: a program has at least one", _DAMAGED)
+    for place, step in enumerate(steps.steps):
+        if fault := step_fault(step):
+            raise StoreError(entry.place, f"steps.{place}: {fault}", _DAMAGED)
+    return steps
+
+
+def step_fault(step: StepRecord) -> str | None:
+    """What of a step nothing can have done; None where there is nothing of that kind."""
+    for name, side in (("read", step.read), ("write", step.write)):
+        completed = side.latency_io_count > 0
+        if completed != (side.latency_ns_min is not None) or completed != (side.latency_ns_max is not None):
+            return f"{name}: I/Os without response times, or response times without I/Os"
+    spans = (step.span_ns, step.lead_in_ns, step.carried_in_ns, step.carried_out_ns, step.submission_gap_ns_max)
+    numbers = (*spans, step.start_ns, step.start_wall_ns, step.outstanding_ns)
+    sides = (value for side in (step.read, step.write) for value in _numbers(side))
+    return "holds a number below zero" if min(*numbers, *sides) < 0 else None
+
+
+def _numbers(side: DirectionRecord) -> list[int]:
+    lead_in = [side.lead_in_io_count, side.lead_in_bytes, side.lead_in_latency_ns_sum or 0]
+    carried_in = [side.carried_in_io_count, side.carried_in_bytes, side.carried_in_latency_ns_sum]
+    own = [side.window_io_count, side.window_bytes, side.tail_io_count, side.tail_bytes, side.failed_ns]
+    counts = [*own, *lead_in, *carried_in, side.latency_io_count, side.latency_ns_sum]
+    return [*counts, side.latency_ns_min or 0, side.latency_ns_max or 0, *side.errors.values()]
+
+
+def stored_tests(entries: Sequence[Entry], programs: Mapping[int, Steps], tables: Tables) -> list[StoredTest]:
+    """The tests of a journal in the order they ran.
+
+    programs : its lines of the kind ``steps`` as read, by ``seq``.
+    Raises StoreError naming the line that is none of a run's.
+    """
+    tests: list[_Test] = []
+    for entry in entries:
+        if entry.kind == "test_started":
+            tests.append(_Test(_settings(entry), entry.wall_ns))
+        elif entry.kind == "steps":
+            if not tests:
+                raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
+            tests[-1].programs.append(tables.joined(programs[entry.seq]))
+        elif tests:
+            tests[-1].take(entry)
+    return [test.stored() for test in tests]
+
+
+def _settings(entry: Entry) -> AnySettings:
+    settings = decode(TestStarted, entry.data, name=entry.place).settings
+    if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
+        # It becomes part of the names of files.
+        raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)
+    return settings

@@ -1,0 +1,19 @@
+"""Text from drives, files and plans made safe to show: nothing in it steers a terminal or hides other text."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def visible(text: str) -> str:
+    r"""Write control, direction and undecodable characters as escapes, line ends among them.
+
+    Worked: ``visible("A\x1b[2J")`` is ``"A\\x1b[2J"``.
+    """
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if not unicodedata.category(character).startswith("C"):
+        return character
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")

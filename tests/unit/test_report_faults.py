@@ -1,0 +1,134 @@
+"""What may not cost a report: characters that the fonts lack, names that are too long, a format that cannot be made."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import openpyxl
+import pytest
+from assay import report as report_module
+from assay.errors import StoreError, VerificationError
+from assay.report import FORMATS, build_report, render
+from assay.report import pdf as pdf_module
+from assay.report.data_tables import DataTable
+from assay.report.figure import figure_svg
+from assay.report.glyphs import REPLACEMENT, spelled_out
+from assay.report.page import Page, Table
+from assay.report.workbook import sheet_names, workbook
+from report_run import synthetic_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPONSOR = "東芝 データ 삼성 𠮷"
+OTHERS = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "report.xlsx", "results.json"]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_characters_that_the_fonts_lack_are_spelled_out_on_paper_and_kept_elsewhere(tmp_path: Path) -> None:
+    run = synthetic_run(description={"sponsor": SPONSOR}, path="/dev/データ/t.img", model="$\\frac$ 東")
+    files = {path.name: path.read_bytes() for path in render(run, tmp_path, formats=FORMATS)}
+    assert files["report.pdf"].startswith(b"%PDF-")
+    assert SPONSOR in files["report.html"].decode()
+    assert json.loads(files["results.json"])["description"]["sponsor"] == SPONSOR
+
+
+def test_every_character_is_either_known_or_spelled_out() -> None:
+    assert spelled_out("A 東\x00𠮷 é Ω Ж א ≤") == r"A \u{6771}\u{0}\u{20bb7} é Ω Ж א ≤"
+    assert spelled_out(("plain", 3, None, ("東",))) == ("plain", 3, None, (r"\u{6771}",))
+    table = Table(caption="東", columns=("a",), rows=(("b",),))
+    assert spelled_out(table, "?") == replace(table, caption="?")
+
+
+def test_a_long_text_of_such_characters_gets_a_mark_for_each_where_its_numbers_take_too_much_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    original = pdf_module._typeset
+
+    def typeset(report: Any, pictures: Any) -> bytes:
+        seen.append(repr(report))
+        if "u{6771}" in seen[-1]:
+            raise VerificationError("report.pdf", "9 pages came out on 10 sheets", "shorten the texts of the plan")
+        return original(report, pictures)
+
+    monkeypatch.setattr(pdf_module, "_typeset", typeset)
+    render(synthetic_run(description={"sponsor": "東" * 5}), tmp_path, formats=["pdf"])
+    assert ["u{6771}" in text for text in seen] == [True, False]
+    assert REPLACEMENT * 5 in seen[1]
+
+
+def test_texts_of_a_figure_are_no_formulas_and_may_be_of_any_script() -> None:
+    figure = build_report(synthetic_run()).figures[0]
+    series = (replace(figure.series[0], label="$\\frac{$ 東"), *figure.series[1:])
+    assert figure_svg(replace(figure, series=series, y_title="$x^2$ 芝"))
+
+
+@pytest.mark.parametrize("broken", ["pdf", "html", "xlsx", "csv", "json"])
+def test_a_format_that_cannot_be_made_costs_no_other(
+    broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise KeyError("no such thing")
+
+    maker = {"csv": "table_csv", "json": "results_json", "xlsx": "_workbook"}.get(broken, f"_{broken}")
+    monkeypatch.setattr(report_module, maker, fail)
+    with pytest.raises(StoreError, match=rf"{broken} report could not be made \(KeyError 'no such thing' in") as caught:
+        render(synthetic_run(), tmp_path, formats=FORMATS)
+    assert caught.value.exit_code == 6
+    left = {"pdf": ["report.pdf"], "html": ["report.html"], "xlsx": ["report.xlsx"], "json": ["results.json"]}
+    lost = left.get(broken, OTHERS[:3])
+    assert names(tmp_path) == sorted({"report.pdf", "report.html", *OTHERS} - set(lost))
+
+
+def test_a_page_that_does_not_fit_costs_the_pdf_alone_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise VerificationError("report.pdf", "6 pages came out on 7 sheets", "shorten the texts of the plan")
+
+    monkeypatch.setattr(report_module, "_pdf", fail)
+    with pytest.raises(VerificationError, match="7 sheets; written all the same: json, csv, xlsx, html; shorten"):
+        render(synthetic_run(), tmp_path, formats=FORMATS)
+    assert names(tmp_path) == sorted(["report.html", *OTHERS])
+
+
+def test_pages_that_cannot_be_laid_out_cost_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Page:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(report_module, "all_tests_page", fail)
+    with pytest.raises(StoreError, match=r"xlsx report.*html report.*pdf report.*written all the same: json, csv"):
+        render(synthetic_run(), tmp_path, formats=FORMATS)
+    assert names(tmp_path) == sorted(name for name in OTHERS if name != "report.xlsx")
+
+
+def test_sheets_have_names_of_their_own_whatever_the_tables_are_called() -> None:
+    long = "dirth_" + "x" * 32
+    asked = [f"{long}_grid", f"{long}_rounds", "Report", "history", "a", "A", "b"]
+    found = sheet_names(asked)
+    assert found[-1] == "b"
+    assert len({name.lower() for name in [*found, "report"]}) == len(asked) + 1
+    assert max(map(len, found)) <= 31
+    tables = [DataTable(name=name, columns=("x",), rows=((1,),)) for name in asked]
+    book = openpyxl.load_workbook(BytesIO(workbook(build_report(synthetic_run()), tables)))
+    assert book.sheetnames == ["Report", *found]
+
+
+def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
+    table = DataTable(name="x", columns=("a",), rows=((1,),))
+
+    class Twice:
+        prefix = "x-1"
+
+        def tables(self, suffix: str) -> list[DataTable]:
+            return [replace(table, name=f"x{suffix}")]
+
+    found = report_module._all_tables([Twice(), Twice()])  # type: ignore[list-item]
+    assert [one.name for one in found] == ["x", "x_2"]
