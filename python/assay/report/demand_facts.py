@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from assay.report.facts import TestFacts, pattern_stimulus, share_label
-from assay.report.label import ENDINGS, is_reached
+from assay.report.label import ENDINGS, is_reached, test_warnings
 from assay.report.page import Table
 from assay.report.printed import (
     NOT_AVAILABLE,
@@ -61,8 +61,7 @@ def demand_banner(test: StoredTest, result: DemandResult) -> str | None:
         warnings.append(f"STEADY STATE NOT REACHED in {count} round{'' if count == 1 else 's'}")
     if result.points and not result.points[0].point.below_limit:
         warnings.append(f"NO CELL BELOW {test.over_demands.art_limit_ms:g} ms ART: Max is the one of lowest ART")
-    if result.error_count:
-        warnings.append(f"NO HEADLINE: {result.error_count} I/O error{'' if result.error_count == 1 else 's'}")
+    warnings += test_warnings(test)
     return " - ".join(warnings) or None
 
 

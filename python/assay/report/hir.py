@@ -58,7 +58,7 @@ class IdleRecoverySheets(Sheets):
     @property
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
-        settings, window = self.settings, self.result.window
+        settings, window = self.settings, None if self.result.withheld else self.result.window
         steady = "YES" if window and window.reached else "NO"
         return TestFacts(
             dependent=f"{settings.label} until steady",
@@ -79,7 +79,7 @@ class IdleRecoverySheets(Sheets):
     @property
     def banner(self) -> str | None:
         """The warning over every page."""
-        return advanced_banner(self.test, self.result.window, self.result.error_count)
+        return advanced_banner(self.test, self.result.window)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""

@@ -81,7 +81,7 @@ class CrossStimulusSheets(Sheets):
     @property
     def banner(self) -> str | None:
         """The warning over every page."""
-        return advanced_banner(self.test, None, self.result.error_count, steady_required=False)
+        return advanced_banner(self.test, None, steady_required=False)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""

@@ -71,6 +71,7 @@ from assay.window.loop import (
     measurement_window,
     window_times,
 )
+from assay.window.names import phase_name, program_name
 from assay.window.open_loop import (
     OPEN_LOOP_SHARES,
     LatencyTimes,
@@ -227,9 +228,11 @@ __all__ = [
     "open_loop_times",
     "operating_points",
     "percentiles",
+    "phase_name",
     "preconditioning_result",
     "program_audits",
     "program_host",
+    "program_name",
     "proposal_of",
     "reference_changes",
     "repeated",
