@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.report.data_tables import DataTable
 from assay.report.printed import (
     or_na,
 )
-from assay.report.results_json import step_results
+from assay.report.results_json import step_results, window_results
 from assay.units import MILLISECOND_NS
 from assay.window import (
     POINT_SHARES,
@@ -67,8 +66,8 @@ def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
-        "precondition_window": asdict(result.precondition_window) if result.precondition_window else None,
-        "window": asdict(result.window) if result.window else None,
+        "precondition_window": window_results(result.precondition_window, result.withheld),
+        "window": window_results(result.window, result.withheld),
         "grid": [dict(zip(GRID_COLUMNS, _grid_row(cell), strict=True)) for cell in result.cells],
         "points": [
             {

@@ -21,7 +21,7 @@ from assay.report.printed import (
     rate_or_na,
     rounds_label,
 )
-from assay.report.results_json import step_results
+from assay.report.results_json import step_results, window_results
 from assay.report.saturation_figures import MINUTES, iops_figure
 from assay.report.select import Selected, claim_label
 from assay.report.sheets import Sheets
@@ -194,7 +194,7 @@ class IdleRecoverySheets(Sheets):
         return {
             "error_count": result.error_count,
             "withheld": result.withheld,
-            "window": asdict(result.window) if result.window else None,
+            "window": window_results(result.window, result.withheld),
             "baseline_iops": result.baseline_iops,
             "wait_states": [asdict(state) for state in result.states],
             "samples": [step_results(step) for step in self.test.steps("sample")],

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.records import StepRecord, StoredProgram, StoredTest
     from assay.window.disturbed import HostFinding
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramAudit:
     """What a program issued against what the drive's own counters say, over the whole program with its tail.

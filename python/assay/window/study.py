@@ -70,7 +70,10 @@ class StageResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantResult:
-    """One variant: its stages; what came of a stage that comes again; its proposal, where it is a map of demands."""
+    """One variant: its stages; what came of a stage that comes again; its proposal, where it is a map of demands.
+
+    stability : of each stage, None of one that is not whole or may not be printed.
+    """
 
     label: str
     place: float | None
@@ -136,7 +139,10 @@ def _variant(
         place=variant.place,
         stages=tuple(stages),
         changes=changes_of(planned, records, settings.recovered_share) if settings.reading == "change" else (),
-        stability=tuple(stability_of(stage.second_iops, stage.second_largest_ms) for stage in stages)
+        stability=tuple(
+            stability_of(stage.second_iops, stage.second_largest_ms) if found else None
+            for stage, found in zip(stages, records, strict=True)
+        )
         if settings.reading == "stability"
         else (),
         proposal=_proposal(stages) if settings.reading == "demand" else None,
