@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.window import LoopResult, SaturationResult
 
 ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
+"""How a test ended early, as printed."""
 
 
 def conformity_label(run: StoredRun) -> str:

@@ -144,12 +144,12 @@ class LoopSheets(Sheets):
         return tuple(f"{NOT_APPLICABLE}: {size_label(size)} - {paragraph(reason)}" for size, reason in reasons)
 
     def _idle_cells(self) -> tuple[str, ...]:
-        """Say of cells without a completion that they measured nothing but a cell too short."""
-        idle = sum(value == 0 for value in self.result.matrix.values())
-        if not idle:
+        """Say of cells without a completion that they have no value."""
+        idle = len(self.settings.cells) - len(self.result.matrix)
+        if not self.result.matrix or not idle:
             return ()
         cells = "1 cell" if idle == 1 else f"{idle} cells"
-        return (f"{cells} at zero: no I/O completed inside; the cell is too short for this drive and demand.",)
+        return (f"{cells} n/a: no I/O completed inside; the cell is too short for this drive and demand.",)
 
     def or_reason(self, figure: Figure | None) -> Figure | Text:
         """The figure, or why there is none."""

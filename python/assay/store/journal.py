@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import StoreError
+from assay.errors import StoreError, VerificationError
 from assay.store.codec import canonical
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 JOURNAL_NAME = "journal.jsonl"
+_DISTRUST = "the run was changed or damaged; do not trust it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class Journal:
 def read_journal(folder: Path, head: bytes) -> Iterator[Entry]:
     """Read the lines in order, checking the hash chain. A torn last line is left out.
 
-    Raises StoreError naming the line where the chain breaks.
+    Raises VerificationError naming the line where the chain breaks, StoreError where it cannot be read.
     """
     path = folder / JOURNAL_NAME
     previous = hashlib.sha256(head).hexdigest()
@@ -117,7 +118,7 @@ def read_journal(folder: Path, head: bytes) -> Iterator[Entry]:
             return
         entry = _parse(path, number, line)
         if entry.get("previous") != previous or entry.get("seq") != number - 1:
-            raise StoreError(f"{path}:{number}", "the hash chain is broken", "the run was changed or damaged")
+            raise VerificationError(f"{path}:{number}", "the hash chain is broken", _DISTRUST)
         previous = hashlib.sha256(line).hexdigest()
         yield Entry(entry["seq"], entry["wall_ns"], entry["kind"], entry["data"])
 
@@ -148,5 +149,5 @@ def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     except ValueError:
         entry = None
     if not isinstance(entry, dict):
-        raise StoreError(f"{path}:{number}", "is not a journal line", "the run was changed or damaged")
+        raise VerificationError(f"{path}:{number}", "is not a journal line", _DISTRUST)
     return entry

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import StoreError
+from assay.errors import StoreError, VerificationError
 from assay.records import (
     AnySettings,
     CrossStimulusSettings,
@@ -63,7 +63,8 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
 
     histograms : read the response-time counts of every step and the seconds of studies, too, and sum up what was
     captured.
-    Raises StoreError where it is no run folder, damaged, or of a newer form.
+    Raises VerificationError where its journal or a table is not what was written, StoreError where it is no run folder,
+    cannot be read, or is of a newer form.
     """
     head, document = _document(folder)
     entries = list(read_journal(folder, head))
@@ -218,7 +219,10 @@ def _settings_kind(settings: dict[str, Any]) -> type[AnySettings]:
 
 
 def _checked_tables(folder: Path, entries: list[Entry]) -> dict[str, bytes]:
-    """Read the tables by name. Raises StoreError where one is missing or not the one that the journal names."""
+    """Read the tables by name.
+
+    Raises StoreError where one is missing, VerificationError where it is not the one that the journal names.
+    """
     contents: dict[str, bytes] = {}
     tables = [pair for entry in entries if entry.kind == "steps" for pair in entry.data["tables"].items()]
     for name, digest in tables:
@@ -227,7 +231,8 @@ def _checked_tables(folder: Path, entries: list[Entry]) -> dict[str, bytes]:
         except OSError as error:
             raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
         if hashlib.sha256(content).hexdigest() != digest:
-            raise StoreError(str(folder / name), "is not the table that was written", "the run was changed or damaged")
+            reason, remedy = "is not the table that was written", "the run was changed or damaged; do not trust it"
+            raise VerificationError(str(folder / name), reason, remedy)
         contents[name] = content
     return contents
 

@@ -107,6 +107,7 @@ from assay.window.saturation import (
     verdict_sample,
     written_bytes,
 )
+from assay.window.silent import NO_COMPLETIONS, no_completions_reason, silent_cell
 from assay.window.stall import Stall, is_void, kept_histograms, stalled_steps, stalls, void_places, void_reason
 from assay.window.step import (
     cell_label,
@@ -142,6 +143,7 @@ __all__ = [
     "CHANGE_MAX",
     "KNEE_SHARE",
     "NINES",
+    "NO_COMPLETIONS",
     "OPEN_LOOP_SHARES",
     "POINT_SHARES",
     "SPREAD_MAX",
@@ -224,6 +226,7 @@ __all__ = [
     "mean_latency_ns",
     "measurement_window",
     "merged",
+    "no_completions_reason",
     "offered_rates",
     "open_loop_times",
     "operating_points",
@@ -241,6 +244,7 @@ __all__ = [
     "sample_count",
     "saturation_result",
     "saturation_window",
+    "silent_cell",
     "stability_of",
     "stalled_steps",
     "stalls",
