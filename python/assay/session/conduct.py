@@ -65,7 +65,7 @@ def conduct(
     conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        with change_told(bench.verify):
+        with change_told(bench.unchanged):
             writer.test_condition(bench.condition())
             conductor.purge()
             return _conduct(conductor, planned.settings, seed)
@@ -285,8 +285,9 @@ class _Conductor:
         return DeviceFailureError(self.bench.identity.path, f"the drive stalled or was reset: {reason}", remedy)
 
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
-        """Run a program, make its record durable, and stop where it failed."""
+        """Run a program, make its record durable, and stop where it failed or the drive is another than before."""
         self._tell(phase, index=index)
+        self.bench.unchanged()
         self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
         drive = self.bench.watched
@@ -308,6 +309,7 @@ class _Conductor:
         for step in stalled_steps(records):
             self._writer.note("stall", phase=phase, index=index, step=step.label, stall_ns=step.stall_ns_max)
         check_program(records, self.bench.identity.path)
+        self.bench.unchanged()
         return records
 
     def _captured(self, phase: Phase, index: int) -> Capture | None:
