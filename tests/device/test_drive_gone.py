@@ -189,7 +189,7 @@ def test_a_file_whose_size_changes_in_mid_run_ends_it_with_exit_code_4(tmp_path:
     # Beyond its end, a file answers with nothing until somebody looks why.
     assert (code, f"its size changed from {SIZE:,} to {SIZE + change_bytes:,} bytes" in error) == (4, True), error
     found = results(out)
-    assert (found["ended"], bool(found["withheld"]), len(found["rounds"]) > 1) == ("device-failure", True, True)
+    assert (found["ended"], bool(found["withheld"]), bool(found["rounds"])) == ("device-failure", True, True)
 
 
 def test_a_drive_that_hangs_for_ever_ends_the_run_soon_behind_the_time_limit(
