@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.report.conformity import derived_deviations
 from assay.report.printed import paragraph
 from assay.window import (
     check_reason,
@@ -26,6 +27,7 @@ ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "
 def conformity_label(run: StoredRun) -> str:
     """Name the class of a run as each page prints it.
 
+    It is derived from what ran, not believed: see ``assay.report.conformity``.
     Returns ``conforming`` (real drive and no deviation), ``not conforming: <list>`` or ``simulated drive``,
     the last with its deviations where there are any.
     Worked: a simulated drive without deviations -> ``"simulated drive"``.
@@ -37,8 +39,10 @@ def conformity_label(run: StoredRun) -> str:
 
 
 def deviations(run: StoredRun) -> tuple[str, ...]:
-    """List every deviation once: the run's own list, then a purge's or a regular file's that it lacks."""
+    """List every deviation once: the run's own list, then what its tests show, a purge's and a regular file's."""
     listed = [paragraph(text) for text in run.deviations]
+    shown = (paragraph(text) for text in derived_deviations(run))
+    listed += [text for text in shown if text not in listed]
     for text in (paragraph(test.purge.deviation) for test in run.tests if test.purge and test.purge.deviation):
         if not any(text in known for known in listed):
             listed.append(text)
