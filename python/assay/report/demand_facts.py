@@ -11,6 +11,7 @@ from assay.report.page import Table
 from assay.report.printed import (
     NOT_AVAILABLE,
     demand_label,
+    milliseconds_text,
     mix_label,
     one_decimal,
     percent,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from assay.records import DemandSettings, StoredRun, StoredTest
     from assay.report.page import Entry
     from assay.report.sheets import Sheet
-    from assay.window import DemandResult
+    from assay.window import DemandResult, OperatingPoint
 
 
 def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> TestFacts:
@@ -77,10 +78,15 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
     return tuple(
         (
             f"{run.point.name}IOPS ({rules[run.point.name]})",
-            f"{one_decimal(run.point.iops)} IOPS, ART {run.point.average_ms:.3f} ms, {demand_label(run.point.demand)}",
+            _point_text(run.point),
         )
         for run in result.points
     )
+
+
+def _point_text(point: OperatingPoint) -> str:
+    art = milliseconds_text(point.average_ms)
+    return f"{one_decimal(point.iops)} IOPS, ART {art} ms, {demand_label(point.demand)}"
 
 
 def pattern_sheet(settings: DemandSettings) -> Sheet:

@@ -27,7 +27,7 @@ from assay.report.select import loop_selection
 from assay.report.sheets import Sheets
 from assay.report.tp import tp_pages
 from assay.report.variable import shown
-from assay.report.verdict import verdict_box
+from assay.report.verdict import time_box, verdict_box
 from assay.units import kib_label
 from assay.window import cell_label
 
@@ -170,6 +170,8 @@ class LoopSheets(Sheets):
         variable, label = shown(self.settings), cell_label(cell, self.settings.access)
         verdict = window.verdicts[label] if window else None
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
+        if self.settings.variable == "latency":
+            return time_box(label, verdict, rounds)
         return verdict_box(variable.noun, label, verdict, variable.text, rounds)
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
