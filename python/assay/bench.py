@@ -24,6 +24,7 @@ from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.device.transport import HeldDrive, command_set
 from assay.device.trim import trim_range
+from assay.device.unchanged import check_unchanged
 from assay.device.watch import DriveWatch
 from assay.device.write_cache import WriteCache, write_cache_held
 from assay.errors import AssayError, DeviceFailureError, TimekeepingError, UsageError, ValueRangeError
@@ -74,7 +75,7 @@ class Bench:
 
     identity : with the write cache in the state that it has for the run.
     purge : purges it, watched, and says how. condition : reads its condition.
-    verify : raises where it is no longer the drive that was named.
+    unchanged : raises DeviceFailureError where it was resized, replaced or changed otherwise since it was named.
     trim : gives what lies between two places back; set_write_cache : sets it until it is set again. Both raise
     ValueRangeError where the drive's ``controls`` do not name them.
     heat : raises DeviceFailureError where it is as warm as it warns of.
@@ -87,7 +88,7 @@ class Bench:
     identity: DriveIdentity
     stimulus: Stimulus
     purge: Callable[[PurgeWatch], PurgeRecord]
-    verify: Callable[[], None]
+    unchanged: Callable[[], None]
     heat: Callable[[], None]
     condition: Callable[[], DriveCondition]
     trim: Callable[[int, int], None]
@@ -167,7 +168,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             identity=drive,
             stimulus=stimulus,
             purge=purge,
-            verify=lambda: None,
+            unchanged=lambda: None,
             heat=lambda: None,
             condition=condition,
             trim=stimulus.trim_simulated,
@@ -249,7 +250,7 @@ def _real(
                 identity=replace(drive, write_cache=cache.state),
                 stimulus=stimulus,
                 purge=purge,
-                verify=held.verify,
+                unchanged=lambda: check_unchanged(held),
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
                 trim=lambda first, end: trim_range(held, first, end),
@@ -336,6 +337,9 @@ def change_told(verify: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     except DeviceFailureError as failure:
+        if isinstance(failure.__cause__, AssayError):
+            # It was a look at the drive that found it.
+            raise
         try:
             verify()
         except AssayError as change:

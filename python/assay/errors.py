@@ -19,16 +19,19 @@ AssayError
 │   ├── IdentityError        ambiguous, replaced, or changed identity
 │   └── ConfirmationError    confirmation missing or wrong
 ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
-├── VerificationError     5  an integrity check failed
+├── VerificationError     5  a run folder that was tampered with; results that are withheld exit alike
 ├── TimekeepingError      5  the host lost track of time while it measured
-├── StoreError            6  output folder, store or disk full
+├── StoreError            6  a run folder that cannot be read or written
 └── InterruptedRunError 130  stopped by the user; what was measured is kept
 """
 
 from __future__ import annotations
 
 EXIT_OK = 0
+EXIT_WITHHELD = 5
 EXIT_NOT_STEADY = 7
+EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY)
+"""Where several apply, a command exits with the first of them."""
 
 
 class AssayError(Exception):
@@ -161,7 +164,7 @@ class DeviceFailureError(AssayError):
 
 
 class VerificationError(AssayError):
-    """A recomputation or integrity check disagrees with what was stored."""
+    """What is stored is not what was written: a broken hash chain, a changed table, a verdict that its rounds deny."""
 
     slug = "verification"
     exit_code = 5
@@ -175,7 +178,7 @@ class TimekeepingError(AssayError):
 
 
 class StoreError(AssayError):
-    """The run folder cannot be written or read."""
+    """The run folder cannot be written or read: missing, full, not permitted, or of an unknown form."""
 
     slug = "store"
     exit_code = 6

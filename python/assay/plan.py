@@ -173,7 +173,7 @@ class IntensityOptions(GridOptions):
     """The same for demand intensity.
 
     patterns : names that the edition or ``assay.pattern`` knows, or patterns of one's own; each is a test of its own.
-    Empty means the edition's first.
+    Empty means the edition's first, and in the suite ``advanced`` all that it names.
     """
 
     patterns: tuple[PatternName | PatternDatum, ...] = Field(default=(), max_length=20)
@@ -302,7 +302,7 @@ class Plan(Strict):
         Raises UsageError for an unknown profile or a data file that cannot be read.
         Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
         """
-        load_profile(self.edition)
+        profile = load_profile(self.edition)
         self.data.check_file()
         if self.study.data_file:
             DataOptions(kind="file", path=self.study.data_file).check_file()
@@ -310,7 +310,12 @@ class Plan(Strict):
         alone = bool(self.studies) and "suite" not in self.model_fields_set
         tests = self.tests or (() if alone else SUITES[self.suite][1])
         studies = self.studies if self.studies or self.tests else SUITE_STUDIES.get(self.suite, ())
-        return self.model_copy(update={"profile": self.edition, "tests": tests, "studies": studies})
+        filled: dict[str, Any] = {"profile": self.edition, "tests": tests, "studies": studies}
+        if self.suite == "advanced" and not self.tests and profile.dirth and not self.dirth.patterns:
+            # Of the suite, every pattern that the edition names is a test; of the test alone, the first.
+            names = tuple(pattern.name for pattern in profile.dirth.patterns.value)
+            filled["dirth"] = self.dirth.model_copy(update={"patterns": names})
+        return self.model_copy(update=filled)
 
     @property
     def edition(self) -> str:

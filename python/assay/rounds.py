@@ -9,6 +9,7 @@ from assay.records import Round
 from assay.window import (
     complete_samples,
     demand_window,
+    error_count,
     is_complete,
     is_complete_round,
     is_verdict_sample,
@@ -16,6 +17,7 @@ from assay.window import (
     issued_bytes,
     measurement_window,
     saturation_window,
+    silent_cell,
     verdict_sample,
     void_reason,
     written_bytes,
@@ -34,7 +36,7 @@ RECENT_SAMPLES = 5
 
 _BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
 
-Ending = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled"]
+Ending = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled", "no-completions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,8 @@ class Judged:
     """A round or a program of samples that ran, and the verdict up to it.
 
     index : from 1. steps : what ran. window : None before five values.
-    void : why it enters no verdict, None where it may. ended : why nothing follows, None where more does.
+    void : why it enters no verdict, None where it may. silent : the tracking cell in which no I/O completed, None where
+    each has a value. ended : why nothing follows, None where more does.
     """
 
     index: int
@@ -50,14 +53,16 @@ class Judged:
     window: MeasurementWindow | None
     ended: Ending | None
     void: str | None = None
+    silent: str | None = None
 
 
 def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
     """Run rounds until all tracking cells are steady at once, or the round limit is reached.
 
     run_round : runs the cells of round ``index`` (from 1) and returns what they did, durably stored.
-    Yields each round with its verdict. Stops after the first steady one, after the limit, or after one that is
-    not complete; a void one is left out, and the window begins anew behind it, as often as the settings allow.
+    Yields each round with its verdict. Stops after the first steady one, after the limit, after one that is not
+    complete, or after one in which no I/O of a tracking cell completed; a void one is left out, and the window begins
+    anew behind it, as often as the settings allow.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
     return _judged_rounds(
@@ -99,8 +104,13 @@ def until_saturated(
         done += steps
         judging = is_verdict_sample(len(done), settings)
         window = saturation_window(complete_samples(done), settings) if judging else None
+        silent = _silent_sample(settings, steps[-1]) if judging else None
         ended = _sample_ending(settings, done, window)
-        yield Judged(index=index, steps=steps, window=window, void=void_reason(steps, settings), ended=ended)
+        if silent and ended is None:
+            ended = "no-completions"
+        yield Judged(
+            index=index, steps=steps, window=window, void=void_reason(steps, settings), silent=silent, ended=ended
+        )
 
 
 def _judged_rounds(
@@ -116,6 +126,7 @@ def _judged_rounds(
         steps = tuple(run_round(index))
         void = void_reason(steps, settings)
         void_count += void is not None
+        silent = None if void else _silent_round(settings, steps)
         whole = complete(steps)
         if whole:
             done.append(Round(index=index, cells=steps))
@@ -123,11 +134,25 @@ def _judged_rounds(
         ended: Ending | None = "incomplete"
         if void_count > settings.void_limit:
             ended = "stalled"
+        elif silent:
+            ended = "no-completions"
         elif whole or void:
             ended = _round_ending(index, settings.round_limit, window)
-        yield Judged(index=index, steps=steps, window=window, void=void, ended=ended)
+        yield Judged(index=index, steps=steps, window=window, void=void, silent=silent, ended=ended)
         if ended:
             return
+
+
+def _silent_round(settings: LoopSettings | DemandSettings, steps: Sequence[StepRecord]) -> str | None:
+    """The tracking cell without a completion in a round that ran to its end."""
+    whole = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
+    return silent_cell(steps, settings) if whole else None
+
+
+def _silent_sample(settings: SaturationSettings, sample: StepRecord) -> str | None:
+    """The same of a sample that enters the rule which can end the test; a curve may have empty samples."""
+    judged = settings.stop in _BY_VERDICT and not is_void(sample, settings)
+    return silent_cell([sample], settings) if judged and complete_samples([sample]) else None
 
 
 def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Ending | None:

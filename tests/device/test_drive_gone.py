@@ -20,6 +20,7 @@ from conftest import allocate, command
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
+GROWN_BYTES = 1 << 20
 FILE_SYSTEM_BYTES = 320 << 20
 # EXT4_IOC_SHUTDOWN without writing anything back.
 SHUTDOWN, SHUTDOWN_NOW = 0x8004587D, 2
@@ -54,6 +55,11 @@ class HostedDrive:
     def shrink(self) -> None:
         """Become an eighth of its size."""
         os.truncate(self.image, SIZE // 8)
+        command("losetup", "--set-capacity", self.path)
+
+    def grow(self) -> None:
+        """Become a little larger."""
+        allocate(self.image, SIZE + GROWN_BYTES)
         command("losetup", "--set-capacity", self.path)
 
     def turn_read_only(self) -> None:
@@ -152,7 +158,8 @@ def assert_no_headline(out: Path) -> None:
     ("fault", "said"),
     [
         (HostedDrive.die, "errno 5"),
-        (HostedDrive.shrink, "its size changed"),
+        (HostedDrive.shrink, "its size changed from 268,435,456 to 33,554,432 bytes"),
+        (HostedDrive.grow, "its size changed from 268,435,456 to 269,484,032 bytes"),
         (HostedDrive.turn_read_only, "turned read-only"),
     ],
 )
@@ -166,6 +173,23 @@ def test_a_drive_that_fails_in_mid_run_ends_it_with_exit_code_4(
     assert (code, said in error, error.count("\n")) == (4, True, 1), error
     assert took_s < 60
     assert_no_headline(out)
+
+
+@pytest.mark.parametrize("change_bytes", [GROWN_BYTES, -GROWN_BYTES])
+def test_a_file_whose_size_changes_in_mid_run_ends_it_with_exit_code_4(tmp_path: Path, change_bytes: int) -> None:
+    image, out = allocate(tmp_path / "drive.img", SIZE), tmp_path / "run"
+    chosen = ["--test", "iops", "--scale", "0.001", "--yes-destroy", str(image), "--out", str(out)]
+    arguments = [ASSAY, "run", str(image), "--file-target", *chosen]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        while "round 1" not in process.stdout.readline():
+            assert process.poll() is None, process.stderr and process.stderr.read()
+        os.truncate(image, SIZE + change_bytes)
+        code, error, _ = ended(process, 60)
+    # Beyond its end, a file answers with nothing until somebody looks why.
+    assert (code, f"its size changed from {SIZE:,} to {SIZE + change_bytes:,} bytes" in error) == (4, True), error
+    found = results(out)
+    assert (found["ended"], bool(found["withheld"]), bool(found["rounds"])) == ("device-failure", True, True)
 
 
 def test_a_drive_that_hangs_for_ever_ends_the_run_soon_behind_the_time_limit(

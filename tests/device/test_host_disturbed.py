@@ -14,7 +14,7 @@ from assay.pattern import leading_range, random_pattern
 from assay.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
-from assay.window import host_finding, loop_result, program_host
+from assay.window import host_finding, loop_result, program_host, withheld_reason
 from conftest import LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -37,7 +37,7 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopD
     arguments = ["--test", "iops", "--scale", "0.001", "--thread-count", "1", "--queue-depth", "4"]
     child = subprocess.Popen(
         [ASSAY, "run", path, *arguments, "--yes-destroy", known, "--out", str(out)],
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -48,11 +48,13 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopD
         os.kill(child.pid, signal.SIGSTOP)
         time.sleep(STOPPED_S)
         os.kill(child.pid, signal.SIGCONT)
-        _, errors = child.communicate(timeout=280)
+        shown, errors = child.communicate(timeout=280)
     finally:
         child.kill()
-    assert child.returncode in {0, 7}, errors
     (test,) = read_run(out).tests
+    withheld = withheld_reason(test)
+    assert child.returncode in ({5} if withheld else {0, 7}), errors
+    assert (f"RESULTS WITHHELD: iops: {withheld}" in shown) == bool(withheld)
     worst = max(test.programs, key=lambda program: program.host.late_ns_max if program.host else 0)
     found = program_host(worst, test)
     assert found.level == "invalid"

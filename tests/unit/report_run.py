@@ -148,21 +148,22 @@ def synthetic_test(
     """Make a stored IOPS test with synthetic rounds; ``changes`` go into its settings."""
     settings = synthetic_settings(profile, **changes)
     rounds = synthetic_rounds(settings, tracked, errors=errors)
+    may_judge = not errors and all(tracked)
     return StoredTest(
         settings=settings,
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + 20_000 * SECOND_NS if ended else None,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
         programs=(synthetic_fill(), *round_programs(rounds)),
-        # A round with an error never enters a verdict.
-        verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and not errors else None,
+        # A round with an error, or without a completion in its tracking cell, never enters a verdict.
+        verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and may_judge else None,
         ended=ended,
     )
 
 
 def synthetic_fill() -> StoredProgram:
-    """Make the program of a preconditioning."""
-    step = synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 900.0)
+    """Make the program of a preconditioning that writes 512 GB, twice the drive."""
+    step = synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 512 * 10**9 / (128 * KIB) / 100)
     return StoredProgram(phase="precondition", index=0, steps=(step,))
 
 

@@ -130,6 +130,16 @@ def test_each_pattern_is_a_test_of_its_own_and_unknown_ones_are_refused() -> Non
         planned_demand(dirth={"patterns": ["oltq"]})
 
 
+def test_the_advanced_suite_runs_both_published_patterns_and_the_test_alone_the_first() -> None:
+    profile = load_profile("pts-e-1.1")
+    suite = load_plan(None, {"drive": "sim:x", "suite": "advanced"})
+    names = [test.settings.test for test in plan_suite(profile, suite, demand_drive()).tests]
+    assert names == ["hir", "xsr", "ecw", "dirth-oltp", "dirth-video"]
+    assert [test.settings.test for test in planned_demand().tests] == ["dirth-oltp"]
+    chosen = load_plan(None, {"drive": "sim:x", "suite": "advanced", "dirth": {"patterns": ["vod"]}})
+    assert plan_suite(profile, chosen, demand_drive()).tests[-1].settings.test == "dirth-vod"
+
+
 def test_two_patterns_of_one_name_are_refused_with_their_place(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text('schema = 1\ndrive = "sim:x"\n[dirth]\npatterns = ["oltp", "oltp"]\n')

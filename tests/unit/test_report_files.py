@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import StoreError, VerificationError
+from assay.records import Cell
 from assay.report import FORMATS, render
 from assay.report.pdf import verify_sheet_count
 from assay.report.table_csv import table_csv
 from assay.units import KIB
-from report_run import FALLING, HOSTILE, synthetic_run, synthetic_test
+from report_run import FALLING, HOSTILE, synthetic_run, synthetic_step, synthetic_test
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,10 +61,26 @@ def test_runs_that_ended_badly_render_in_every_format(
 
 @pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-c-2.0"])
 def test_a_drive_that_completed_nothing_still_renders(profile: str, tmp_path: Path) -> None:
-    test = synthetic_test(profile, (0.0,) * 5, ended="round-limit")
+    test = synthetic_test(profile, (0.0,), ended="no-completions")
     files = rendered(synthetic_run(test), tmp_path)
-    assert b"no cell completed an I/O" in files["report.html"]
-    assert rows_of(files["iops_rounds.csv"])[0]["latency_ms_mean"] == "n/a"
+    assert b"n/a: no I/O of RND " in files["report.html"]
+    assert b"NO HEADLINE: no I/O of RND " in files["report.html"]
+    assert rows_of(files["iops_rounds.csv"]) == []
+    assert {row["iops"] for row in rows_of(files["iops_matrix.csv"])} == {"n/a"}
+
+
+def test_a_cell_without_a_completion_has_no_value(tmp_path: Path) -> None:
+    test = synthetic_test()
+    empty = synthetic_step(Cell(read_pct=100, transfer_bytes=1 << 20), 0.0)
+    programs = tuple(
+        replace(one, steps=(empty, *one.steps[1:])) if one.phase == "round" else one for one in test.programs
+    )
+    files = rendered(synthetic_run(replace(test, programs=programs)), tmp_path)
+    values = {(row["block_kib"], row["read_pct"]): row["iops"] for row in rows_of(files["iops_matrix.csv"])}
+    assert [cell for cell, value in values.items() if value == "n/a"] == [("1024", "100")]
+    assert b"1 cell n/a: no I/O completed inside; the cell is too short" in files["report.html"]
+    (test_results,) = json.loads(files["results.json"])["tests"]
+    assert [cell["iops"] for cell in test_results["matrix"]].count(None) == 1
 
 
 def test_texts_from_drive_and_plan_are_inert_in_html(tmp_path: Path) -> None:

@@ -1,10 +1,15 @@
 """The driver that runs rounds until steady."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.records import LoopSettings, StepRecord
-from assay.rounds import Judged, until_steady
+import pytest
+from assay.records import LoopSettings, SaturationStop, StepRecord
+from assay.rounds import Judged, until_demand_steady, until_saturated, until_steady
+from assay.window import silent_cell
+from demand_run import demand_round, demand_settings, demand_step
 from report_run import FALLING, GOLDEN, synthetic_rounds, synthetic_settings
+from saturation_run import saturation_settings, saturation_step
 
 
 def drive(settings: LoopSettings, tracked: tuple[float, ...]) -> list[Judged]:
@@ -39,3 +44,43 @@ def test_a_round_that_was_cut_short_ends_the_test() -> None:
     cells: list[StepRecord] = list(synthetic_rounds(settings, GOLDEN)[0].cells[:3])
     cells[-1] = replace(cells[-1], ended="interrupted")
     assert [item.ended for item in until_steady(settings, lambda _: cells)] == ["incomplete"]
+
+
+def test_a_round_without_a_completion_in_a_tracking_cell_is_the_last_and_no_value() -> None:
+    settings = synthetic_settings()
+    judged = drive(settings, (3000.0, 3000.0, 3000.0, 3000.0, 0.0, 3000.0))
+    assert [(item.ended, item.silent) for item in judged[-2:]] == [(None, None), ("no-completions", "RND 4KiB 0/100")]
+    assert len(judged) == 5
+    assert judged[-1].window is None
+
+
+def test_a_tracked_latency_counts_i_os_that_complete_behind_their_cell() -> None:
+    settings = synthetic_settings(variable="latency")
+    (cells,) = (round_.cells for round_ in synthetic_rounds(settings, (0.0,)))
+    late = tuple(
+        replace(cell, write=replace(cell.write, tail_io_count=1, tail_bytes=4096, latency_ns_sum=10**9))
+        for cell in cells
+    )
+    assert silent_cell(cells, settings) == "RND 4KiB 0/100"
+    assert silent_cell(late, settings) is None
+    assert silent_cell(late, synthetic_settings()) == "RND 4KiB 0/100"
+
+
+def test_a_grid_of_demands_ends_where_its_tracking_cell_completes_nothing() -> None:
+    settings = demand_settings("dirth", dirth={"thread_counts": [2, 1], "queue_depths": [2, 1]})
+    cells = [demand_step(0.0), *[demand_step(100.0)] * 3]
+    (judged,) = until_demand_steady(settings, lambda index: demand_round(index, settings, cells).cells)
+    assert (judged.ended, judged.silent) == ("no-completions", "RND 8KiB 65/35 TC2-QD2")
+
+
+@pytest.mark.parametrize(
+    ("stop", "ended"), [("first", "no-completions"), ("steady", "no-completions"), ("time", "time")]
+)
+def test_an_empty_sample_of_the_five_point_rule_ends_what_the_rule_can_end(stop: SaturationStop, ended: str) -> None:
+    settings = saturation_settings(stop=stop, samples_per_verdict=2, time_ns=4 * 60 * 10**9)
+
+    def samples(_: int, count: int) -> Sequence[StepRecord]:
+        return [saturation_step(1000.0 if place + 1 < count else 0.0) for place in range(count)]
+
+    *_, last = until_saturated(settings, samples)
+    assert last.ended == ended

@@ -224,6 +224,63 @@ def test_a_fall_from_172_5_to_16_8_mb_per_s_is_a_drop_of_90_per_cent() -> None:
     assert changes_of([step, step], [[record(100)], []], 0.95) == ()
 
 
+def stage_of(*found: StepRecord) -> StudySettings:
+    """The stability study with one variant of so many samples of 10 s."""
+    _, settings = planned("stability")
+    variant = settings.variants[0]
+    step = replace(measured(variant)[0], samples=len(found), span_ns=10 * SECOND_NS)
+    return replace(settings, variants=(replace(variant, steps=(step,)),))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "score"),
+    [
+        # Silent in the last two of ten seconds; its series ends with the last completion.
+        ((100,) * 8, 0.8),
+        # Hung from the fourth second on: the median of its seconds is zero, as are seven of them.
+        ((100,) * 3, 0.7),
+        ((100,) * 4 + (0,) * 2 + (100,) * 2, 0.6),
+    ],
+)
+def test_a_second_without_a_completion_counts_at_the_end_of_a_stage_too(seconds: tuple[int, ...], score: float) -> None:
+    ran = record(sum(seconds), seconds=seconds)
+    program = StoredProgram(phase="variant", index=1, steps=(ran,))
+    stored = StoredTest(
+        settings=stage_of(ran),
+        started_wall_ns=START_NS,
+        ended_wall_ns=START_NS,
+        purge=None,
+        programs=(program,),
+        verdict=None,
+        ended="time",
+    )
+    (variant,) = study_result(stored).variants
+    (found,) = variant.stability
+    assert found is not None
+    assert (found.count, found.score) == (10, score)
+    assert variant.stages[0].seconds == tuple(float(number) for number in range(1, 11))
+
+
+def test_a_drive_that_hangs_for_a_whole_sample_is_judged_by_all_its_seconds() -> None:
+    good, hung = record(1000, seconds=(100,) * 10), record(0)
+    program = StoredProgram(phase="variant", index=1, steps=(good, hung))
+    stored = StoredTest(
+        settings=stage_of(good, hung),
+        started_wall_ns=START_NS,
+        ended_wall_ns=START_NS,
+        purge=None,
+        programs=(program,),
+        verdict=None,
+        ended="time",
+    )
+    (found,) = study_result(stored).variants[0].stability
+    assert found is not None
+    assert (found.count, found.median, found.worst) == (20, 50, 0)
+    # Without their tables, which not every reader asks for, nothing is said of seconds.
+    unread = replace(program, steps=(record(1000), hung))
+    assert study_result(replace(stored, programs=(unread,))).variants[0].stages[0].seconds == ()
+
+
 def test_the_stability_score_is_the_share_of_seconds_near_the_median() -> None:
     found = stability_of((100, 105, 95, 100, 50), (1.0, 2.0, None, 3.0, 1.0))
     assert found is not None

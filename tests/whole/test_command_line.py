@@ -70,6 +70,47 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
     assert [(run["run"], run["drive"]) for run in listed] == [("runs/one", DRIVE)]
 
 
+def test_a_run_without_a_completion_in_a_tracked_cell_ends_at_once_withheld_and_says_so(tmp_path: Path) -> None:
+    # 1,024 outstanding I/Os, and cells of 60 ms on a drive that takes longer for what the cell before left behind.
+    options = ("--test", "iops", "--profile", "pts-e-2.0", "--scale", "0.001", "--seed", "1", "--queue-depth", "1024")
+    out = tmp_path / "runs" / "slow"
+    done = assay("run", DRIVE, *options, "--out", str(out), cwd=tmp_path)
+    assert done.returncode == 5, done.stderr
+    said = "no I/O of RND 4KiB 0/100 completed within a step of 0.06 s"
+    assert f"RESULTS WITHHELD: iops: {said}" in done.stdout
+    assert re.search(r"iops round 1: .* NO I/O COMPLETED in RND 4KiB 0/100", done.stdout)
+    assert "round 2" not in done.stdout
+    assert "average 0" not in done.stdout
+    (listed,) = json.loads(assay("runs", "--json", cwd=tmp_path).stdout)
+    assert [one["test"] for one in listed["withheld"]] == ["iops"]
+    assert "no-completions, RESULTS WITHHELD: " + said in assay("runs", cwd=tmp_path).stdout
+    html = (out / "report/report.html").read_text("utf-8")
+    assert html.count(f"NO HEADLINE: {said}") >= html.count('class="page')
+    assert {row.split(",")[2] for row in (out / "report/iops_matrix.csv").read_text().splitlines()[1:]} == {"n/a"}
+
+
+def test_json_names_every_reason_not_to_exit_with_0(tmp_path: Path) -> None:
+    options = ("--test", "iops", "--profile", "pts-e-2.0", "--scale", "0.001", "--seed", "1", "--queue-depth", "1024")
+    done = assay("run", DRIVE, *options, "--json", "--out", str(tmp_path / "run"))
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["exit_code"], found["exit_codes"]) == (5, 5, [5, 7])
+    (test,) = found["tests"]
+    assert (test["test"], test["ended"], test["reached"]) == ("iops", "no-completions", False)
+    assert "no I/O of RND 4KiB 0/100 completed" in test["withheld"]
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "series/000001.parquet", "histograms/000001.parquet"])
+def test_a_folder_that_was_tampered_with_exits_5(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assay("run", DRIVE, "--test", "lat", "--scale", "0.001", "--seed", "1", "--out", str(out))
+    content = bytearray((out / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (out / name).write_bytes(bytes(content))
+    done = assay("report", str(out))
+    assert (done.returncode, "Traceback" in done.stderr) == (5, False), done.stderr
+    assert "the run was changed or damaged" in done.stderr
+
+
 def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
     done = assay("run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
     assert "\x1b" not in done.stdout

@@ -116,8 +116,8 @@ def test_iops_fall_from_fresh_to_steady_as_the_random_writes_go_on(finished: Pat
 
 
 def test_a_drive_that_is_not_steady_at_the_limit_says_so_and_exits_7(tmp_path: Path) -> None:
-    # Right after sequential preconditioning a range of half the drive is still falling.
-    outcome = run(tmp_path / "run", plan(scale=0.001, iops={"round_limit": 5}, profile="pts-e-2.0"))
+    # Right after sequential preconditioning the drive is still falling.
+    outcome = run(tmp_path / "run", plan(scale=0.002, iops={"round_limit": 5}, profile="pts-e-1.1"))
     stored = read_run(tmp_path / "run")
     assert (outcome.exit_code, stored.tests[0].ended) == (7, "round-limit")
     (pdf,) = render_run(tmp_path / "run", ["pdf"])
@@ -130,7 +130,7 @@ def test_any_changed_byte_of_the_journal_is_noticed(finished: Path, tmp_path: Pa
     place = next(number for number, line in enumerate(lines) if b'"kind":"steps"' in line)
     forged = lines[place].replace(b'"window_io_count":', b'"window_io_count":1', 1)
     (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:place], forged, *lines[place + 1 :]]))
-    with pytest.raises(StoreError, match=rf"journal\.jsonl:{place + 1}: is not the line that was written"):
+    with pytest.raises(VerificationError, match=rf"journal\.jsonl:{place + 1}: is not the line that was written"):
         read_journal(tmp_path, head)
     (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
     torn = read_journal(tmp_path, head)
@@ -143,14 +143,14 @@ def test_a_changed_last_line_of_a_run_that_was_cut_short_is_noticed(finished: Pa
     place = next(number for number, line in enumerate(lines) if b'"kind":"steps"' in line)
     forged = lines[place].replace(b'"window_io_count":', b'"window_io_count":1', 1)
     (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:place], forged]))
-    with pytest.raises(StoreError, match=rf"journal\.jsonl:{place + 1}: is not the line that was written"):
+    with pytest.raises(VerificationError, match=rf"journal\.jsonl:{place + 1}: is not the line that was written"):
         read_journal(tmp_path, head)
 
 
 def test_a_line_in_another_place_breaks_the_chain(finished: Path, tmp_path: Path) -> None:
     lines = (finished / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:3], *lines[4:]]))
-    with pytest.raises(StoreError, match=r"journal\.jsonl:4: the hash chain is broken"):
+    with pytest.raises(VerificationError, match=r"journal\.jsonl:4: the hash chain is broken"):
         read_journal(tmp_path, (finished / "run.json").read_bytes())
 
 
@@ -225,15 +225,18 @@ def test_a_forged_verdict_is_found_from_its_rounds(finished: Path, tmp_path: Pat
         render_run(forged, FORMATS)
 
 
-@pytest.mark.parametrize("damage", ["missing", "changed"])
-def test_a_table_that_is_not_the_one_written_is_noticed(finished: Path, tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize(("damage", "error"), [("missing", StoreError), ("changed", VerificationError)])
+@pytest.mark.parametrize("kind", ["histograms", "series"])
+def test_a_table_that_is_not_the_one_written_is_noticed(
+    finished: Path, tmp_path: Path, kind: str, damage: str, error: type[Exception]
+) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(finished, copy)
-    table = copy / "histograms/000002.parquet"
+    table = copy / kind / "000002.parquet"
     table.unlink()
     if damage == "changed":
         table.write_bytes(b"x")
-    with pytest.raises(StoreError, match=r"000002\.parquet"):
+    with pytest.raises(error, match=r"000002\.parquet"):
         read_run(copy)
 
 

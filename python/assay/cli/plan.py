@@ -71,7 +71,8 @@ def _preparation_lines(drive: DriveIdentity) -> list[str]:
 
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:
-    from assay.units import GIB, duration_label, gigabytes  # noqa: PLC0415
+    from assay.report.printed import amount_label  # noqa: PLC0415
+    from assay.units import duration_label, gigabytes  # noqa: PLC0415
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
@@ -79,9 +80,10 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
     written = facts["preconditioning_bytes"]
     prepared = f"{gigabytes(written):.2f} GB of preconditioning" if written else "no preconditioning"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
+    amount = amount_label(facts["range_amount_bytes"], facts["segment_count"])
     return [
         f"Test      {facts['test']}: purge, {prepared}, and {span} of {facts['what']}",
-        f"          {facts['steps']} of {unit}, {demand}, test range {facts['range_amount_bytes'] / GIB:g} GiB",
+        f"          {facts['steps']} of {unit}, {demand}, test range {amount}",
         *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
         *(f"          {note}" for note in facts["notes"]),
         *(f"Deviation {line}" for line in facts["deviations"]),
@@ -107,5 +109,6 @@ def _test_facts(test: PlannedTest) -> dict[str, Any]:
         "queue_depth": settings.demand.queue_depth,
         "arrivals": arrival_label(settings.demand),
         "range_amount_bytes": settings.range_amount_bytes,
+        "segment_count": settings.segment_count,
         "deviations": list(test.deviations),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TYPE_CHECKING, Self
@@ -14,8 +15,13 @@ from assay.window import iops
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
+    from assay.records import SteadyVerdict
     from assay.rounds import Judged
     from assay.session import Progress
+
+
+_DIGITS = 5
+"""That the average of a verdict is shown with; what is compared with it has the same decimals."""
 
 
 def display() -> TerminalDisplay | LogDisplay:
@@ -139,14 +145,30 @@ def _judged_line(phase: str, judged: Judged) -> str:
         done += f", last {float(iops(judged.steps[-1])):,.1f} IOPS"
     if judged.void:
         done += f", VOID: {judged.void}"
+    if judged.silent:
+        return f"{done}: NO I/O COMPLETED in {judged.silent}, the results are withheld"
     if judged.window is None:
         return done
-    verdicts = "; ".join(
-        f"{name} average {verdict.average:.6g}, excursion {verdict.excursion_measured:.4g} of "
-        f"{verdict.excursion_allowed:.4g}, slope {verdict.slope_measured:.4g} of {verdict.slope_allowed:.4g}"
-        for name, verdict in judged.window.verdicts.items()
-    )
+    verdicts = "; ".join(f"{name} {_verdict_text(verdict)}" for name, verdict in judged.window.verdicts.items())
     return f"{done}: {'steady' if judged.window.reached else 'not steady yet'} ({verdicts})"
+
+
+def _verdict_text(verdict: SteadyVerdict) -> str:
+    """A verdict with as many decimals throughout as give its average five digits.
+
+    Worked: ``average 83,715, excursion 25,911 of 16,743, slope 8,371 of 8,372``; five decimals for one of 0.31036.
+    """
+    average = abs(verdict.average)
+    decimals = max(_DIGITS - 1 - math.floor(math.log10(average)), 0) if average else 0
+    values = (
+        verdict.average,
+        verdict.excursion_measured,
+        verdict.excursion_allowed,
+        verdict.slope_measured,
+        verdict.slope_allowed,
+    )
+    average_text, *others = (f"{value:,.{decimals}f}" for value in values)
+    return "average {}, excursion {} of {}, slope {} of {}".format(average_text, *others)
 
 
 def _stamp() -> str:

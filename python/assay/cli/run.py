@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ def run(out: Path | None, as_json: bool, **options: Any) -> int:
     """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
-    4 device error, 5 integrity, 6 store, 7 steady state not reached, 130 interrupted.
+    4 device error, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read or written,
+    7 steady state not reached, 130 interrupted.
     """
     given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
     plan = make_plan(**options)
@@ -110,13 +112,20 @@ def _tell(outcome: Outcome, *, as_json: bool) -> int:
             "run": str(outcome.folder),
             "exit_code": outcome.exit_code,
             "journal_hash": outcome.journal_hash,
+            "exit_codes": list(outcome.exit_codes),
+            "tests": [asdict(test) for test in outcome.tests],
             "skipped": {test.test: test.reason for test in outcome.skipped},
             "report": [str(path) for path in paths],
         }
         click.echo(json.dumps(facts, indent=2))
         return outcome.exit_code
-    if outcome.exit_code:
-        click.echo("STEADY STATE NOT REACHED; the report says so on every page.")
+    for one in outcome.tests:
+        if one.withheld:
+            click.echo(f"RESULTS WITHHELD: {one.test}: {one.withheld}")
+        if not one.reached:
+            click.echo(f"STEADY STATE NOT REACHED: {one.test}")
+    if outcome.exit_codes:
+        click.echo("The report says so on every page.")
     for test in outcome.skipped:
         click.echo(f"N/A: {test.test}: {test.reason}")
     click.echo(f"Run folder: {outcome.folder}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.notice import say_unfinished
-from assay.errors import StoreError
+from assay.errors import StoreError, VerificationError
 from assay.visible import visible
 
 if TYPE_CHECKING:
@@ -39,18 +39,28 @@ def _facts(path: Path) -> dict[str, Any]:
 
     try:
         run = read_run(path)
-    except StoreError as error:
-        return {"run": str(path), "started": "unknown", "drive": "unknown", "tests": str(error)}
+    except (StoreError, VerificationError) as error:
+        return {"run": str(path), "started": "unknown", "drive": "unknown", "tests": str(error), "withheld": []}
     say_unfinished(path, run)
     return {
         "run": str(path),
         "started": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started_wall_ns // 10**9)),
         "drive": run.identity.path,
         "tests": ", ".join(_test(test) for test in run.tests) or "none",
+        "withheld": [{"test": test.settings.test, "reason": reason} for test in run.tests if (reason := _why(test))],
     }
 
 
 def _test(test: StoredTest) -> str:
     samples = len(test.steps("sample"))
     extent = f"{samples} samples" if samples else f"{len(test.rounds)} rounds"
-    return f"{test.settings.test} {test.settings.profile}: {extent}, {test.ended or 'unfinished'}"
+    withheld = f", RESULTS WITHHELD: {reason}" if (reason := _why(test)) else ""
+    return f"{test.settings.test} {test.settings.profile}: {extent}, {test.ended or 'unfinished'}{withheld}"
+
+
+def _why(test: StoredTest) -> str | None:
+    """Why a test that ran to its end has no results; how others ended says enough."""
+    from assay.window import withheld_reason  # noqa: PLC0415
+
+    early = test.ended in {None, "interrupted", "device-failure"}
+    return None if early else withheld_reason(test)

@@ -36,7 +36,8 @@ def plan_dirth(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Plann
     """Settle what demand intensity does on a drive: one test per access pattern, each with its own purge.
 
     Raises ValueRangeError for a pattern that is not known.
-    Worked: ``pts-e-1.1`` without further choice -> one test, ``dirth-oltp``, of RND 8KiB 65/35.
+    Worked: ``pts-e-1.1`` without further choice -> one test, ``dirth-oltp``, of RND 8KiB 65/35; as a part of the suite
+    ``advanced`` also ``dirth-video``, of RND 128KiB 90/10.
     """
     edition = profile.dirth
     if edition is None:

@@ -108,7 +108,7 @@ class StoredTest:
     programs : what ran, in order. verdict : the last one taken.
     conditions : of the drive, before the purge and behind the last program; none in runs of earlier versions.
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
-        ``interrupted`` or ``device-failure``.
+        ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
     """
 
     settings: AnySettings

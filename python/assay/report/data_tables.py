@@ -166,9 +166,9 @@ def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTabl
     rows = []
     for cell, times in window_times(test, result).items():
         nines = [or_na(times.percentiles_ms.get(share)) for share in NINES]
-        values = (times.iops, times.average_ms, *nines, or_na(times.largest_ms))
+        values = (times.iops, or_na(times.average_ms), *nines, or_na(times.largest_ms))
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
-    columns = ("block_kib", "read_pct", "iops", "latency_ms_average", *PERCENTILE_COLUMNS, "latency_ms_max")
+    columns = ("block_kib", "read_pct", "iops", "latency_ms_mean_of_ios", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
 
 

@@ -12,7 +12,7 @@ from assay.report import demand_figures as figures
 from assay.report.demand_facts import demand_banner, demand_facts, demand_own_settings, pattern_sheet, point_entries
 from assay.report.demand_tables import demand_results, demand_tables
 from assay.report.page import Box, Table, Text
-from assay.report.printed import NOT_AVAILABLE, one_decimal, percent, rounds_label
+from assay.report.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, percent, rounds_label
 from assay.report.saturation_figures import histogram_figure
 from assay.report.select import Selected, claim_label
 from assay.report.sheets import Sheets
@@ -286,4 +286,4 @@ def _missing(sheets: DemandSheets, reason: str) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else f"{value:.3f}"
+    return NOT_AVAILABLE if value is None else milliseconds_text(value)

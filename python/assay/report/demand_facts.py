@@ -6,11 +6,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from assay.report.facts import TestFacts, pattern_stimulus, share_label
-from assay.report.label import ENDINGS, is_reached
+from assay.report.label import ENDINGS, is_reached, test_warnings
 from assay.report.page import Table
 from assay.report.printed import (
     NOT_AVAILABLE,
     demand_label,
+    milliseconds_text,
     mix_label,
     one_decimal,
     percent,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from assay.records import DemandSettings, StoredRun, StoredTest
     from assay.report.page import Entry
     from assay.report.sheets import Sheet
-    from assay.window import DemandResult
+    from assay.window import DemandResult, OperatingPoint
 
 
 def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> TestFacts:
@@ -61,8 +62,7 @@ def demand_banner(test: StoredTest, result: DemandResult) -> str | None:
         warnings.append(f"STEADY STATE NOT REACHED in {count} round{'' if count == 1 else 's'}")
     if result.points and not result.points[0].point.below_limit:
         warnings.append(f"NO CELL BELOW {test.over_demands.art_limit_ms:g} ms ART: Max is the one of lowest ART")
-    if result.error_count:
-        warnings.append(f"NO HEADLINE: {result.error_count} I/O error{'' if result.error_count == 1 else 's'}")
+    warnings += test_warnings(test)
     return " - ".join(warnings) or None
 
 
@@ -78,10 +78,15 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
     return tuple(
         (
             f"{run.point.name}IOPS ({rules[run.point.name]})",
-            f"{one_decimal(run.point.iops)} IOPS, ART {run.point.average_ms:.3f} ms, {demand_label(run.point.demand)}",
+            _point_text(run.point),
         )
         for run in result.points
     )
+
+
+def _point_text(point: OperatingPoint) -> str:
+    art = milliseconds_text(point.average_ms)
+    return f"{one_decimal(point.iops)} IOPS, ART {art} ms, {demand_label(point.demand)}"
 
 
 def pattern_sheet(settings: DemandSettings) -> Sheet:

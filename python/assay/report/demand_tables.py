@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.report.data_tables import DataTable
 from assay.report.printed import (
     or_na,
 )
-from assay.report.results_json import step_results
+from assay.report.results_json import step_results, window_results
 from assay.units import MILLISECOND_NS
 from assay.window import (
     POINT_SHARES,
@@ -50,10 +49,16 @@ POINT_COLUMNS = (
 def demand_tables(test: StoredTest, result: DemandResult, suffix: str) -> Iterator[DataTable]:
     """Grid, rounds, operating points and their histograms. ``suffix`` tells tests of the same name apart."""
     name = test.settings.test.replace("-", "_")
-    yield DataTable(name=f"{name}_grid{suffix}", columns=GRID_COLUMNS, rows=tuple(map(_grid_row, result.cells)))
+    yield DataTable(
+        name=f"{name}_grid{suffix}",
+        columns=GRID_COLUMNS,
+        rows=tuple(_printed(_grid_row(cell)) for cell in result.cells),
+    )
     yield DataTable(name=f"{name}_rounds{suffix}", columns=ROUND_COLUMNS, rows=tuple(_round_rows(test)))
     yield DataTable(
-        name=f"{name}_points{suffix}", columns=POINT_COLUMNS, rows=tuple(_point_row(run) for run in result.points)
+        name=f"{name}_points{suffix}",
+        columns=POINT_COLUMNS,
+        rows=tuple(_printed(_point_row(run)) for run in result.points),
     )
     for run in result.points:
         if run.times is not None:
@@ -68,8 +73,8 @@ def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
-        "precondition_window": asdict(result.precondition_window) if result.precondition_window else None,
-        "window": asdict(result.window) if result.window else None,
+        "precondition_window": window_results(result.precondition_window, result.withheld),
+        "window": window_results(result.window, result.withheld),
         "grid": [dict(zip(GRID_COLUMNS, _grid_row(cell), strict=True)) for cell in result.cells],
         "points": [
             {
@@ -95,9 +100,14 @@ def _demand(demand: Demand) -> tuple[int, int, int]:
     return demand.thread_count, demand.queue_depth, total_oio(demand)
 
 
+def _printed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row as tables have it: n/a where a value is unknown."""
+    return tuple(map(or_na, row))
+
+
 def _grid_row(cell: DemandCell) -> tuple[Any, ...]:
     average = float(cell.average_ms) if cell.completed else None
-    return (*_demand(cell.demand), float(cell.iops), *map(or_na, (average, cell.cpu_share)), cell.completed)
+    return (*_demand(cell.demand), float(cell.iops), average, cell.cpu_share, cell.completed)
 
 
 def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
@@ -127,12 +137,12 @@ def _point_row(run: PointRun) -> tuple[Any, ...]:
         point.iops,
         point.average_ms,
         point.below_limit,
-        or_na(float(iops(step)) if step else None),
-        or_na(float(response_time(step)) if step and latency_count(step) else None),
-        *(or_na(counted.get(share)) for share in POINT_SHARES),
-        *(or_na(found.get(share)) for share in POINT_SHARES),
-        or_na(None if largest is None else largest / MILLISECOND_NS),
-        or_na(completed_count(step) if step else None),
-        or_na(exact.io_count if exact else None),
-        or_na(exact.agrees if exact else None),
+        float(iops(step)) if step else None,
+        float(response_time(step)) if step and latency_count(step) else None,
+        *(counted.get(share) for share in POINT_SHARES),
+        *(found.get(share) for share in POINT_SHARES),
+        None if largest is None else largest / MILLISECOND_NS,
+        completed_count(step) if step else None,
+        exact.io_count if exact else None,
+        exact.agrees if exact else None,
     )

@@ -41,7 +41,8 @@ class TestFacts:
 
     independent, independent_demand, independent_amount : workload-independent preconditioning.
     preconditioned : share of the drive that it covers. dependent : workload-dependent preconditioning.
-    test_area, test_range : share of the drive that is tested, and the test ActiveRange. step : length of a test step.
+    test_area, test_range : share of the drive that is tested, and the test ActiveRange; summary_range : the latter on
+    summary pages, where it is another. step : length of a test step.
     stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
     demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
     workload : what is tracked. convergence, rounds : of the measurement window.
@@ -52,6 +53,7 @@ class TestFacts:
     independent_demand: str = NOT_APPLICABLE
     independent_amount: str = NOT_APPLICABLE
     preconditioned: str = NOT_APPLICABLE
+    summary_range: str | None = None
     dependent: str
     test_area: str
     test_range: str
@@ -89,7 +91,11 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
 
 
 def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult) -> TestFacts:
-    """The facts of a write saturation test, which requires no steady state."""
+    """The facts of a write saturation test, which requires no steady state.
+
+    Source: WSAT pages and summaries of "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR 100 %
+    though nothing is preconditioned; AR AMOUNT 100 % on its pages, AR AMT N/A in the summaries.
+    """
     settings = test.saturation
     step = duration_label(settings.sample_ns)
     extent = (
@@ -97,6 +103,8 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
     )
     steady = "reached" if result.steady_iops is not None else "not reached"
     return TestFacts(
+        preconditioned=share_label(run, settings.range_amount_bytes),
+        summary_range=NOT_APPLICABLE,
         dependent=settings.label,
         test_area=share_label(run, settings.range_amount_bytes),
         test_range=share_label(run, settings.range_amount_bytes),

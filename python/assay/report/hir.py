@@ -21,7 +21,7 @@ from assay.report.printed import (
     rate_or_na,
     rounds_label,
 )
-from assay.report.results_json import step_results
+from assay.report.results_json import step_results, window_results
 from assay.report.saturation_figures import MINUTES, iops_figure
 from assay.report.select import Selected, claim_label
 from assay.report.sheets import Sheets
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _RETURN_COLOUR = 8
 _COLUMNS = (
-    "Wait state", "Idle behind each burst (s)", "Mean burst IOPS", "Over baseline", "Gain per second of idle (IOPS)",
+    "Wait state", "Idle behind each burst (s)", "Mean burst IOPS", "Over baseline", "Over return",
+    "Gain per second of idle (IOPS)",
     "Return to baseline (mean IOPS)", "Unplanned idle of a burst (median)",
 )  # fmt: skip
 
@@ -58,7 +59,7 @@ class IdleRecoverySheets(Sheets):
     @property
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
-        settings, window = self.settings, self.result.window
+        settings, window = self.settings, None if self.result.withheld else self.result.window
         steady = "YES" if window and window.reached else "NO"
         return TestFacts(
             dependent=f"{settings.label} until steady",
@@ -79,7 +80,7 @@ class IdleRecoverySheets(Sheets):
     @property
     def banner(self) -> str | None:
         """The warning over every page."""
-        return advanced_banner(self.test, self.result.window, self.result.error_count)
+        return advanced_banner(self.test, self.result.window)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""
@@ -134,6 +135,7 @@ class IdleRecoverySheets(Sheets):
             rows=tuple(_gain_row(state) for state in self.result.states),
             notes=(
                 f"The baseline, that of the preconditioning when steady: {rate_or_na(self.result.baseline_iops)} IOPS.",
+                f"The return, the mean of all bursts without idle time: {rate_or_na(self.result.return_iops)} IOPS.",
                 "Unplanned idle is the time of a burst before its first and behind its last submission.",
             ),
         )
@@ -144,7 +146,10 @@ class IdleRecoverySheets(Sheets):
 
     def selected(self) -> tuple[Selected, ...]:
         """Baseline and the mean burst of each wait state."""
-        found = [("Baseline", self.result.baseline_iops)]
+        found = [
+            ("Baseline (preconditioning)", self.result.baseline_iops),
+            ("Baseline (return phases)", self.result.return_iops),
+        ]
         found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops) for state in self.result.states]
         return tuple(
             Selected(
@@ -181,7 +186,7 @@ class IdleRecoverySheets(Sheets):
         rows = [row for state in self.result.states for row in _burst_rows(state)]
         columns = ("wait_state", "idle_s", "kind", "minute", "iops", "latency_ms_average", "latency_ms_max")
         yield DataTable(name=f"hir_bursts{suffix}", columns=columns, rows=tuple(rows))
-        names = ("mean_iops", "over_baseline", "gain_per_s", "return_iops", "unplanned_idle_share")
+        names = ("mean_iops", "over_baseline", "over_return", "gain_per_s", "return_iops", "unplanned_idle_share")
         states = tuple(
             (state.number, state.idle_s, *(or_na(getattr(state, name)) for name in names))
             for state in self.result.states
@@ -194,8 +199,9 @@ class IdleRecoverySheets(Sheets):
         return {
             "error_count": result.error_count,
             "withheld": result.withheld,
-            "window": asdict(result.window) if result.window else None,
+            "window": window_results(result.window, result.withheld),
             "baseline_iops": result.baseline_iops,
+            "return_iops": result.return_iops,
             "wait_states": [asdict(state) for state in result.states],
             "samples": [step_results(step) for step in self.test.steps("sample")],
         }
@@ -226,12 +232,11 @@ def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> t
 
 def _gain_row(state: WaitState) -> tuple[str, ...]:
     idle = state.unplanned_idle_share
-    over = state.over_baseline
     return (
         str(state.number),
         f"{state.idle_s:g}",
         rate_or_na(state.mean_iops),
-        NOT_AVAILABLE if over is None else f"{over:.3f}",
+        *(NOT_AVAILABLE if over is None else f"{over:.3f}" for over in (state.over_baseline, state.over_return)),
         rate_or_na(state.gain_per_s),
         rate_or_na(state.return_iops),
         NOT_AVAILABLE if idle is None else f"{idle * 100:.4f} %",

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.report.conformity import derived_deviations
 from assay.report.printed import paragraph
-from assay.window import check_reason, host_reason, offered_rates, void_places
+from assay.window import (
+    check_reason,
+    host_reason,
+    offered_rates,
+    phase_name,
+    stored_error_count,
+    void_places,
+    withheld_reason,
+)
 
 if TYPE_CHECKING:
-    from assay.records import MeasurementWindow, StoredRun, StoredTest
+    from assay.records import MeasurementWindow, Phase, StoredRun, StoredTest
     from assay.window import LoopResult, SaturationResult
 
 ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
+"""How a test ended early, as printed."""
 
 
 def conformity_label(run: StoredRun) -> str:
     """Name the class of a run as each page prints it.
 
+    It is derived from what ran, not believed: see ``assay.report.conformity``.
     Returns ``conforming`` (real drive and no deviation), ``not conforming: <list>`` or ``simulated drive``,
     the last with its deviations where there are any.
     Worked: a simulated drive without deviations -> ``"simulated drive"``.
@@ -28,8 +39,10 @@ def conformity_label(run: StoredRun) -> str:
 
 
 def deviations(run: StoredRun) -> tuple[str, ...]:
-    """List every deviation once: the run's own list, then a purge's or a regular file's that it lacks."""
+    """List every deviation once: the run's own list, then what its tests show, a purge's and a regular file's."""
     listed = [paragraph(text) for text in run.deviations]
+    shown = (paragraph(text) for text in derived_deviations(run))
+    listed += [text for text in shown if text not in listed]
     for text in (paragraph(test.purge.deviation) for test in run.tests if test.purge and test.purge.deviation):
         if not any(text in known for known in listed):
             listed.append(text)
@@ -51,11 +64,7 @@ def loop_banner(test: StoredTest, result: LoopResult) -> str | None:
     warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if not is_reached(result.window):
         warnings.append(f"STEADY STATE NOT REACHED in {_count(len(result.rounds), 'round')}")
-    warnings += _void(test)
-    if result.error_count:
-        warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
-    elif found := host_reason(test) or check_reason(test):
-        warnings.append(f"NO HEADLINE: {found}")
+    warnings += test_warnings(test)
     rates = offered_rates(test, result).values()
     if missed := sum(rate.grade == "invalid" for rate in rates):
         warnings.append(f"OFFERED RATE NOT REACHED in {missed} of {_count(len(rates), 'cell')}")
@@ -70,27 +79,35 @@ def saturation_banner(test: StoredTest, result: SaturationResult) -> str | None:
     warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if result.plateau:
         warnings.append("STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill")
-    warnings += _void(test)
-    if result.error_count:
-        warnings.append(f"NO HEADLINE: {_count(result.error_count, 'I/O error')}")
-    elif found := host_reason(test) or check_reason(test):
-        warnings.append(f"NO HEADLINE: {found}")
+    warnings += test_warnings(test)
     return " - ".join(warnings) or None
 
 
-def advanced_banner(
-    test: StoredTest, window: MeasurementWindow | None, error_count: int, *, steady_required: bool = True
-) -> str | None:
+def advanced_banner(test: StoredTest, window: MeasurementWindow | None, *, steady_required: bool = True) -> str | None:
     """Word the warning over every page of a test that is no loop and no write saturation, or None."""
     warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     if steady_required and not is_reached(window):
         warnings.append("STEADY STATE NOT REACHED")
-    warnings += _void(test)
-    if error_count:
-        warnings.append(f"NO HEADLINE: {_count(error_count, 'I/O error')}")
-    elif found := check_reason(test):
-        warnings.append(f"NO HEADLINE: {found}")
+    warnings += test_warnings(test)
     return " - ".join(warnings) or None
+
+
+def test_warnings(test: StoredTest) -> list[str]:
+    """What every kind of test says alike: what is void, and why no result is printed.
+
+    Worked: a stall of the host in wait state 2 -> ``["NO HEADLINE: the host stalled for 5,000 ms in wait state 2; the
+    test system disturbed this, not the drive"]``.
+    """
+    return [*_void(test), *_no_headline(test)]
+
+
+def _no_headline(test: StoredTest) -> list[str]:
+    if errors := stored_error_count(test):
+        return [f"NO HEADLINE: {_count(errors, 'I/O error')}"]
+    # How such a test ended is said already.
+    early = test.ended in ENDINGS
+    found = host_reason(test) or check_reason(test) if early else withheld_reason(test)
+    return [f"NO HEADLINE: {paragraph(found)}"] if found else []
 
 
 def _void(test: StoredTest) -> list[str]:
@@ -98,9 +115,9 @@ def _void(test: StoredTest) -> list[str]:
     return [f"{_place(phase, index)} VOID: {paragraph(told)}" for (phase, index), told in void_places(test).items()]
 
 
-def _place(phase: str, index: int) -> str:
-    name = {"sample": "SAMPLE IN PROGRAM"}.get(phase, phase.upper())
-    return name if phase == "histogram" else f"{name} {index}"
+def _place(phase: Phase, index: int) -> str:
+    name = phase_name(phase, 0 if phase == "histogram" else index)
+    return name.upper() if phase != "sample" else f"SAMPLE IN PROGRAM {index}"
 
 
 def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:

@@ -27,7 +27,7 @@ from assay.report.select import loop_selection
 from assay.report.sheets import Sheets
 from assay.report.tp import tp_pages
 from assay.report.variable import shown
-from assay.report.verdict import verdict_box
+from assay.report.verdict import time_box, verdict_box
 from assay.units import kib_label
 from assay.window import cell_label
 
@@ -144,12 +144,12 @@ class LoopSheets(Sheets):
         return tuple(f"{NOT_APPLICABLE}: {size_label(size)} - {paragraph(reason)}" for size, reason in reasons)
 
     def _idle_cells(self) -> tuple[str, ...]:
-        """Say of cells without a completion that they measured nothing but a cell too short."""
-        idle = sum(value == 0 for value in self.result.matrix.values())
-        if not idle:
+        """Say of cells without a completion that they have no value."""
+        idle = len(self.settings.cells) - len(self.result.matrix)
+        if not self.result.matrix or not idle:
             return ()
         cells = "1 cell" if idle == 1 else f"{idle} cells"
-        return (f"{cells} at zero: no I/O completed inside; the cell is too short for this drive and demand.",)
+        return (f"{cells} n/a: no I/O completed inside; the cell is too short for this drive and demand.",)
 
     def or_reason(self, figure: Figure | None) -> Figure | Text:
         """The figure, or why there is none."""
@@ -170,6 +170,8 @@ class LoopSheets(Sheets):
         variable, label = shown(self.settings), cell_label(cell, self.settings.access)
         verdict = window.verdicts[label] if window else None
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
+        if self.settings.variable == "latency":
+            return time_box(label, verdict, rounds)
         return verdict_box(variable.noun, label, verdict, variable.text, rounds)
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:

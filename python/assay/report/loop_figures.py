@@ -141,7 +141,7 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
 
 
 def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, float]) -> Figure | None:
-    """Plot a matrix as columns over block size (x) and R/W mix (z); None without one."""
+    """Plot a matrix as columns over block size (x) and R/W mix (z); a cell without a value has none."""
     if not matrix:
         return None
     sizes = sorted(settings.sizes_bytes)
@@ -157,7 +157,7 @@ def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, floa
             Series(
                 label=mix_label(read_pct),
                 x=tuple(float(place) for place in range(len(sizes))),
-                y=tuple(matrix[_cell(read_pct, size)] for size in sizes),
+                y=tuple(matrix.get(_cell(read_pct, size), 0.0) for size in sizes),
                 colour=index,
             )
             for index, read_pct in enumerate(sorted(settings.read_pcts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from assay.units import GIB, gigabytes, kib_label, milliseconds
 from assay.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from assay.records import CacheState, DataPattern, Demand, SteadyVerdict
 
@@ -17,6 +18,7 @@ UNKNOWN = "unknown"
 NOT_AVAILABLE = "n/a"
 NOT_APPLICABLE = "N/A"
 
+_SHORT_MS = 0.1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -61,10 +63,27 @@ def one_decimal(value: float) -> str:
     return f"{value:z.1f}"
 
 
-def fit_formula(verdict: SteadyVerdict) -> str:
+def significant(value: float, digits: int = 4, decimals: int = 3) -> str:
+    """Print a value with at least so many digits from its first that is not zero, and at least so many decimals.
+
+    Worked: 0.00210487 -> ``"0.002105"``, 0.35 -> ``"0.3500"``, 41.0 -> ``"41.000"``, 0 -> ``"0.000"``.
+    """
+    first = math.floor(math.log10(abs(value))) if value else 0
+    return f"{value:z.{max(decimals, digits - 1 - first)}f}"
+
+
+def milliseconds_text(value_ms: float) -> str:
+    """Print a time in ms: three decimals, and below 0.1 ms four digits from the first that is not zero.
+
+    Worked: 0.35 -> ``"0.350"``, 0.00210487 -> ``"0.002105"``.
+    """
+    return significant(value_ms) if abs(value_ms) < _SHORT_MS else f"{value_ms:z.3f}"
+
+
+def fit_formula(verdict: SteadyVerdict, text: Callable[[float], str] = "{:z.3f}".format) -> str:
     """Print the least squares line in real round numbers. Worked: ``"-54.407 * R + 3310.267"``."""
     sign = "-" if verdict.intercept < 0 else "+"
-    return f"{verdict.slope:z.3f} * R {sign} {abs(verdict.intercept):.3f}"
+    return f"{text(verdict.slope)} * R {sign} {text(abs(verdict.intercept))}"
 
 
 def rounds_label(rounds: Sequence[int]) -> str:
@@ -127,5 +146,5 @@ def cache_label(state: CacheState) -> str:
 
 
 def milliseconds_label(time_ns: float | None) -> str:
-    """Print a time in ms to three places; n/a for None. Worked: 1500000 ns -> ``"1.500"``."""
-    return NOT_AVAILABLE if time_ns is None else f"{milliseconds(time_ns):.3f}"
+    """Print a time in ms; n/a for None. Worked: 1500000 ns -> ``"1.500"``, 2104 ns -> ``"0.002104"``."""
+    return NOT_AVAILABLE if time_ns is None else milliseconds_text(milliseconds(time_ns))

@@ -30,7 +30,16 @@ from assay.window import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredRun, StoredTest, TestSettings
+    from assay.records import (
+        Cell,
+        LoopSettings,
+        MeasurementWindow,
+        Round,
+        StepRecord,
+        StoredRun,
+        StoredTest,
+        TestSettings,
+    )
     from assay.report.sheets import Sheets
     from assay.window import LoopResult, SaturationResult, WindowTimes
 
@@ -77,6 +86,11 @@ def _test(sheets: Sheets) -> dict[str, Any]:
     }
 
 
+def window_results(window: MeasurementWindow | None, withheld: str | None) -> dict[str, Any] | None:
+    """A measurement window with its verdicts; None where there is none or nothing may be printed."""
+    return asdict(window) if window and not withheld else None
+
+
 def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
     """The numbers of a test loop."""
     settings = test.loop
@@ -84,7 +98,7 @@ def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
-        "window": asdict(result.window) if result.window else None,
+        "window": window_results(result.window, result.withheld),
         "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
         "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
         "open_loop": _open_loop(test, result),
@@ -104,7 +118,7 @@ def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | N
 
 def _times(times: WindowTimes) -> dict[str, Any]:
     nines = {f"latency_ms_p{share * 100:g}": value for share, value in times.percentiles_ms.items()}
-    return {"iops": times.iops, "latency_ms_average": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
+    return {"iops": times.iops, "latency_ms_mean_of_ios": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
 
 
 def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:
@@ -113,7 +127,7 @@ def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, 
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
-        "window": asdict(result.window) if result.window else None,
+        "window": window_results(result.window, result.withheld),
         "steady_iops": result.steady_iops,
         "plateau": result.plateau,
         "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},

@@ -67,7 +67,7 @@ class StudySheets(Sheets):
     @property
     def banner(self) -> str | None:
         """The warning over every page."""
-        return advanced_banner(self.test, None, self.result.error_count, steady_required=False)
+        return advanced_banner(self.test, None, steady_required=False)
 
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""

@@ -62,10 +62,13 @@ def _write_facts(sheet: Any, report: Report, bold: Any) -> None:
     """The summary tables and everything disclosed, one below the other."""
     sheet.set_column(0, 0, _TEXT_WIDTH)
     sheet.set_column(1, 20, _COLUMN_WIDTH)
-    for row, (name, text) in enumerate((("Report", report.title), ("Conformity", report.label))):
+    facts = [("Report", report.title), ("Conformity", report.label)]
+    # The first page has the warnings of all tests.
+    facts += [("Warnings", banner) for banner in (report.pages[0].banner,) if banner]
+    for row, (name, text) in enumerate(facts):
         sheet.write_string(row, 0, name, bold)
         sheet.write_string(row, 1, text)
-    row = 3
+    row = len(facts) + 1
     for table in _printed_tables(report):
         sheet.write_string(row, 0, table.caption, bold)
         row = _write_rows(sheet, row + 1, table.columns, table.rows, bold) + 1

@@ -15,6 +15,7 @@ from assay.report.page import Table, Text
 from assay.report.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
+    milliseconds_text,
     mix_label,
     or_na,
     percent,
@@ -81,7 +82,7 @@ class CrossStimulusSheets(Sheets):
     @property
     def banner(self) -> str | None:
         """The warning over every page."""
-        return advanced_banner(self.test, None, self.result.error_count, steady_required=False)
+        return advanced_banner(self.test, None, steady_required=False)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
@@ -139,8 +140,8 @@ class CrossStimulusSheets(Sheets):
                 for number, (group, span) in enumerate(zip(result.groups, spans, strict=True), 1)
             ),
             notes=(
-                f"Recovery time: {recovery_label(result)}.",
-                f"Recovered: the first sample at {percent(settings.recovered_share)} of the first group's mean.",
+                f"{recovery_name(settings)}: {recovery_label(result)}.",
+                "It ends with the first sample that reaches this share.",
                 f"Lowest sample of the last group over the first group's mean: {lowest}.",
             ),
         )
@@ -148,7 +149,7 @@ class CrossStimulusSheets(Sheets):
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
         rows = [(f"{group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s)) for group in self.result.groups]
-        rows.append(("Recovery time", "min", recovery_label(self.result).removesuffix(" min")))
+        rows.append((recovery_name(self.settings), "min", recovery_label(self.result).removesuffix(" min")))
         return tuple(
             Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(self.run, None))
             for item, unit, text in rows
@@ -195,6 +196,11 @@ class CrossStimulusSheets(Sheets):
         }
 
 
+def recovery_name(settings: CrossStimulusSettings) -> str:
+    """Name the recovery time with the share. Worked: ``"Recovery time to 95 % of the first group's mean"``."""
+    return f"Recovery time to {percent(settings.recovered_share)} of the first group's mean"
+
+
 def recovery_label(result: CrossStimulusResult) -> str:
     """Print the recovery time. Worked: recovered at the end of the third minute -> ``"3 min"``."""
     if result.recovery_minutes is not None:
@@ -221,4 +227,4 @@ def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
 
 
 def _milliseconds(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else f"{value:.3f}"
+    return NOT_AVAILABLE if value is None else milliseconds_text(value)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from assay.session.progress import Progress
-from assay.session.run import Outcome, plan_run, run_plan
+from assay.session.run import Outcome, TestOutcome, plan_run, run_plan
 
-__all__ = ["Outcome", "Progress", "plan_run", "run_plan"]
+__all__ = ["Outcome", "Progress", "TestOutcome", "plan_run", "run_plan"]

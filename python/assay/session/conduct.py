@@ -31,7 +31,7 @@ from assay.records import (
 from assay.rounds import until_demand_steady, until_saturated, until_steady
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
-from assay.window import stalled_steps, void_reason
+from assay.window import NO_COMPLETIONS, stalled_steps, void_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +65,7 @@ def conduct(
     conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        with change_told(bench.verify):
+        with change_told(bench.unchanged):
             writer.test_condition(bench.condition())
             conductor.purge()
             return _conduct(conductor, planned.settings, seed)
@@ -99,7 +99,7 @@ def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> b
     active_range = loop_range(settings, identity, seed)
     cells = round_program(settings, active_range)
     last = conductor.judge("round", until_steady(settings, lambda index: conductor.run("round", cells, index)))
-    if settings.histogram_ns:
+    if settings.histogram_ns and not last.silent:
         conductor.run_again_if_void("histogram", histogram_program(settings, active_range))
     conductor.end(last.ended)
     return last.ended == "steady"
@@ -107,14 +107,18 @@ def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> b
 
 def _conduct_saturation(conductor: _Conductor, settings: SaturationSettings) -> bool:
     last = _saturate(conductor, settings)
-    if settings.histogram_ns:
+    if settings.histogram_ns and not last.silent:
         conductor.run_again_if_void("histogram", saturation_histogram_program(settings))
     conductor.end(last.ended)
     return True
 
 
 def _conduct_idle_recovery(conductor: _Conductor, settings: IdleRecoverySettings) -> bool:
-    steady = _saturate(conductor, settings.preconditioning).ended == "steady"
+    prepared = _saturate(conductor, settings.preconditioning).ended
+    if prepared == NO_COMPLETIONS:
+        conductor.end(prepared)
+        return False
+    steady = prepared == "steady"
     for index, idle_ns in enumerate(settings.idles_ns, 1):
         for program in wait_programs(settings, idle_ns):
             conductor.run_once("segment", program, index)
@@ -165,7 +169,10 @@ def _write_cache_put_back(conductor: _Conductor, settings: StudySettings) -> Ite
 
 
 def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
-    prepared = _saturate(conductor, settings.preconditioning).ended == "steady"
+    before = _saturate(conductor, settings.preconditioning).ended
+    if before == NO_COMPLETIONS:
+        conductor.end(before)
+        return False
     program, rounds = demand_round_program(settings), []  # type: list[StepSpec], list[Sequence[StepRecord]]
 
     def run_round(index: int) -> Sequence[StepRecord]:
@@ -175,13 +182,20 @@ def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
         return steps
 
     last = conductor.judge("round", until_demand_steady(settings, run_round))
+    if last.silent:
+        conductor.end(last.ended)
+        return False
+    _run_points(conductor, settings, rounds)
+    prepared = before == "steady"
+    conductor.end("round-limit" if last.ended == "steady" and not prepared else last.ended)
+    return prepared and last.ended == "steady"
+
+
+def _run_points(conductor: _Conductor, settings: DemandSettings, rounds: Sequence[Sequence[StepRecord]]) -> None:
     for place, point in enumerate(chosen_points(settings, rounds), 1):
         if before := point_pre_write_program(settings):
             conductor.run_once("pre-write", before, place)
         conductor.run_once("point", point_program(settings, point), place)
-    steady = prepared and last.ended == "steady"
-    conductor.end("round-limit" if last.ended == "steady" and not prepared else last.ended)
-    return steady
 
 
 def _both(drive: DriveWatch | None, watch: Watcher) -> Watcher:
@@ -271,8 +285,9 @@ class _Conductor:
         return DeviceFailureError(self.bench.identity.path, f"the drive stalled or was reset: {reason}", remedy)
 
     def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
-        """Run a program, make its record durable, and stop where it failed."""
+        """Run a program, make its record durable, and stop where it failed or the drive is another than before."""
         self._tell(phase, index=index)
+        self.bench.unchanged()
         self.bench.heat()
         watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
         drive = self.bench.watched
@@ -294,6 +309,7 @@ class _Conductor:
         for step in stalled_steps(records):
             self._writer.note("stall", phase=phase, index=index, step=step.label, stall_ns=step.stall_ns_max)
         check_program(records, self.bench.identity.path)
+        self.bench.unchanged()
         return records
 
     def _captured(self, phase: Phase, index: int) -> Capture | None:

@@ -5,21 +5,30 @@ from __future__ import annotations
 import secrets
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import expected_drive, find_drive, open_bench
 from assay.certificate import certificate_now
 from assay.device.platform import describe_platform
-from assay.errors import EXIT_NOT_STEADY, EXIT_OK, AssayError, InterruptedRunError
+from assay.errors import (
+    EXIT_NOT_STEADY,
+    EXIT_OK,
+    EXIT_WITHHELD,
+    EXITS_BY_STRENGTH,
+    AssayError,
+    InterruptedRunError,
+)
 from assay.procedures import plan_suite
 from assay.profile import load_profile
 from assay.session.conduct import conduct
+from assay.store.read import read_run
 from assay.store.write import RUNS, RunWriter, new_folder, run_document
 from assay.units import HOUR_SECONDS, SECOND_NS
+from assay.window import withheld_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from assay.bench import Answers, Bench
@@ -36,16 +45,47 @@ _STEP_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TestOutcome:
+    """How one test of a run ended.
+
+    ended : as stored. reached : whether it is steady where the specification requires it. withheld : why its results
+    are in no report, None where they are.
+    """
+
+    test: str
+    ended: str | None
+    reached: bool
+    withheld: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """A finished run. exit_code : 0, or 7 where a required steady state was not reached. skipped : reported as N/A.
 
     journal_hash : SHA-256 of the journal's last line, which holds the whole run.
     """
 
+    """A finished run. tests : in the order they ran. skipped : reported as N/A."""
+
     folder: Path
-    exit_code: int
+    tests: tuple[TestOutcome, ...]
     skipped: tuple[SkippedTest, ...] = ()
     journal_hash: str = ""
+
+    @property
+    def exit_codes(self) -> tuple[int, ...]:
+        """Every code that applies, strongest first: 5 for withheld results, 7 without a required steady state.
+
+        Worked: one test withheld, another not steady -> ``(5, 7)``; all well -> ``()``.
+        """
+        found = {EXIT_WITHHELD for test in self.tests if test.withheld}
+        found |= {EXIT_NOT_STEADY for test in self.tests if not test.reached}
+        return tuple(code for code in EXITS_BY_STRENGTH if code in found)
+
+    @property
+    def exit_code(self) -> int:
+        """The strongest of them, 0 where all is well."""
+        return next(iter(self.exit_codes), EXIT_OK)
 
 
 def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
@@ -82,11 +122,20 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
             reached = [
                 conduct(test, bench, writer, seed=seed, show=show, capture=plan.capture) for test in planned.tests
             ]
-            code = EXIT_OK if all(reached) else EXIT_NOT_STEADY
             writer.condition(bench.condition())
-            writer.note("run_ended", exit_code=code)
             writer.wait()
-    return Outcome(folder=folder, exit_code=code, skipped=planned.skipped, journal_hash=writer.digest)
+            outcome = Outcome(folder=folder, tests=_outcomes(folder, reached), skipped=planned.skipped)
+            writer.note("run_ended", exit_code=outcome.exit_code)
+            writer.wait()
+    return replace(outcome, journal_hash=writer.digest)
+
+
+def _outcomes(folder: Path, reached: Sequence[bool]) -> tuple[TestOutcome, ...]:
+    """How the tests ended, by what is stored of them, as their report will say."""
+    return tuple(
+        TestOutcome(test=test.settings.test, ended=test.ended, reached=well, withheld=withheld_reason(test))
+        for test, well in zip(read_run(folder).tests, reached, strict=True)
+    )
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import StoreError
+from assay.errors import StoreError, VerificationError
 from assay.files import read_inside
 from assay.store.codec import canonical, decode, parse
 from assay.store.forms import Line
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 JOURNAL_NAME = "journal.jsonl"
 RUN_ENDED = "run_ended"
+_DISTRUST = "the run was changed or damaged; do not trust it"
 _BYTES_MAX = 1 << 30
 _HASH = b',"hash":"'
 
@@ -131,7 +132,8 @@ def sealed(entry: dict[str, Any]) -> bytes:
 def read_journal(folder: Path, head: bytes) -> Entries:
     """Read the lines in order, checking every hash. A torn last line is left out.
 
-    Raises StoreError naming the line that is not what was written, or does not follow the one before it.
+    Raises VerificationError naming the line that is not what was written, or does not follow the one before it;
+    StoreError where it cannot be read.
     """
     path = folder / JOURNAL_NAME
     try:
@@ -160,9 +162,9 @@ def sync_folder(folder: Path) -> None:
 def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
     body, _, told = content.rpartition(_HASH)
     if told != hashlib.sha256(body).hexdigest().encode() + b'"}':
-        raise StoreError(place, "is not the line that was written", "the run was changed or damaged")
+        raise VerificationError(place, "is not the line that was written", _DISTRUST)
     line = decode(Line, parse(content, name=place), name=place)
     if line.previous != previous or line.seq != number - 1:
-        raise StoreError(place, "the hash chain is broken", "the run was changed or damaged")
+        raise VerificationError(place, "the hash chain is broken", _DISTRUST)
     digest = hashlib.sha256(content + b"\n").hexdigest()
     return Entry(line.seq, line.wall_ns, line.kind, line.data, place, digest)

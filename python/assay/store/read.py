@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from assay.errors import StoreError
+from assay.errors import StoreError, VerificationError
 from assay.files import exists_inside, read_inside
 from assay.records import DriveCondition, JournalEnd, StoredProgram, StoredRun, StoredTest
 from assay.store.codec import decode
@@ -119,7 +119,8 @@ def _checked_tables(folder: Path, programs: Iterable[Steps], *, kept: bool) -> d
         except OSError as error:
             raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
         if hashlib.sha256(content).hexdigest() != digest:
-            raise StoreError(str(folder / name), "is not the table that was written", "the run was changed or damaged")
+            remedy = "the run was changed or damaged; do not trust it"
+            raise VerificationError(str(folder / name), "is not the table that was written", remedy)
         if kept:
             contents[name] = content
             left -= len(content)

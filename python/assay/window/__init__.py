@@ -71,6 +71,7 @@ from assay.window.loop import (
     measurement_window,
     window_times,
 )
+from assay.window.names import phase_name, program_name
 from assay.window.open_loop import (
     OPEN_LOOP_SHARES,
     LatencyTimes,
@@ -106,6 +107,7 @@ from assay.window.saturation import (
     verdict_sample,
     written_bytes,
 )
+from assay.window.silent import NO_COMPLETIONS, no_completions_reason, silent_cell
 from assay.window.stall import Stall, is_void, kept_histograms, stalled_steps, stalls, void_places, void_reason
 from assay.window.step import (
     cell_label,
@@ -144,6 +146,7 @@ __all__ = [
     "CHANGE_MAX",
     "KNEE_SHARE",
     "NINES",
+    "NO_COMPLETIONS",
     "OPEN_LOOP_SHARES",
     "POINT_SHARES",
     "SPREAD_MAX",
@@ -228,13 +231,16 @@ __all__ = [
     "mean_latency_ns",
     "measurement_window",
     "merged",
+    "no_completions_reason",
     "offered_rates",
     "open_loop_times",
     "operating_points",
     "percentiles",
+    "phase_name",
     "preconditioning_result",
     "program_audits",
     "program_host",
+    "program_name",
     "proposal_of",
     "rate_count",
     "reference_changes",
@@ -244,6 +250,7 @@ __all__ = [
     "sample_count",
     "saturation_result",
     "saturation_window",
+    "silent_cell",
     "stability_of",
     "stalled_steps",
     "stalls",

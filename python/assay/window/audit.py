@@ -6,23 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.window.disturbed import program_host
+from assay.window.names import program_name
 from assay.window.step import issued_bytes
 
 if TYPE_CHECKING:
-    from assay.records import Phase, StepRecord, StoredProgram, StoredTest
+    from assay.records import StepRecord, StoredProgram, StoredTest
     from assay.window.disturbed import HostFinding
-
-_NAMES: dict[Phase, str] = {
-    "precondition": "preconditioning",
-    "round": "round",
-    "sample": "samples",
-    "histogram": "histogram",
-    "segment": "wait state",
-    "group": "access group",
-    "variant": "variant",
-    "pre-write": "pre-writes",
-    "point": "operating point",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +39,6 @@ def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
     programs = [program for program in test.programs if program.steps]
     befores = [None, *(program.steps[-1] for program in programs)]
     return tuple(_program_audit(test, program, before) for program, before in zip(programs, befores, strict=False))
-
-
-def program_name(program: StoredProgram) -> str:
-    """What a program is called on paper. Worked: ``round 3``, ``preconditioning``."""
-    return f"{_NAMES[program.phase]} {program.index or ''}".strip()
 
 
 def _program_audit(test: StoredTest, program: StoredProgram, before: StepRecord | None) -> ProgramAudit:

@@ -25,6 +25,7 @@ from assay.window.captured import exact_times
 from assay.window.histogram import step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
 from assay.window.saturation import complete_samples, saturation_window, verdict_sample
+from assay.window.silent import silent_cell
 from assay.window.stall import void_reason
 from assay.window.step import error_count, iops, latency_count, response_time
 
@@ -122,10 +123,13 @@ def total_oio(demand: Demand) -> int:
 
 
 def is_complete_round(steps: Sequence[StepRecord], settings: DemandSettings) -> bool:
-    """Whether a round may enter a verdict: pre-writes and cells ran to their ends, no I/O failed, nothing is void."""
+    """Whether a round may enter a verdict.
+
+    Pre-writes and cells ran to their ends, no I/O failed, nothing is void, and the tracking cell has a completion.
+    """
     ended = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
     whole = len(steps) == settings.pre_write_samples + len(settings.grid)
-    return ended and whole and void_reason(steps, settings) is None
+    return ended and whole and void_reason(steps, settings) is None and silent_cell(steps, settings) is None
 
 
 def demand_window(rounds: Sequence[Round], settings: DemandSettings) -> MeasurementWindow | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import SaturationSettings
 from assay.units import MILLISECOND_NS, milliseconds
+from assay.window.measured import measured_programs
+from assay.window.names import program_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def host_reason(test: StoredTest) -> str | None:
     for program in measured_programs(test):
         finding = program_host(program, test)
         if finding.level == "invalid":
-            place = f"{'samples' if program.phase == 'sample' else program.phase} {program.index or ''}".strip()
+            place = program_name(program)
             return f"{finding.reasons[0]} in {place}; the test system disturbed this, not the drive"
     return None
 
@@ -102,19 +103,3 @@ def _shares(steal: float | None, wait: float | None) -> Iterator[tuple[HostLevel
         yield level, f"the hypervisor took {steal:.1%} of the processors"
     if wait is not None and wait > WAIT_SHARE_PASS:
         yield "warn", f"the tester waited for a processor {wait:.2f} s in each second, per thread"
-
-
-def measured_programs(test: StoredTest) -> list[StoredProgram]:
-    """The programs behind the results: the rounds or samples from the first to the last of the window, or all."""
-    programs = [program for program in test.programs if program.phase in {"round", "sample"}]
-    if test.verdict is None or not programs:
-        return programs
-    first, last = test.verdict.rounds[0], test.verdict.rounds[-1]
-    if not isinstance(test.settings, SaturationSettings):
-        return [program for program in programs if first <= program.index <= last]
-    every, reached, found = test.settings.samples_per_verdict, 0, []
-    for program in programs:
-        begin, reached = reached + 1, reached + len(program.steps)
-        if reached >= first * every and begin <= last * every:
-            found.append(program)
-    return found

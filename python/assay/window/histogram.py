@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.units import MILLISECOND_NS
-from assay.window.step import max_latency_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,12 +33,14 @@ _SUB_BUCKETS = 512
 class ResponseTimes:
     """How many I/Os fell into each bucket; buckets ascend and are not empty. ``counts`` has their length.
 
-    largest_ms : the exact maximum, which no percentile exceeds; None where it is not known.
+    largest_ms, smallest_ms : the exact maximum and minimum, between which every percentile lies; None where they are
+    not known.
     """
 
     buckets: NDArray[np.uint64]
     counts: NDArray[np.uint64]
     largest_ms: float | None = None
+    smallest_ms: float | None = None
 
     @property
     def io_count(self) -> int:
@@ -55,6 +56,7 @@ class ResponseTimes:
         """The response time in ms that ``share`` of the I/Os did not exceed; None with fewer than ten I/Os beyond.
 
         share : in (0, 1).
+        It is the middle of its bucket, held between minimum and maximum.
         Worked: of 1,000 I/Os of 1 ms and 10 of 5 ms, 0.99 is 1 ms; of 1,009 no 0.9999 is given.
         """
         total = self.io_count
@@ -63,7 +65,8 @@ class ResponseTimes:
             return None
         place = int(np.searchsorted(np.cumsum(self.counts), int(rank)))
         middle = float(self.middles_ms[place])
-        return middle if self.largest_ms is None else min(middle, self.largest_ms)
+        above = middle if self.smallest_ms is None else max(middle, self.smallest_ms)
+        return above if self.largest_ms is None else min(above, self.largest_ms)
 
     def shares(self) -> NDArray[np.float64]:
         """The share of I/Os up to and including each bucket."""
@@ -72,18 +75,19 @@ class ResponseTimes:
 
 def step_times(program: StoredProgram) -> list[ResponseTimes]:
     """Reads and writes together, for each step of a program; empty where its histograms were not read."""
-    return _by_step(program, program.histograms, [max_latency_ns(step) for step in program.steps])
+    return _by_step(program, program.histograms, [_range_ns(step, "latency_ns") for step in program.steps])
 
 
 def intended_times(program: StoredProgram) -> list[ResponseTimes]:
     """The same from when the I/Os were due; empty without a stated arrival rate."""
-    return _by_step(program, program.intended, [_intended_ns_max(step) for step in program.steps])
+    return _by_step(program, program.intended, [_range_ns(step, "intended_ns") for step in program.steps])
 
 
 def direction_times(direction: DirectionRecord) -> ResponseTimes:
     """The response times of one direction of a step that holds its histogram."""
     counted = np.array(direction.histogram or np.empty((0, 2)), np.uint64).reshape(-1, 2)
-    return _summed(counted[:, 0], counted[:, 1], (direction.latency_ns_max or 0) / MILLISECOND_NS)
+    ends = _ends_ms((direction.latency_ns_min, direction.latency_ns_max))
+    return _summed(counted[:, 0], counted[:, 1], *ends)
 
 
 def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:
@@ -91,8 +95,10 @@ def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:
     if not parts:
         return _summed(np.empty(0, np.uint64), np.empty(0, np.uint64))
     buckets, counts = ([getattr(part, name) for part in parts] for name in ("buckets", "counts"))
+    smallest = [part.smallest_ms for part in parts if part.smallest_ms is not None]
     largest = [part.largest_ms for part in parts if part.largest_ms is not None]
-    return _summed(np.concatenate(buckets), np.concatenate(counts), max(largest, default=None))
+    ends = min(smallest, default=None), max(largest, default=None)
+    return _summed(np.concatenate(buckets), np.concatenate(counts), *ends)
 
 
 def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[float, float | None]:
@@ -100,31 +106,47 @@ def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[f
     return {share: times.percentile(share) for share in shares}
 
 
-def _intended_ns_max(step: StepRecord) -> int | None:
-    found = (direction.intended_ns_max for direction in (step.read, step.write))
-    return max((largest for largest in found if largest is not None), default=None)
+def _range_ns(step: StepRecord, name: str) -> tuple[int | None, int | None]:
+    """The smallest and the largest of a kind of latency, over reads and writes."""
+    smallest, largest = (
+        [value for one in (step.read, step.write) if (value := getattr(one, f"{name}_{end}")) is not None]
+        for end in ("min", "max")
+    )
+    return min(smallest, default=None), max(largest, default=None)
+
+
+def _ends_ms(ends: tuple[int | None, int | None]) -> tuple[float | None, float | None]:
+    smallest, largest = (None if end is None else end / MILLISECOND_NS for end in ends)
+    return smallest, largest
 
 
 def _by_step(
-    program: StoredProgram, table: HistogramTable | None, largest_ns: Sequence[int | None]
+    program: StoredProgram, table: HistogramTable | None, ends_ns: Sequence[tuple[int | None, int | None]]
 ) -> list[ResponseTimes]:
     if table is None:
         return []
     order = np.argsort(table.step, kind="stable")
     places = np.searchsorted(table.step[order], np.arange(len(program.steps) + 1))
-    spans = zip(largest_ns, places[:-1], places[1:], strict=True)
-    return [_gathered(table, order[first:last], largest) for largest, first, last in spans]
+    spans = zip(ends_ns, places[:-1], places[1:], strict=True)
+    return [_gathered(table, order[first:last], _ends_ms(ends)) for ends, first, last in spans]
 
 
-def _gathered(table: HistogramTable, rows: NDArray[np.intp], largest_ns: int | None) -> ResponseTimes:
-    return _summed(table.bucket[rows], table.count[rows], None if largest_ns is None else largest_ns / MILLISECOND_NS)
+def _gathered(
+    table: HistogramTable, rows: NDArray[np.intp], ends_ms: tuple[float | None, float | None]
+) -> ResponseTimes:
+    return _summed(table.bucket[rows], table.count[rows], *ends_ms)
 
 
-def _summed(buckets: NDArray[np.uint64], counts: NDArray[np.uint64], largest_ms: float | None = None) -> ResponseTimes:
+def _summed(
+    buckets: NDArray[np.uint64],
+    counts: NDArray[np.uint64],
+    smallest_ms: float | None = None,
+    largest_ms: float | None = None,
+) -> ResponseTimes:
     unique, places = np.unique(buckets, return_inverse=True)
     total = np.zeros(len(unique), np.uint64)
     np.add.at(total, places, counts)
-    return ResponseTimes(unique, total, largest_ms)
+    return ResponseTimes(unique, total, largest_ms, smallest_ms)
 
 
 def _lower_ns(buckets: NDArray[np.uint64]) -> NDArray[np.float64]:

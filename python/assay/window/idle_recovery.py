@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
@@ -37,8 +37,9 @@ class WaitState:
 
     number : of the wait state. idle_s : idle time behind a burst.
     mean_iops, return_iops : mean of the bursts, and of those of the return; None where one is missing.
-    over_baseline : mean_iops over the baseline. gain_per_s : rise of mean_iops over the baseline, in IOPS per second
-    of idle time. unplanned_idle_share : of a burst without a submission at its edges, in the median.
+    over_baseline : mean_iops over the baseline; over_return : over that of all return phases. gain_per_s : rise of
+    mean_iops over the baseline, in IOPS per second of idle time. unplanned_idle_share : of a burst without a submission
+    at its edges, in the median.
     """
 
     number: int
@@ -48,6 +49,7 @@ class WaitState:
     mean_iops: float | None
     return_iops: float | None
     over_baseline: float | None
+    over_return: float | None
     gain_per_s: float | None
     unplanned_idle_share: float | None
 
@@ -57,11 +59,13 @@ class IdleRecoveryResult:
     """All values of the pages of host idle recovery.
 
     preconditioning : its samples and verdict. baseline_iops : average of the steady verdict samples.
+    return_iops : a second baseline, the mean of the return bursts of all wait states; None unless all of them ran.
     window : of the preconditioning.
     """
 
     preconditioning: SaturationResult
     baseline_iops: float | None
+    return_iops: float | None
     states: tuple[WaitState, ...]
     window: MeasurementWindow | None
     error_count: int
@@ -72,7 +76,8 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
     """Compute every value that the pages of host idle recovery print from its stored steps.
 
     Source: SNIA PTS session 202-C (2013) for the bursts; mean burst over baseline is a derived figure of our own.
-    Worked: a baseline of 1,000 IOPS and bursts of 1,500 behind 5 s of idle -> 1.5 over baseline, 100 IOPS per second.
+    Worked: a baseline of 1,000 IOPS and bursts of 1,500 behind 5 s of idle -> 1.5 over baseline, 100 IOPS per second;
+    return bursts of 960 IOPS -> 1.5625 over the return.
     Raises VerificationError where the verdict in the run folder is not the one its samples give.
     """
     settings, withheld = test.idle_recovery, withheld_reason(test)
@@ -80,13 +85,17 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
     verify_verdict(test.verdict, before.window)
     baseline = None if withheld else before.steady_iops
     origin_ns = _origin_ns(test)
+    states = [
+        _state(test, settings, place, baseline, origin_ns, withheld=bool(withheld))
+        for place in range(len(settings.wait_states))
+    ]
+    known = [state.return_iops for state in states if state.return_iops is not None]
+    returned = fmean(known) if known and len(known) == len(states) else None
     return IdleRecoveryResult(
         preconditioning=before,
         baseline_iops=baseline,
-        states=tuple(
-            _state(test, settings, place, baseline if not withheld else None, origin_ns, withheld=bool(withheld))
-            for place in range(len(settings.wait_states))
-        ),
+        return_iops=returned,
+        states=tuple(replace(state, over_return=_over(state.mean_iops, returned)) for state in states),
         window=before.window,
         error_count=stored_error_count(test),
         withheld=withheld,
@@ -132,10 +141,15 @@ def _state(
         returned=_bursts(returned, origin_ns),
         mean_iops=mean,
         return_iops=fmean(float(iops(step)) for step in returned) if whole else None,
-        over_baseline=mean / baseline if mean is not None and baseline else None,
+        over_baseline=_over(mean, baseline),
+        over_return=None,
         gain_per_s=(mean - baseline) / idle_s if mean is not None and baseline is not None else None,
         unplanned_idle_share=median(idles) if idles else None,
     )
+
+
+def _over(mean: float | None, baseline: float | None) -> float | None:
+    return mean / baseline if mean is not None and baseline else None
 
 
 def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Bursts:

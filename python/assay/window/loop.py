@@ -10,6 +10,7 @@ from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MILLISECOND_NS
 from assay.window.histogram import merged, percentiles, step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.silent import silent_cell
 from assay.window.stall import void_reason
 from assay.window.step import (
     cell_label,
@@ -67,8 +68,8 @@ class LoopResult:
     """All values of the pages of a loop test, in its own variable: IOPS, MB/s or ms.
 
     rounds : the real numbers of the complete rounds. by_round : the variable of every cell in each of them.
-    window : the last five of them, None where fewer ran. matrix : average over the window per cell; empty where
-    there is no window or the result is withheld. error_count : failed I/Os in everything that was stored.
+    window : the last five of them, None where fewer ran. matrix : average over the window per cell that completed an
+    I/O; empty where there is no window or the result is withheld. error_count : failed I/Os in everything stored.
     withheld : why no result may be printed whatever the rounds say, None where it may.
     """
 
@@ -107,9 +108,13 @@ def complete_rounds(test: StoredTest) -> tuple[Round, ...]:
 
 
 def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
-    """Whether a round may enter a verdict: every cell ran to its stop rule, no I/O failed, the drive did not stall."""
+    """Whether a round may enter a verdict.
+
+    Every cell ran to its stop rule, no I/O failed, the drive did not stall, and every tracking cell has a completion.
+    """
     ended = all(record.ended == "stop-rule" and not error_count(record) for record in cells)
-    return ended and len(cells) == len(settings.cells) and void_reason(cells, settings) is None
+    whole = ended and len(cells) == len(settings.cells)
+    return whole and void_reason(cells, settings) is None and silent_cell(cells, settings) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +139,7 @@ def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
         cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in rounds)
         for place, cell in enumerate(cells)
     }
-    last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if result.matrix}
+    last = {cell: by_round[cell][-WINDOW_ROUNDS:] for cell in cells if cell in result.matrix}
     return LatencyMaxima(
         by_round=by_round,
         largest={cell: max(values) for cell, values in last.items()},
@@ -147,11 +152,12 @@ class WindowTimes:
     """Response times of one cell over the measurement window, with its rate.
 
     iops : average of the five rounds. average_ms : weighted by completions. percentiles_ms : by share, None where fewer
-    than ten I/Os lie beyond; empty where the histograms were not read. largest_ms : None where no I/O completed.
+    than ten I/Os lie beyond; empty where the histograms were not read. average_ms and largest_ms are None where no I/O
+    completed.
     """
 
     iops: float
-    average_ms: float
+    average_ms: float | None
     percentiles_ms: dict[float, float | None]
     largest_ms: float | None
 
@@ -177,12 +183,14 @@ def _window_times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -
     maxima = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
     return WindowTimes(
         iops=float(sum(iops(step) for step in steps) / len(steps)),
-        average_ms=float(summed / max(completed, 1)),
+        average_ms=float(summed / completed) if completed else None,
         percentiles_ms=percentiles(merged(times)) if times else {},
         largest_ms=max(maxima) / MILLISECOND_NS if maxima else None,
     )
 
 
 def _window_average(tables: list[dict[Cell, Fraction]], settings: LoopSettings) -> dict[Cell, float]:
+    """The average of every cell; one in which no I/O completed has none."""
     last = tables[-WINDOW_ROUNDS:]
-    return {cell: float(sum(table[cell] for table in last) / WINDOW_ROUNDS) for cell in settings.cells}
+    sums = {cell: sum(table[cell] for table in last) for cell in settings.cells}
+    return {cell: float(total / WINDOW_ROUNDS) for cell, total in sums.items() if total}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.errors import VerificationError
 from assay.window.disturbed import host_reason
 from assay.window.run_checks import check_reason
+from assay.window.silent import NO_COMPLETIONS, no_completions_reason
 from assay.window.step import error_count
 from assay.window.stimulus_time import impossible_reason
 
@@ -29,6 +30,8 @@ def withheld_reason(test: StoredTest) -> str | None:
     errors = stored_error_count(test)
     if errors:
         return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
+    if test.ended == NO_COMPLETIONS:
+        return no_completions_reason(test)
     if test.ended not in _REGULAR_ENDS:
         return "the test did not run to its end"
     return impossible_reason(test) or host_reason(test) or check_reason(test)

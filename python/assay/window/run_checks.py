@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.records import DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings, StudySettings
 from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
-from assay.window.audit import program_audits, program_name
-from assay.window.disturbed import measured_programs
+from assay.window.audit import program_audits
 from assay.window.events import disturbing, told
+from assay.window.measured import measured_programs
+from assay.window.names import program_name
 from assay.window.step import max_latency_ns
 
 if TYPE_CHECKING:
@@ -77,12 +78,6 @@ def check_reason(test: StoredTest) -> str | None:
     """
     found = (f"{one.title.lower()}: {one.evidence}" for one in run_checks(test) if one.level == "invalid")
     return next(found, None)
-
-
-def _results_from(test: StoredTest) -> list[StoredProgram]:
-    """The programs that results come from: the window's, and those of the sequences and histograms behind it."""
-    behind = {"histogram", "segment", "group", "point"}
-    return [*measured_programs(test), *(program for program in test.programs if program.phase in behind)]
 
 
 def _drive_events(test: StoredTest) -> Answer:
@@ -195,7 +190,7 @@ def _planned_ns(program: StoredProgram, settings: AnySettings) -> int | None:
 def _gaps(test: StoredTest) -> Answer:
     """Time without a submission, less the slowest I/O before it: so long the drive may still have been at work."""
     programs = [program for program in test.programs if program.steps]
-    measured = {id(program) for program in _results_from(test)}
+    measured = {id(program) for program in measured_programs(test)}
     slowest = [0, *(max_latency_ns(program.steps[-1]) or 0 for program in programs)]
     found = [
         (max(audit.gap_ns - working_ns, 0), id(program) in measured, audit.name)
@@ -256,7 +251,7 @@ def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, ac
     changes = [after for before, after in pairs if before[1] != after[1]]
     if not changes:
         return "pass", str(known[0][1])
-    measured = {id(program) for program in _results_from(test)}
+    measured = {id(program) for program in measured_programs(test)}
     told = [str(known[0][1]), *(f"{value} in {program_name(program)}" for program, value in changes[:3])]
     values = {value for program, value in known if id(program) in measured}
     return ("invalid" if len(values) > 1 else "warn"), ", ".join(told)

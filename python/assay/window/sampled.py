@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.window.outcome import withheld_reason
-from assay.window.saturation import saturation_result
+from assay.window.saturation import sampled_result
 
 if TYPE_CHECKING:
     from assay.records import SaturationSettings, StoredTest
@@ -20,6 +20,5 @@ def preconditioning_result(test: StoredTest, settings: SaturationSettings, capac
     A verdict is recomputed from the samples; it is withheld where the whole test is.
     """
     samples = tuple(program for program in test.programs if program.phase == "sample")
-    ended = test.ended if withheld_reason(test) else "steady"
-    part = replace(test, settings=settings, programs=samples, verdict=None, ended=ended)
-    return saturation_result(part, capacity_bytes)
+    part = replace(test, settings=settings, programs=samples, verdict=None)
+    return sampled_result(part, capacity_bytes, withheld_reason(test))

@@ -129,10 +129,14 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
     Raises VerificationError where the verdict in the run folder is not the one its samples give.
     Worked: 60 GB in each of two samples on a drive of 60 GB -> ``fills`` is (1.0, 2.0).
     """
+    return sampled_result(test, capacity_bytes, withheld_reason(test))
+
+
+def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) -> SaturationResult:
+    """The same for the samples of a test that prints nothing where ``withheld`` says why."""
     settings, samples = test.saturation, complete_samples(test.steps("sample"))
     window = saturation_window(samples, settings)
     verify_verdict(test.verdict, _judged_again(test, samples, settings))
-    withheld = withheld_reason(test)
     curve = _Curve(samples, settings, capacity_bytes)
     level = window.verdicts[settings.label].average if window and window.reached and not withheld else None
     drop = None if withheld else curve.peak_drop()

@@ -70,7 +70,10 @@ class StageResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantResult:
-    """One variant: its stages; what came of a stage that comes again; its proposal, where it is a map of demands."""
+    """One variant: its stages; what came of a stage that comes again; its proposal, where it is a map of demands.
+
+    stability : of each stage, None of one that is not whole or may not be printed.
+    """
 
     label: str
     place: float | None
@@ -136,7 +139,10 @@ def _variant(
         place=variant.place,
         stages=tuple(stages),
         changes=changes_of(planned, records, settings.recovered_share) if settings.reading == "change" else (),
-        stability=tuple(stability_of(stage.second_iops, stage.second_largest_ms) for stage in stages)
+        stability=tuple(
+            stability_of(stage.second_iops, stage.second_largest_ms) if found else None
+            for stage, found in zip(stages, records, strict=True)
+        )
         if settings.reading == "stability"
         else (),
         proposal=_proposal(stages) if settings.reading == "demand" else None,
@@ -147,7 +153,8 @@ def _stage(
     step: StudyStep, found: Sequence[StepRecord], begun_ns: int, settled: StageValues | None, share: float | None
 ) -> StageResult:
     ends = [begun_ns + span for span in accumulate(record.span_ns for record in found)]
-    counted = [_seconds(record, end - record.span_ns) for record, end in zip(found, ends, strict=True)]
+    known = found if _have_series(found) else ()
+    counted = [_seconds(record, end - record.span_ns) for record, end in zip(known, ends, strict=False)]
     whole = [second for seconds in counted for second in seconds]
     middle = median(count for _, count, _ in whole) if whole else 0
     return StageResult(
@@ -170,16 +177,21 @@ def _stage(
 
 
 def _seconds(record: StepRecord, begun_ns: int) -> list[tuple[float, int, float | None]]:
-    """End, completions and largest response time of every whole second of a step."""
+    """End, completions and largest response time of every whole second of a step, silent ones included."""
     sides, result = (record.read, record.write), []
-    # Without its series, which are tables of their own, a step has no seconds.
-    known = max(len(side.series_io_count) for side in sides)
-    for second in range(min(record.span_ns // SECOND_NS, known)):
+    for second in range(record.span_ns // SECOND_NS):
+        # A series ends with the last second in which an I/O completed.
         both = [side for side in sides if second < len(side.series_io_count)]
         count = sum(side.series_io_count[second] for side in both)
         largest = max((side.series_latency_ns_max[second] for side in both), default=0)
         result.append((begun_ns / SECOND_NS + second + 1, count, _milliseconds(largest or None)))
     return result
+
+
+def _have_series(records: Sequence[StepRecord]) -> bool:
+    """Whether the seconds of these steps were read; they are tables of their own, and left out where nobody asks."""
+    sides = [side for record in records for side in (record.read, record.write)]
+    return all(side.series_io_count for side in sides if side.window_io_count)
 
 
 def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> StageValues:

@@ -1,0 +1,65 @@
+"""One short stored run of every kind of test on an ideal simulated drive, and a host that stalled in any of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.bench import Answers
+from assay.plan import load_plan
+from assay.records import HostRecord
+from assay.session import run_plan
+from assay.store.read import read_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.records import StoredProgram, StoredRun
+
+_GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
+KINDS: dict[str, dict[str, Any]] = {
+    "wsat": {"tests": ["wsat"], "wsat": {"histogram_minutes": 20}},
+    "iops": {"tests": ["iops"]},
+    "tp": {"tests": ["tp"]},
+    "lat": {"tests": ["lat"], "lat": {"histogram_minutes": 20}},
+    "hir": {"tests": ["hir"]},
+    "xsr": {"tests": ["xsr"]},
+    "ecw": {"tests": ["ecw"], "ecw": _GRID},
+    "dirth": {"tests": ["dirth"], "dirth": _GRID},
+    "study-oio": {"studies": ["oio"]},
+    "study-stability": {"studies": ["stability"]},
+    "study-xsr-reverse": {"studies": ["xsr-reverse"]},
+    "study-demand-map": {"studies": ["demand-map"]},
+}
+"""What a plan says of each kind, by its name."""
+
+_SECOND_NS = 10**9
+
+
+def run_of(kind: str, folder: Path) -> StoredRun:
+    """Run one kind of test with steps of 60 ms and read it back with its histograms."""
+    keys = {"drive": "sim:ideal?capacity=1GB", "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
+    plan = load_plan(None, {**keys, **KINDS[kind]})
+    return read_run(run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).folder, histograms=True)
+
+
+def with_stall(run: StoredRun, where: Callable[[StoredProgram], bool]) -> StoredRun:
+    """The same run with a host that stood still for 5 s in the programs that are chosen, and still nowhere else."""
+    tests = tuple(
+        replace(test, programs=tuple(replace(one, host=_host(one, stalled=where(one))) for one in test.programs))
+        for test in run.tests
+    )
+    return replace(run, tests=tests)
+
+
+def _host(program: StoredProgram, *, stalled: bool) -> HostRecord:
+    span_ns = 5 * _SECOND_NS if stalled else 0
+    return HostRecord(
+        span_ns=sum(step.span_ns for step in program.steps) + span_ns,
+        late_ns_p999=span_ns,
+        late_ns_max=span_ns,
+        stalled_ns=span_ns,
+        gauge_cpu_ns=0,
+        cpu_count=1,
+    )

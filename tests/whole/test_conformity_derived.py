@@ -1,0 +1,64 @@
+"""The label comes from what ran: a run that was edited does not come out as conforming."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from assay.report.conformity import derived_deviations
+from assay.report.label import conformity_label
+from every_kind import KINDS, run_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MINUTE_NS = 60 * 10**9
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_what_the_planner_lists_is_found_again_in_what_ran_and_nothing_else(kind: str, tmp_path: Path) -> None:
+    run = run_of(kind, tmp_path / "run")
+    # A study has no length of samples to be held against.
+    listed = {line for line in run.deviations if not line.startswith("samples of studies")}
+    assert set(derived_deviations(run)) == listed
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("iops", "cells of 0.06 s instead of 1 min"),
+        ("wsat", "samples of 0.06 s instead of 1 min"),
+        ("hir", "bursts of 0.05 s instead of 5 s"),
+        ("xsr", "for 28.8 s instead of 8 h"),
+        ("dirth", "operating points of 0.6 s instead of 10 min"),
+        ("study-oio", "study oio is no test of the specification"),
+    ],
+)
+def test_a_run_that_hides_its_deviations_does_not_conform(kind: str, said: str, tmp_path: Path) -> None:
+    run = run_of(kind, tmp_path / "run")
+    edited = replace(run, deviations=(), plan={}, identity=replace(run.identity, kind="block", write_cache="disabled"))
+    label = conformity_label(edited)
+    assert label.startswith("not conforming: ")
+    assert said in label
+
+
+def test_settings_that_claim_a_minute_do_not_hide_cells_of_less(tmp_path: Path) -> None:
+    run = run_of("iops", tmp_path / "run")
+    (test,) = run.tests
+    claimed = replace(test, settings=replace(test.loop, step_ns=MINUTE_NS))
+    edited = replace(run, deviations=(), tests=(claimed,), identity=replace(run.identity, kind="block"))
+    assert "cells of 0.06 s instead of 1 min" in conformity_label(edited)
+
+
+def test_preconditioning_that_wrote_too_little_and_demands_that_were_exceeded_are_deviations(tmp_path: Path) -> None:
+    run = run_of("lat", tmp_path / "run")
+    (test,) = run.tests
+    programs = tuple(
+        replace(one, steps=tuple(replace(step, outstanding_ns=4 * step.span_ns) for step in one.steps))
+        for one in test.programs
+        if one.phase != "precondition"
+    )
+    found = derived_deviations(replace(run, tests=(replace(test, programs=programs),)))
+    assert "preconditioning of 0.00 GB instead of 2.00 GB" in found
+    assert "lat: 4 I/Os outstanding in the mean instead of 1" in found

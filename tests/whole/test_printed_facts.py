@@ -1,0 +1,59 @@
+"""Facts that headers, summaries and tables print, held against the report published in 2012 and against each other."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from assay.report import build_report
+from assay.report.page import Table
+from assay.window import idle_recovery_result, iops
+from every_kind import run_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.report.page import Report
+
+
+def rows(report: Report, caption: str) -> list[dict[str, str]]:
+    """The rows of every printed table of this caption, by column."""
+    found = [block for page in report.pages for block in page.blocks if isinstance(block, Table)]
+    tables = [table for table in found if table.caption == caption]
+    return [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
+
+
+def test_write_saturation_prints_the_ranges_of_the_published_report(tmp_path: Path) -> None:
+    # "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR and AR AMOUNT 100 %, AR AMT N/A in summaries.
+    report = build_report(run_of("wsat", tmp_path / "run"))
+    (header, *_) = (page.header for page in report.pages if "Report Page" in page.title)
+    entries = {name: text for group in header.groups for name, text in group.entries}
+    assert (entries["PC AR"], entries["AR AMOUNT"], entries["AR Segments"]) == ("100 %", "100 %", "N/A")
+    for caption in ("Tests", "Set-up"):
+        (row,) = rows(report, caption)
+        assert (row["PC AR"], row["TEST AR"], row["AR AMT"], row["SEGMENTS"]) == ("100 %", "100 %", "N/A", "N/A")
+
+
+def test_the_recovery_time_names_its_share(tmp_path: Path) -> None:
+    report = build_report(run_of("xsr", tmp_path / "run"))
+    items = [row["Select Performance Data"] for row in rows(report, "Select Performance Data")]
+    assert "Recovery time to 95 % of the first group's mean" in items
+
+
+def test_idle_recovery_has_a_second_baseline_from_its_return_phases(tmp_path: Path) -> None:
+    run = run_of("hir", tmp_path / "run")
+    (test,) = run.tests
+    result = idle_recovery_result(test, run.identity.capacity_bytes)
+    cycles = test.idle_recovery.cycles
+    states = [
+        [step for one in test.phase("segment") if one.index == place for step in one.steps] for place in range(1, 6)
+    ]
+    returned = fmean(float(iops(step)) for steps in states for step in steps[2 * cycles :])
+    assert result.return_iops is not None
+    assert abs(result.return_iops / returned - 1) < 1e-9
+    for state in result.states:
+        assert state.over_return == (state.mean_iops or 0) / result.return_iops
+    report = build_report(run)
+    items = [row["Select Performance Data"] for row in rows(report, "Select Performance Data")]
+    assert [item.partition("Baseline")[2] for item in items[:2]] == [" (preconditioning)", " (return phases)"]
+    assert len(rows(report, "Mean burst IOPS against the baseline")[0]) == 8

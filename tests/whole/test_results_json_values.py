@@ -1,0 +1,49 @@
+"""``results.json`` of every kind of test: numbers or null, nothing that is only for print."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.report import render
+from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
+from every_kind import KINDS, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# What a drive or a check says in words; "n/a" is a verdict of the stimulus audit.
+WORDS = {"identity", "platform", "plan", "settings", "stimulus_audit", "description", "certificate"}
+
+
+def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text below a value with the name that it stands under."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in WORDS:
+                yield from texts(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts(inner, name)
+    elif isinstance(value, str):
+        yield name, value
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_what_is_unknown_is_null(kind: str, tmp_path: Path) -> None:
+    (path,) = render(run_of(kind, tmp_path / "run"), tmp_path / "report", formats=["json"])
+    results = json.loads(path.read_text("ascii"))
+    assert [pair for pair in texts(results) if pair[1] in {NOT_AVAILABLE, NOT_APPLICABLE, UNKNOWN}] == []
+
+
+def test_the_two_averages_of_latency_have_two_names(tmp_path: Path) -> None:
+    paths = render(run_of("lat", tmp_path / "run"), tmp_path / "report", formats=["csv", "json"])
+    heads = {path.name: next(csv.reader(path.read_text().splitlines())) for path in paths if path.suffix == ".csv"}
+    assert "latency_ms_mean_of_rounds" in heads["lat_matrix.csv"]
+    assert "latency_ms_mean_of_ios" in heads["lat_response_times.csv"]
+    (test,) = json.loads(paths[-1].read_text("ascii"))["tests"]
+    assert "latency_ms_mean_of_rounds" in test["matrix"][0]
+    assert "latency_ms_mean_of_ios" in test["response_times"][0]

@@ -1,0 +1,137 @@
+"""A host that stalls inside anything that is measured withholds the results, in every kind of test and every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.report import FORMATS, build_report, render
+from assay.window import program_name, withheld_reason
+from assay.window.measured import measured_programs
+from every_kind import KINDS, run_of, with_stall
+from openpyxl import load_workbook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.records import StoredProgram, StoredRun
+
+PREPARING = {"precondition", "pre-write"}
+SAID = "NO HEADLINE: the host stalled for 5,000 ms in "
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StoredRun]:
+    folder = tmp_path_factory.mktemp("kinds")
+    return {kind: run_of(kind, folder / kind) for kind in KINDS}
+
+
+def only(program: StoredProgram, phase: str, index: int) -> bool:
+    return (program.phase, program.index) == (phase, index)
+
+
+def places(run: StoredRun) -> list[tuple[str, int]]:
+    """Everything that is measured in the first test of a run, by phase and index."""
+    return list(dict.fromkeys((one.phase, one.index) for one in measured_programs(run.tests[0])))
+
+
+def selected(run: StoredRun) -> list[str]:
+    (table,) = (
+        block
+        for page in build_report(run).pages
+        if page.title == "Summary Performance - Selected"
+        for block in page.blocks
+        if getattr(block, "caption", "") == "Select Performance Data"
+    )
+    return [row[4] for row in table.rows]
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_without_a_stall_headlines_are_printed(kind: str, runs: dict[str, StoredRun]) -> None:
+    quiet = with_stall(runs[kind], lambda _: False)
+    assert withheld_reason(quiet.tests[0]) is None
+    assert any(text not in {"n/a", "not reached", "not recovered"} for text in selected(quiet))
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(kind: str, runs: dict[str, StoredRun]) -> None:
+    found = places(runs[kind])
+    for phase, index in (found[0], found[len(found) // 2], found[-1]):
+        run = with_stall(runs[kind], lambda one, at=(phase, index): only(one, *at))
+        (program, *_) = (one for one in run.tests[0].programs if only(one, phase, index))
+        banners = [page.banner or "" for page in build_report(run).pages]
+        assert all(SAID + program_name(program) in banner for banner in banners), (phase, index, banners)
+        assert set(selected(run)) <= {"n/a"}, (phase, index)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(kind: str, runs: dict[str, StoredRun]) -> None:
+    run = with_stall(runs[kind], lambda one: one.phase in PREPARING)
+    assert withheld_reason(run.tests[0]) is None
+
+
+@pytest.mark.parametrize("kind", ["dirth", "ecw"])
+def test_preconditioning_that_has_the_numbers_of_the_window_s_rounds_is_no_result(
+    kind: str, runs: dict[str, StoredRun]
+) -> None:
+    run = with_stall(runs[kind], lambda one: one.phase == "sample")
+    rounds, samples = run.tests[0].phase("round"), run.tests[0].phase("sample")
+    assert {one.index for one in samples} & {one.index for one in rounds}
+    assert withheld_reason(run.tests[0]) is None
+
+
+def test_the_baseline_of_idle_recovery_comes_from_its_preconditioning(runs: dict[str, StoredRun]) -> None:
+    last = runs["hir"].tests[0].phase("sample")[-1].index
+    run = with_stall(runs["hir"], lambda one: only(one, "sample", last))
+    assert f"in samples {last};" in (withheld_reason(run.tests[0]) or "")
+
+
+@pytest.mark.parametrize("kind", ["hir", "xsr", "dirth", "study-oio", "study-stability"])
+def test_no_format_has_the_headline_of_a_run_that_is_withheld(
+    kind: str, runs: dict[str, StoredRun], tmp_path: Path
+) -> None:
+    phase, index = places(runs[kind])[-1]
+    run = with_stall(runs[kind], lambda one: only(one, phase, index))
+    files = {path.name: path for path in render(run, tmp_path, formats=FORMATS)}
+    assert SAID in files["report.html"].read_text("utf-8")
+    results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]
+    assert "the host stalled" in results["withheld"]
+    assert [value for value in headlines(results) if value is not None] == []
+    sheet = load_workbook(files["report.xlsx"])["Report"]
+    assert any(SAID in str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell)
+    for name, columns in _HEADLINE_COLUMNS.items():
+        if path := files.get(name):
+            with path.open(newline="") as file:
+                assert {row[column] for row in csv.DictReader(file) for column in columns} <= {"n/a"}, name
+    for name in _HEADLINE_TABLES & files.keys():
+        with files[name].open(newline="") as file:
+            assert not list(csv.DictReader(file)), name
+
+
+_HEADLINE_COLUMNS = {
+    "hir_wait_states.csv": ("mean_iops", "over_baseline", "gain_per_s", "return_iops"),
+    "xsr_groups.csv": ("mean_mb_per_s", "end_mb_per_s", "peak_response_ms", "peak_largest_ms"),
+    "study_oio_stages.csv": ("iops", "mb_per_s", "latency_ms_average", "iops_share"),
+}
+_HEADLINE_TABLES = {"dirth_oltp_grid.csv", "dirth_oltp_points.csv", "study_stability_stability.csv"}
+_HEADLINE_KEYS = {
+    "baseline_iops", "mean_iops", "over_baseline", "gain_per_s", "return_iops", "recovery_minutes", "lowest_share",
+    "mean_mb_per_s", "end_mb_per_s", "settled", "share", "window", "precondition_window", "steady_iops", "stability",
+    "score",
+}  # fmt: skip
+
+
+def headlines(value: Any) -> Iterator[object]:
+    """Every value under a name of a headline; lists of them one by one."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name in _HEADLINE_KEYS:
+                yield from inner if isinstance(inner, list) else [inner]
+            elif name != "settings":
+                yield from headlines(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from headlines(inner)
