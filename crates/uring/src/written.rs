@@ -17,22 +17,51 @@ const SLOTS: u32 = 32;
 /// # Errors
 /// When memory for the buffers cannot be had.
 pub fn fill_rate(data: &DataPattern, transfer: Bytes, span: Nanos) -> io::Result<f64> {
-    let mut buffers = Buffers::new(Origin::default(), std::slice::from_ref(data), SLOTS, transfer.0 as usize)?;
-    let mut turn = || {
-        for slot in 0..SLOTS {
-            let io = Io { slot, direction: Direction::Write, offset: Bytes(0), length: transfer, data_index: 0 };
-            buffers.complete(black_box(&io));
-        }
-    };
-    turn();
+    let mut lane = Lane::new(data, transfer)?;
     let begun = clock::monotonic();
     let (mut turns, mut elapsed) = (0, Nanos(0));
     while elapsed < span || turns == 0 {
-        turn();
+        lane.fill(SLOTS);
         turns += 1;
         elapsed = clock::monotonic() - begun;
     }
     Ok((turns * u64::from(SLOTS) * transfer.0) as f64 / (elapsed.0.max(1) as f64 / 1e9))
+}
+
+/// How long one thread makes data for so many writes of one size, into 32 buffers in turn.
+///
+/// # Errors
+/// When memory for the buffers cannot be had.
+pub fn time_to_fill(data: &DataPattern, transfer: Bytes, count: u64) -> io::Result<Nanos> {
+    let mut lane = Lane::new(data, transfer)?;
+    let begun = clock::monotonic();
+    for done in (0..count).step_by(SLOTS as usize) {
+        lane.fill(SLOTS.min((count - done) as u32));
+    }
+    Ok(clock::monotonic() - begun)
+}
+
+/// The buffers of a lane that sends nothing.
+struct Lane {
+    buffers: Buffers,
+    transfer: Bytes,
+}
+
+impl Lane {
+    fn new(data: &DataPattern, transfer: Bytes) -> io::Result<Self> {
+        let buffers = Buffers::new(Origin::default(), std::slice::from_ref(data), SLOTS, transfer.0 as usize)?;
+        let mut lane = Self { buffers, transfer };
+        // The first touch of the memory does not count.
+        lane.fill(SLOTS);
+        Ok(lane)
+    }
+
+    fn fill(&mut self, count: u32) {
+        for slot in 0..count {
+            let io = Io { slot, direction: Direction::Write, offset: Bytes(0), length: self.transfer, data_index: 0 };
+            self.buffers.complete(black_box(&io));
+        }
+    }
 }
 
 /// What the writes from number `first` on hold, `count` of one size, one behind the other.
