@@ -6,7 +6,8 @@ no caches and no mispredicted branches here.
 
 The drives are two of the kernel's null_blk, one that completes while it is submitted to and one with a poll queue, with
 merging off as in every run of the tool. ``bare`` is the least a program can do on the same kernel: registered file and
-buffers, no timing, no counting. What differs between engine and bare is ours.
+buffers, no timing, no counting. What differs between engine and bare is ours. ``data`` makes what writes hold and sends
+nothing: the guest's CPU has AVX2, so that the engine's writes cost as ``data avx2``.
 
 --gate    ours alone, held against benches/instructions.toml to 1 % (queue depth 1: 3.5 %); the kernel's part is taken
           from the bare loops of the same run, so that any current Debian kernel serves
@@ -102,7 +103,7 @@ def per_io_of_t_io_uring(output: str) -> float:
 
 def ours(name: str, options: str, *, floor: str | None = None, limit: int | None = None) -> Case:
     """A case of our own example."""
-    device = "none" if "nop" in options else POLLED_DRIVE if "polled" in options else DRIVE
+    device = "none" if "nop" in options or "data" in options else POLLED_DRIVE if "polled" in options else DRIVE
     return Case(name=name, command=f"instructions {device} {options}", read=per_io_of_ours, floor=floor, limit=limit)
 
 
@@ -121,8 +122,12 @@ OURS = [
     ours("bare qd32 nop", "--loop bare-nop"),
     ours("engine qd32", "", floor="bare qd32", limit=4200),
     ours("engine qd1", "--depth 1", floor="bare qd1", limit=5200),
-    # Every 512 bytes written are fresh.
+    # Every byte written is fresh.
     ours("engine qd32 write", "--write", floor="bare qd32 write"),
+    # What a write of 4 KiB holds, by the code that makes it: of this CPU, of every CPU, and the old way.
+    ours("data avx2", "--loop data --data avx2"),
+    ours("data baseline", "--loop data --data baseline"),
+    ours("data stamped", "--loop data --data stamped"),
     ours("nop qd32", "--loop nop", floor="bare qd32 nop", limit=480),
     ours("nop qd32 untimed", "--loop nop-untimed", floor="bare qd32 nop"),
     # Every completion is handed to another thread, which writes it nowhere; enough of them that the chunks go round.
@@ -266,7 +271,10 @@ def print_differences(figures: dict[str, float]) -> None:
     if {"engine qd32 write", "engine qd32"} <= figures.keys():
         write = figures["engine qd32 write"] - figures["bare qd32 write"]
         data = write - (figures["engine qd32"] - figures["bare qd32"])
-        print(f"fresh data of a 4 KiB write: {data:.0f} instructions")
+        print(f"data of a 4 KiB write: {data:.0f} instructions more than a read")
+    if {"data avx2", "data baseline", "data stamped"} <= figures.keys():
+        ways = ", ".join(f"{figures[f'data {way}']:.0f} {way}" for way in ("avx2", "baseline", "stamped"))
+        print(f"made alone: {ways}")
 
 
 def keep(kernel: Kernel, figures: dict[str, float]) -> None:

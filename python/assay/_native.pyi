@@ -4,9 +4,9 @@ The native half of Assay.
 
 from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
-from typing import Any, SupportsIndex, final
+from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
 
 @final
 class NativeCounters:
@@ -236,6 +236,12 @@ def clock_reads(count: SupportsIndex) -> tuple[float, int]:
     Read the clock of response times again and again: (nanoseconds per reading, readings that ran back).
     """
 
+def fill_rate(data: Incomplete, transfer_bytes: SupportsIndex, seconds: SupportsFloat | SupportsIndex) -> float:
+    """
+    Bytes per second that one thread makes for writes of `transfer_bytes` each, into 32 buffers in turn, for `seconds`.
+    Raises `ValueRangeError` where the kind of data is unknown or a transfer is of no bytes or above 64 MiB.
+    """
+
 def hands_to_workers(descriptor: SupportsIndex, logical_block_bytes: SupportsIndex) -> bool:
     """
     Whether the device behind an open descriptor hands the I/Os of a ring to worker threads of the kernel; the first block
@@ -263,4 +269,12 @@ def toml_positions(text: str, name: str) -> dict[str, tuple[int, int]]:
     Raises `PlanError` naming line and column where the text is not TOML.
     Worked: `toml_positions("a = 1\\n[[b]]\\nc = 2", "p")` is `{"a": (1, 1), "b": (2, 3), "b.0.c": (3, 1)}`
     with `"b.0"` at its table's header.
+    """
+
+def written_data(data: Incomplete, origin: SupportsIndex, transfer_bytes: SupportsIndex, first: SupportsIndex, count: SupportsIndex) -> bytes:
+    """
+    What `count` writes of `transfer_bytes` each hold, one behind the other, from the thread's write `first` on.
+
+    `origin` is the run's data origin; thread n of a run has `origin ^ (n << 48)`. Raises `ValueRangeError` where the kind of
+    data is unknown or the answer would be above 1 GiB.
     """

@@ -289,6 +289,9 @@ def hold_drive(
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
 
+    What is written follows from a number drawn here, which stands among the settings as ``data origin``: two runs never
+    write the same, and what one wrote can be made again.
+
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
     pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
@@ -297,7 +300,7 @@ def hold_drive(
     written_bytes : what is known to be written. kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
-    placement = place_threads(drive, thread_count, pin)
+    placement, origin = place_threads(drive, thread_count, pin), secrets.randbits(64)
     with (
         open_drive(
             drive,
@@ -317,7 +320,7 @@ def hold_drive(
             logical_block_bytes=drive.logical_block_bytes,
             thread_count=thread_count,
             seed=seed,
-            data_origin=secrets.randbits(64),
+            data_origin=origin,
             counters_path=stat_path(drive),
             transfer_bytes_max=transfer_bytes_max,
             placement=placement,
@@ -325,7 +328,7 @@ def hold_drive(
             io_time_limit_ns=io_time_limit_ns,
         ) as stimulus,
     ):
-        yield held, stimulus, queue
+        yield held, stimulus, queue | {"data origin": f"{origin:#018x}"}
 
 
 @contextmanager

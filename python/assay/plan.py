@@ -47,6 +47,8 @@ _ARRIVAL = re.compile(r"(fixed|poisson):(\d{1,10}(?:\.\d{1,6})?)")
 _ARRIVALS_MIN, _ARRIVALS_MAX = 0.001, 1e9
 
 _POOL_KIB_MIN = 0.5
+_STORED_SHARES = (0.05, 0.95)
+"""Of compressible data; as ``DataPattern`` of the native core, which refuses others too."""
 _DATA_FILE_BYTES_MAX = 1 << 30
 
 Text = Annotated[str, Field(max_length=2000)]
@@ -206,15 +208,29 @@ class SpecialNote(Strict):
 
 
 class DataOptions(Strict):
-    """Content of the data written; anything but random is a listed deviation."""
+    """Content of the data written; anything but random is a listed deviation. As a text: ``compressible:0.5``."""
 
-    kind: Literal["random", "compressible", "repeating", "file"] = "random"
+    kind: Literal["random", "compressible", "stamped", "repeating", "file"] = "random"
     stored_share: float = Field(default=1.0, gt=0, le=1)
     pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
     path: str = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        kind, colon, text = value.partition(":")
+        field = {"compressible": "stored_share", "repeating": "pool_kib", "file": "path"}.get(kind)
+        if colon and field is None:
+            raise ValueError(f"{kind} data take no value behind a colon")
+        return {"kind": kind, field: text} if colon and field else {"kind": kind}
+
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        least, most = _STORED_SHARES
+        if self.kind == "compressible" and not least <= self.stored_share <= most:
+            raise ValueError(f"compressible data need stored_share of {least} to {most}, not {self.stored_share:g}")
         if self.kind == "repeating" and self.pool_kib < _POOL_KIB_MIN:
             raise ValueError(f"a repeating pattern needs pool_kib of at least {_POOL_KIB_MIN}")
         if self.kind == "file" and not self.path:

@@ -33,7 +33,7 @@ ALLOWED = {
     "report": BASE | {"crosscheck", "stack", "window", "profile", "steady"},
     "reporting": {"crosscheck", "records", "report", "stack", "store"},
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
-    "certificate": BASE | {"device", "pattern", "stimulus", "window"},
+    "certificate": BASE | {"_native", "device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
     "reference": BASE | {"bench", "crosscheck", "device", "stimulus", "window"},
     "session": BASE

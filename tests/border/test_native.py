@@ -1,8 +1,11 @@
 """The border to the native module: what crosses it, and how its errors arrive."""
 
+import functools
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from assay._native import toml_positions
@@ -48,6 +51,60 @@ def test_an_impossible_step_is_a_value_error_before_any_io(words: str, changes: 
     counters = record.counters_before
     assert counters is not None
     assert (counters.read_io_count, counters.write_io_count) == (0, 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.049, 0.951, 1.0, float("nan")])
+def test_a_share_that_data_cannot_be_made_for_is_refused_by_name(share: float) -> None:
+    data = DataPattern(kind="compressible", stored_share=share)
+    with (
+        Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus,
+        pytest.raises(ValueRangeError, match=r"compressible data cannot be stored in .*, only in 0.05 to 0.95"),
+    ):
+        stimulus.run([step(pattern=random_pattern(4096, 0.5, data))])
+
+
+WORDS = [
+    (
+        "data kind",
+        "compressable",
+        "compressible",
+        lambda word: {"pattern": random_pattern(4096, 0.5, DataPattern(kind=word))},
+    ),
+    (
+        "arrival process",
+        "posson",
+        "poisson",
+        lambda word: {"demand": Demand(thread_count=1, queue_depth=4, arrivals_per_s=1e3, arrival_process=word)},
+    ),
+    (
+        "cursor",
+        "per-thread",
+        "per_thread",
+        lambda word: {"pattern": replace(random_pattern(4096, 0.5, DataPattern()), cursor=word)},
+    ),
+]
+
+
+@pytest.mark.parametrize(("thing", "word", "meant", "changes"), WORDS, ids=[word[0] for word in WORDS])
+def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
+    thing: str, word: str, meant: str, changes: Callable[[str], dict[str, object]]
+) -> None:
+    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+        with pytest.raises(ValueRangeError) as caught:
+            stimulus.run([step(**changes(word))])
+        assert caught.value.thing == thing
+        assert caught.value.reason == f'there is none of the name "{word}"; did you mean "{meant}"?'
+        assert meant in caught.value.remedy
+        with pytest.raises(ValueRangeError) as far:
+            stimulus.run([step(**changes("xyzxyzxyz"))])
+        assert "did you mean" not in far.value.reason
+        stimulus.run([step(**changes(meant))] if meant != "compressible" else [step()])
+
+
+def test_an_unknown_victim_policy_is_refused_with_the_nearest() -> None:
+    for open_drive in (Stimulus.simulated, functools.partial(Stimulus.from_state, path=Path("/nowhere"))):
+        with pytest.raises(ValueRangeError, match=r'victim policy: .* "gredy"; did you mean "greedy"'):
+            open_drive(replace(CARD, victim="gredy"), seed=1, epoch_wall_ns=0)
 
 
 def test_a_size_below_the_sector_is_refused() -> None:

@@ -65,7 +65,7 @@ def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
     assert run.certificate is not None
     assert run.certificate.status == "valid"
     facts = json.loads((tmp_path / "run/report/results.json").read_text())
-    assert [check["name"] for check in facts["host_checks"]] == ["ceiling", "cost"]
+    assert [check["name"] for check in facts["host_checks"]] == ["ceiling", "cost", "fill"]
 
 
 def test_a_rate_beyond_the_device_is_invalid_and_a_missing_certificate_is_told(

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from assay.records import Demand, HostCertificate, HostPoint, StoredRun
+from assay.records import DataPattern, Demand, FillPoint, HostCertificate, HostPoint, StoredRun
 from assay.report import disclosure, render
 from assay.report.page import Table
 from assay.store.read import read_run
 from assay.store.write import RunWriter, run_document
-from assay.window import certified_point, host_checks, iops
+from assay.window import certified_point, fill_point, host_checks, iops
 from report_run import START_NS, synthetic_run
 
 POINTS = tuple(
@@ -65,6 +65,61 @@ def test_a_cost_in_the_response_time_tells(cost_ns: float, grade: str) -> None:
     # Every I/O of the synthetic run takes 2.5 ms.
     check = host_checks(run(valid(replace(POINTS[0], cpu_ns=cost_ns))))[1]
     assert (check.name, check.measured, check.grade) == ("cost", 2.5e6, grade)
+
+
+def filling(*fills: FillPoint, data: str = "random", cpu_count: int | None = None) -> StoredRun:
+    """The synthetic run with a certificate of how fast data are made."""
+    stored = run(replace(valid(*POINTS), fills=fills))
+    tests = tuple(
+        replace(test, settings=replace(test.settings, data=DataPattern(kind=data)))  # type: ignore[arg-type]
+        for test in stored.tests
+    )
+    platform = replace(stored.platform, extra={"logical_cpu_count": cpu_count})
+    return replace(stored, tests=tests, platform=platform)
+
+
+def highest_write(stored: StoredRun) -> float:
+    """Bytes per second of the step that wrote the most."""
+    cells = [cell for test in stored.tests for round_ in test.rounds for cell in round_.cells]
+    return max(cell.write.window_bytes * 1e9 / cell.span_ns for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("times", "grade"), [(2.0, "pass"), (1.99, "warn"), (1.0, "warn"), (0.99, "invalid"), (0.01, "invalid")]
+)
+def test_a_host_that_cannot_make_data_as_fast_as_they_were_written_tells(times: float, grade: str) -> None:
+    highest = highest_write(run(None))
+    stored = filling(FillPoint(transfer_bytes=4096, bytes_per_s=times * highest))
+    check = host_checks(stored)[2]
+    assert (check.name, check.grade, check.cores) == ("fill", grade, 1)
+    assert (check.measured, check.ratio) == (pytest.approx(highest), pytest.approx(times))
+    assert printed(stored)["Data made over written"].startswith(f"{grade.upper()}: ")
+
+
+def test_no_more_cores_make_data_than_there_are_threads_and_cpus() -> None:
+    point = FillPoint(transfer_bytes=4096, bytes_per_s=1e9)
+    for threads, cpu_count, cores in ((1, 8, 1), (8, 2, 2), (4, 8, 4), (4, None, 4)):
+        stored = filling(point, cpu_count=cpu_count)
+        demand = Demand(thread_count=threads, queue_depth=1)
+        tests = tuple(replace(test, settings=replace(test.settings, demand=demand)) for test in stored.tests)
+        check = host_checks(replace(stored, tests=tests))[2]
+        assert (check.cores, check.ratio * check.measured) == (cores, pytest.approx(cores * 1e9))
+
+
+def test_writes_are_held_against_the_data_rate_of_their_size() -> None:
+    points = tuple(FillPoint(transfer_bytes=size << 10, bytes_per_s=1.0) for size in (4, 128, 1024))
+    found = [fill_point(points, size << 10) for size in (0, 4, 8, 128, 129, 1024, 4096)]
+    assert found == [points[place] for place in (0, 0, 1, 1, 2, 2, 2)]
+    assert fill_point((), 4096) is None
+
+
+def test_data_rates_that_are_unknown_or_do_not_count_are_not_judged() -> None:
+    assert [check.name for check in host_checks(filling())] == ["ceiling", "cost"]
+    assert printed(filling())["Random data per core"].startswith("unknown: ")
+    point = FillPoint(transfer_bytes=4096, bytes_per_s=12.3456e9)
+    assert printed(filling(point))["Random data per core"] == "4 KiB 12,346 MB/s"
+    for kind, expected in {"compressible": 3, "stamped": 2, "repeating": 2}.items():
+        assert len(host_checks(filling(point, data=kind))) == expected
 
 
 def test_no_check_without_a_valid_certificate() -> None:

@@ -10,7 +10,7 @@ from assay.procedures import plan_suite
 from assay.procedures.loop import loop_range, preconditioning_program, round_program
 from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.profile import load_profile, profile_names
-from assay.records import Demand, DriveIdentity, SaturationSettings
+from assay.records import DataPattern, Demand, DriveIdentity, SaturationSettings
 from assay.units import GIB, MIB, MINUTE_NS
 
 PLAN = """schema = 1
@@ -306,3 +306,35 @@ def test_a_suite_of_the_command_line_brings_its_own_edition(tmp_path: Path) -> N
     assert load_plan(path, {}).edition == "pts-c-2.0"
     made = load_plan(path, {"suite": "enterprise"})
     assert (made.edition, len(made.tests)) == ("pts-e-1.1", 4)
+
+
+@pytest.mark.parametrize("share", [0.04, 0.96, 1.0])
+def test_a_share_that_compressors_cannot_come_to_is_refused_by_name(share: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueRangeError, match=f"stored_share of 0.05 to 0.95, not {share:g}"):
+        plan(data=f"compressible:{share}")
+    path = tmp_path / "plan.toml"
+    path.write_text(f'schema = 1\ndrive = "sim:x"\n[data]\nkind = "compressible"\nstored_share = {share}\n')
+    with pytest.raises(PlanError, match=rf"{path}:3:2 data: .*0.05 to 0.95"):
+        load_plan(path, {})
+
+
+def test_data_are_named_in_one_word_and_a_value() -> None:
+    found = {text: plan(data=text).data.to_pattern() for text in ("stamped", "compressible:0.25", "repeating:64")}
+    assert found == {
+        "stamped": DataPattern(kind="stamped"),
+        "compressible:0.25": DataPattern(kind="compressible", stored_share=0.25),
+        "repeating:64": DataPattern(kind="repeating", pool_bytes=65536),
+    }
+    for text, words in {
+        "stamped:3": "take no value",
+        "compressable": "Input should be",
+        "compressible:x": "number",
+    }.items():
+        with pytest.raises(ValueRangeError, match=words):
+            plan(data=text)
+
+
+def test_data_that_are_not_random_are_a_listed_deviation() -> None:
+    listed = {kind: planned("iops", "pts-e-1.1", identity(), data=kind).deviations for kind in ("random", "stamped")}
+    line = "data pattern stamped: 16 of every 512 bytes are fresh in each write, the others repeat, instead of random"
+    assert set(listed["stamped"]) - set(listed["random"]) == {line}

@@ -24,7 +24,7 @@ from assay.cli import assay
 from assay.device.platform import describe_platform
 from assay.errors import StoreError, UsageError
 from assay.plan import load_plan
-from assay.records import DriveIdentity, HostPoint, ReferenceDrive, ReferencePoint
+from assay.records import DriveIdentity, FillPoint, HostPoint, ReferenceDrive, ReferencePoint
 from assay.session import run_plan
 from assay.store.read import read_run
 from assay.window import reference_changes, repeated
@@ -42,6 +42,7 @@ def certificate(made_wall_ns: int = NOW_NS, **facts: Any) -> Certificate:
         seconds=1.0,
         ceiling=(NullPoint(queue_depth=1, iops=500_000.0, cpu_ns=600.0, p99_ns=900.0),),
         timers=(),
+        fills=(FillPoint(transfer_bytes=4096, bytes_per_s=2e10),),
     )
 
 
@@ -62,6 +63,8 @@ def test_a_host_is_measured_without_a_drive_and_the_figures_hang_together() -> N
         assert timer.late_ns_mean >= 0
         assert timer.late_ns_p99 <= timer.late_ns_max + 1
         assert timer.effective_depth == pytest.approx(timer.queue_depth, rel=0.2)
+    assert [fill.transfer_bytes for fill in certificate.fills] == [4096, 131_072, 1_048_576]
+    assert all(fill.bytes_per_s > 1e6 for fill in certificate.fills)
 
 
 def test_ceilings_are_measured_up_to_all_cpus() -> None:
@@ -90,6 +93,7 @@ def test_the_newest_certificate_that_speaks_for_this_host_is_taken() -> None:
     found = certificate_now(describe_platform(), NOW_NS)
     assert (found.status, found.reason, found.age_ns) == ("valid", "", 2 * DAY_NS)
     assert found.points == (HostPoint(thread_count=1, queue_depth=1, iops=500_000.0, cpu_ns=600.0),)
+    assert found.fills == (FillPoint(transfer_bytes=4096, bytes_per_s=2e10),)
 
 
 def test_a_certificate_is_valid_to_the_end_of_its_last_day() -> None:

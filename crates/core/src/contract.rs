@@ -91,13 +91,17 @@ pub struct Completion {
 /// Content of the data written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataPattern {
-    /// Incompressible, with a unique stamp in every 512 bytes.
+    /// Made anew for every write: it does not compress, within a write or over a whole run.
     Random,
-    /// A perfect compressor keeps this share, in (0, 1]; the rest of every 512 bytes is zero.
+    /// A common compressor keeps this share to within 0.02, of any 4 KiB and of a whole run: every 512 bytes begin with
+    /// fresh ones and end in zeros.
     Compressible {
-        /// Share kept.
+        /// Share kept, in [`Self::STORED_SHARE_MIN`] to [`Self::STORED_SHARE_MAX`].
         stored_share: f64,
     },
+    /// Random bytes of which 16 of every 512 are fresh in each write: no 512 bytes are written twice, but what several
+    /// writes have in common compresses.
+    Stamped,
     /// The same pool of random bytes again and again.
     Repeating {
         /// Size of the pool, at least 512.
@@ -105,6 +109,13 @@ pub enum DataPattern {
     },
     /// These bytes, again and again.
     File(Arc<[u8]>),
+}
+
+impl DataPattern {
+    /// Smallest share of compressible data: below, what compressors write of their own outweighs it.
+    pub const STORED_SHARE_MIN: f64 = 0.05;
+    /// Largest: above, compressors give up and store all of it.
+    pub const STORED_SHARE_MAX: f64 = 0.95;
 }
 
 /// What a drive is.
@@ -174,6 +185,12 @@ pub trait Device {
     /// An I/O at this place will come soon; a device may fetch what it needs for it. It changes no result.
     fn look_ahead(&mut self, offset: Bytes) {
         let _ = offset;
+    }
+
+    /// The I/O that is submitted next: what it writes may be made now, before its response time begins. `submit` does it
+    /// where this was not called.
+    fn make_ready(&mut self, io: &Io) {
+        let _ = io;
     }
 
     /// Whether `submit` returns only when its I/O is over.

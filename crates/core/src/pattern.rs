@@ -77,8 +77,10 @@ pub enum PatternError {
     DoesNotFit(u64),
     /// LBA groups need a range of one segment.
     GroupsNeedOneSegment,
-    /// A data pattern without data: give a pool of at least 512 bytes, a file that is not empty, a share above zero.
+    /// A data pattern without data: give a pool of at least 512 bytes, or a file that is not empty.
     Data,
+    /// Data cannot be made that compress to this share: choose one of 0.05 to 0.95.
+    StoredShare(f64),
 }
 
 impl std::fmt::Display for PatternError {
@@ -92,6 +94,13 @@ impl std::fmt::Display for PatternError {
             Self::DoesNotFit(size) => write!(formatter, "a transfer of {size} bytes does not fit into the range"),
             Self::GroupsNeedOneSegment => formatter.write_str("LBA groups need a range of one segment"),
             Self::Data => formatter.write_str("the data pattern has no data"),
+            Self::StoredShare(share) => {
+                let (least, most) = (DataPattern::STORED_SHARE_MIN, DataPattern::STORED_SHARE_MAX);
+                write!(
+                    formatter,
+                    "compressible data cannot be stored in {share} of their size, only in {least} to {most}"
+                )
+            }
         }
     }
 }
@@ -299,13 +308,15 @@ fn check_sizes(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64)
 }
 
 fn check_data(data: &DataPattern) -> Result<(), PatternError> {
-    let filled = match data {
-        DataPattern::Random => true,
-        DataPattern::Compressible { stored_share } => *stored_share > 0.0 && *stored_share <= 1.0,
-        DataPattern::Repeating { pool } => pool.0 >= 512,
-        DataPattern::File(content) => !content.is_empty(),
-    };
-    if filled { Ok(()) } else { Err(PatternError::Data) }
+    let shares = DataPattern::STORED_SHARE_MIN..=DataPattern::STORED_SHARE_MAX;
+    match data {
+        DataPattern::Compressible { stored_share } if !shares.contains(stored_share) => {
+            Err(PatternError::StoredShare(*stored_share))
+        }
+        DataPattern::Repeating { pool } if pool.0 < 512 => Err(PatternError::Data),
+        DataPattern::File(content) if content.is_empty() => Err(PatternError::Data),
+        _ => Ok(()),
+    }
 }
 
 fn compile_groups(

@@ -173,6 +173,12 @@ fn wrong_shares_and_sizes_are_named() {
     let mut empty = pattern(vec![(4096, 1.0)], 0.0, 1.0);
     empty.data = DataPattern::Repeating { pool: Bytes(0) };
     assert_eq!(error(&empty), PatternError::Data);
+    for stored_share in [0.04, 0.96, 1.0, -1.0] {
+        empty.data = DataPattern::Compressible { stored_share };
+        assert_eq!(error(&empty), PatternError::StoredShare(stored_share));
+    }
+    empty.data = DataPattern::Compressible { stored_share: f64::NAN };
+    assert!(matches!(error(&empty), PatternError::StoredShare(_)));
     assert_eq!(error(&pattern(vec![(2 << 20, 1.0)], 0.0, 1.0)), PatternError::DoesNotFit(2 << 20));
     assert_eq!(error(&pattern(vec![(513, 1.0)], 0.0, 1.0)), PatternError::Size { size: 513, logical_block: 512 });
 }

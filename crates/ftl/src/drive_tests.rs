@@ -390,8 +390,8 @@ fn a_hot_drive_slows_down_and_recovers() {
     assert!((2..10).contains(&fast), "{fast} fast seconds after it was hot");
 }
 
-/// Steady random writes of data stored in a share of its size: their rate, and their write amplification.
-fn steady_compressed(compresses: bool, stored_share: f64) -> (f64, f64) {
+/// Steady random writes of such data: their rate, and their write amplification.
+fn steady_with_data(compresses: bool, data: &DataPattern) -> (f64, f64) {
     let mut drive = drive_of(Card {
         compresses,
         program_unit: Bytes(65_536),
@@ -400,7 +400,7 @@ fn steady_compressed(compresses: bool, stored_share: f64) -> (f64, f64) {
         ..card()
     });
     let mut with_data = |mut step: StepSpec| {
-        step.pattern.data = DataPattern::Compressible { stored_share };
+        step.pattern.data = data.clone();
         let before = drive.with_device(|drive| drive.statistics()).expect("alive");
         let record = run(&mut drive, step);
         let after = drive.with_device(|drive| drive.statistics()).expect("alive");
@@ -415,10 +415,12 @@ fn steady_compressed(compresses: bool, stored_share: f64) -> (f64, f64) {
 /// Half the size doubles the flash: 7 % spare become 114 %, where the closed form gives 1.203.
 #[test]
 fn compressible_data_helps_only_a_drive_that_compresses() {
-    let (plain, plain_amplification) = steady_compressed(false, 0.5);
-    assert_eq!((plain, plain_amplification), steady_compressed(false, 1.0));
-    assert_eq!((plain, plain_amplification), steady_compressed(true, 1.0));
-    let (dense, amplification) = steady_compressed(true, 0.5);
+    let half = DataPattern::Compressible { stored_share: 0.5 };
+    let (plain, plain_amplification) = steady_with_data(false, &half);
+    assert_eq!((plain, plain_amplification), steady_with_data(false, &DataPattern::Random));
+    assert_eq!((plain, plain_amplification), steady_with_data(true, &DataPattern::Random));
+    assert_eq!((plain, plain_amplification), steady_with_data(true, &DataPattern::Stamped));
+    let (dense, amplification) = steady_with_data(true, &half);
     assert!((amplification / 1.203 - 1.0).abs() < 0.02, "{amplification}");
     // The same flash takes twice the pages, and 7.8 / 1.2 times as many of the host.
     assert!(dense > 8.0 * plain, "{plain} then {dense}");

@@ -7,12 +7,24 @@ use pyo3::prelude::*;
 use crate::errors::card_error;
 use crate::specs::PyCard;
 
-/// The card of a simulated drive, told apart by its fields.
-#[derive(FromPyObject)]
+/// The card of a simulated drive, told apart by a field that only disks have.
 #[allow(clippy::large_enum_variant, reason = "one is made for each run")]
 pub(crate) enum PySimulatedCard {
     Disk(PyDiskCard),
     Flash(PyCard),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for PySimulatedCard {
+    type Error = PyErr;
+
+    /// By hand, since a derived one would hide behind a `TypeError` why a card is refused.
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if object.hasattr("rotation_rpm")? {
+            object.extract().map(Self::Disk)
+        } else {
+            object.extract().map(Self::Flash)
+        }
+    }
 }
 
 /// The fields of `assay.device.simulated_disk.DiskCard`.

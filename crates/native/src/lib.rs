@@ -14,6 +14,8 @@ mod specs;
 mod state;
 mod stimulus;
 mod trace;
+mod words;
+mod written;
 
 /// The native half of Assay.
 #[pymodule]
@@ -32,4 +34,6 @@ mod _native {
     use crate::specs::place_segments;
     #[pymodule_export]
     use crate::stimulus::NativeStimulus;
+    #[pymodule_export]
+    use crate::written::{fill_rate, written_data};
 }

@@ -12,6 +12,7 @@ use assay_ftl::card::{Card, VictimPolicy};
 use pyo3::prelude::*;
 
 use crate::errors::{assay_error, range_error};
+use crate::words::meaning;
 
 #[derive(FromPyObject)]
 pub(crate) struct PyDataPattern {
@@ -42,13 +43,11 @@ pub(crate) struct PyDemand {
 }
 
 impl PyDemand {
-    fn convert(&self) -> Demand {
-        let process = match self.arrival_process.as_str() {
-            "poisson" => ArrivalProcess::Poisson,
-            _ => ArrivalProcess::Fixed,
-        };
+    fn convert(&self) -> PyResult<Demand> {
+        let known = [("fixed", ArrivalProcess::Fixed), ("poisson", ArrivalProcess::Poisson)];
+        let process = meaning("arrival process", &self.arrival_process, &known)?;
         let arrival = self.arrivals_per_s.map(|per_second| Arrival { per_second, process });
-        Demand { thread_count: self.thread_count, queue_depth: self.queue_depth, arrival }
+        Ok(Demand { thread_count: self.thread_count, queue_depth: self.queue_depth, arrival })
     }
 }
 
@@ -73,9 +72,12 @@ pub(crate) struct PyStepSpec {
     stop: PyStopRule,
 }
 
+/// A drive model whose words are known.
+pub(crate) struct PyCard(Card);
+
 #[allow(clippy::struct_excessive_bools, reason = "the fields of assay.device.simulated.Card")]
 #[derive(FromPyObject)]
-pub(crate) struct PyCard {
+struct PyCardFields {
     capacity_bytes: u64,
     logical_block_bytes: u64,
     map_unit_bytes: u64,
@@ -134,17 +136,35 @@ pub(crate) struct PyCard {
     ideal: bool,
 }
 
+#[derive(Clone, Copy)]
+enum DataKind {
+    Random,
+    Compressible,
+    Stamped,
+    Repeating,
+    File,
+}
+
+const DATA_KINDS: [(&str, DataKind); 5] = [
+    ("random", DataKind::Random),
+    ("compressible", DataKind::Compressible),
+    ("stamped", DataKind::Stamped),
+    ("repeating", DataKind::Repeating),
+    ("file", DataKind::File),
+];
+
 /// Data files by path, read once and then the same for the whole run.
 pub(crate) type DataFiles = HashMap<String, Arc<[u8]>>;
 
 impl PyDataPattern {
-    fn convert(self, files: &mut DataFiles) -> PyResult<DataPattern> {
-        match self.kind.as_str() {
-            "compressible" => Ok(DataPattern::Compressible { stored_share: self.stored_share }),
-            "repeating" => Ok(DataPattern::Repeating { pool: Bytes(self.pool_bytes) }),
-            "file" => read_once(files, &self.path).map(DataPattern::File),
-            _ => Ok(DataPattern::Random),
-        }
+    pub(crate) fn convert(self, files: &mut DataFiles) -> PyResult<DataPattern> {
+        Ok(match meaning("data kind", &self.kind, &DATA_KINDS)? {
+            DataKind::Random => DataPattern::Random,
+            DataKind::Compressible => DataPattern::Compressible { stored_share: self.stored_share },
+            DataKind::Stamped => DataPattern::Stamped,
+            DataKind::Repeating => DataPattern::Repeating { pool: Bytes(self.pool_bytes) },
+            DataKind::File => DataPattern::File(read_once(files, &self.path)?),
+        })
     }
 }
 
@@ -166,7 +186,7 @@ impl PyStepSpec {
         let PyActiveRange { segment_starts, segment_bytes } = self.active_range;
         Ok(StepSpec {
             pattern: self.pattern.convert(files)?,
-            demand: self.demand.convert(),
+            demand: self.demand.convert()?,
             range: ActiveRange::new(segment_starts, segment_bytes).map_err(|error| range_error(&error))?,
             stop: self.stop.convert()?,
         })
@@ -181,7 +201,7 @@ impl PyAccessPattern {
             random_share: self.random_share,
             alignment: self.alignment_bytes,
             lba_groups: self.lba_groups,
-            cursor: if self.cursor == "per_thread" { Cursor::PerThread } else { Cursor::Shared },
+            cursor: meaning("cursor", &self.cursor, &[("shared", Cursor::Shared), ("per_thread", Cursor::PerThread)])?,
             writes_tail: self.writes_tail,
             data: self.data.convert(files)?,
         })
@@ -206,7 +226,22 @@ impl PyStopRule {
 
 impl PyCard {
     pub(crate) fn convert(self) -> Card {
-        Card {
+        self.0
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for PyCard {
+    type Error = PyErr;
+
+    /// By hand, since a derived one would hide behind a `TypeError` why a word is refused.
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.extract::<PyCardFields>()?.convert().map(Self)
+    }
+}
+
+impl PyCardFields {
+    fn convert(self) -> PyResult<Card> {
+        Ok(Card {
             capacity: Bytes(self.capacity_bytes),
             logical_block: Bytes(self.logical_block_bytes),
             map_unit: Bytes(self.map_unit_bytes),
@@ -234,7 +269,7 @@ impl PyCard {
             write_buffer: Bytes(self.write_buffer_bytes),
             write_cache: self.write_cache,
             modify_reads_first: self.modify_reads_first,
-            victim: victim_policy(&self.victim, self.victim_choices),
+            victim: victim_policy(&self.victim, self.victim_choices)?,
             shared_frontier: self.shared_frontier,
             collection_batch: Bytes(self.collection_batch_bytes),
             idle_delay: Nanos(self.idle_delay_ns),
@@ -262,17 +297,18 @@ impl PyCard {
             jitter: self.jitter_share,
             seed: self.seed,
             ideal: self.ideal,
-        }
+        })
     }
 }
 
-fn victim_policy(name: &str, choices: u32) -> VictimPolicy {
-    match name {
-        "fifo" => VictimPolicy::Fifo,
-        "random" => VictimPolicy::Random,
-        "choices" => VictimPolicy::Choices(choices),
-        _ => VictimPolicy::Greedy,
-    }
+fn victim_policy(name: &str, choices: u32) -> PyResult<VictimPolicy> {
+    let known = [
+        ("greedy", VictimPolicy::Greedy),
+        ("fifo", VictimPolicy::Fifo),
+        ("random", VictimPolicy::Random),
+        ("choices", VictimPolicy::Choices(choices)),
+    ];
+    meaning("victim policy", name, &known)
 }
 
 /// First byte of each of `count` segments placed at random; see `assay_core::active_range`.

@@ -4,7 +4,6 @@ use std::io;
 
 use assay_core::contract::{Bytes, DataPattern, Direction, Io};
 
-use crate::clock;
 use crate::memory::Memory;
 use crate::payload::Payload;
 
@@ -13,31 +12,63 @@ pub(crate) struct Buffers {
     memory: Memory,
     data: Vec<DataPattern>,
     payloads: Vec<Payload>,
+    /// Writes of the lane so far, those over earlier buffers too: none holds what another does.
+    write_count: u64,
+    /// The next I/O's data are made.
+    ready: bool,
     slot_count: u32,
     transfer: usize,
 }
 
+/// Where the data of a lane come from, and how many writes have taken of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Differs between lanes and runs.
+    pub(crate) seed: u64,
+    pub(crate) write_count: u64,
+}
+
 impl Buffers {
-    pub(crate) fn new(origin: u64, data: &[DataPattern], slot_count: u32, transfer: usize) -> io::Result<Self> {
+    pub(crate) fn new(origin: Origin, data: &[DataPattern], slot_count: u32, transfer: usize) -> io::Result<Self> {
         let memory = Memory::new(transfer * slot_count as usize * (data.len() + 1))?;
-        let origin = origin ^ clock::monotonic().0;
-        let payloads = data.iter().map(|pattern| Payload::new(pattern, origin)).collect();
-        let mut buffers = Self { memory, data: data.to_vec(), payloads, slot_count, transfer };
+        let payloads = data.iter().map(|pattern| Payload::new(pattern, origin.seed)).collect();
+        let write_count = origin.write_count;
+        let data = data.to_vec();
+        let mut buffers = Self { memory, data, payloads, write_count, ready: false, slot_count, transfer };
         buffers.fill();
         Ok(buffers)
+    }
+
+    pub(crate) fn write_count(&self) -> u64 {
+        self.write_count
     }
 
     pub(crate) fn serves(&self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> bool {
         self.data == data && self.slot_count >= slot_count && self.transfer >= transfer.0 as usize
     }
 
-    /// Fresh data where the I/O is a write.
-    pub(crate) fn refresh(&mut self, io: &Io) {
+    /// Make the data of the next I/O, where it is a write, before its time begins.
+    #[inline]
+    pub(crate) fn make_ready(&mut self, io: &Io) {
         if io.direction == Direction::Write {
-            let place = self.place(part(io), io.slot);
-            let buffer = self.memory.slice_mut(place, io.length.0 as usize);
-            self.payloads[io.data_index as usize].refresh(buffer);
+            self.refresh(io);
+            self.ready = true;
         }
+    }
+
+    /// The data of an I/O that is about to be sent, unless they are made.
+    #[inline]
+    pub(crate) fn complete(&mut self, io: &Io) {
+        if io.direction == Direction::Write && !std::mem::take(&mut self.ready) {
+            self.refresh(io);
+        }
+    }
+
+    fn refresh(&mut self, io: &Io) {
+        let place = self.place(part(io), io.slot);
+        let buffer = self.memory.slice_mut(place, io.length.0 as usize);
+        self.payloads[io.data_index as usize].refresh(self.write_count, buffer);
+        self.write_count += 1;
     }
 
     pub(crate) fn pointer(&self, io: &Io) -> *mut u8 {
@@ -58,6 +89,11 @@ impl Buffers {
             iov_len: self.transfer,
         };
         slots.map(vector).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn content(&mut self, io: &Io) -> Vec<u8> {
+        self.memory.slice_mut(self.place(part(io), io.slot), io.length.0 as usize).to_vec()
     }
 
     fn place(&self, part: u32, slot: u32) -> usize {
@@ -82,5 +118,51 @@ fn part(io: &Io) -> u32 {
     match io.direction {
         Direction::Read => 0,
         Direction::Write => io.data_index + 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn write(slot: u32, length: u64) -> Io {
+        Io { slot, direction: Direction::Write, offset: Bytes(0), length: Bytes(length), data_index: 0 }
+    }
+
+    fn buffers(write_count: u64, slot_count: u32) -> Buffers {
+        Buffers::new(Origin { seed: 1, write_count }, &[DataPattern::Random], slot_count, 8192).expect("memory")
+    }
+
+    /// What so many writes hold, slot by slot.
+    fn contents(buffers: &mut Buffers, count: u32) -> Vec<Vec<u8>> {
+        let content = |number| {
+            let io = write(number % buffers.slot_count, 4096);
+            buffers.complete(&io);
+            buffers.content(&io)
+        };
+        (0..count).map(content).collect()
+    }
+
+    #[test]
+    fn the_nth_write_of_a_lane_holds_the_same_over_whatever_buffers() {
+        let all = contents(&mut buffers(0, 4), 32);
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 32);
+        let mut first = buffers(0, 1);
+        assert_eq!(contents(&mut first, 20), all[..20]);
+        assert_eq!(contents(&mut buffers(first.write_count(), 3), 12), all[20..]);
+    }
+
+    #[test]
+    fn data_that_are_ready_are_not_made_twice() {
+        let mut buffers = buffers(0, 2);
+        let io = write(1, 4096);
+        buffers.make_ready(&io);
+        let made = buffers.content(&io);
+        buffers.complete(&io);
+        assert_eq!((buffers.content(&io), buffers.write_count()), (made.clone(), 1));
+        buffers.complete(&io);
+        assert_eq!(buffers.write_count(), 2);
+        assert_ne!(buffers.content(&io), made);
     }
 }

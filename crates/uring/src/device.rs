@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
 use crate::affinity::pin_this_thread;
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Origin};
 use crate::clock;
 use crate::counters::CounterFile;
 use crate::passthrough::PassthroughQueue;
@@ -26,7 +26,8 @@ pub struct Target {
     pub info: DeviceInfo,
     /// The disk's counters in sysfs; `None` for a file.
     pub counters: Option<PathBuf>,
-    /// Makes the data of this lane and run unlike any other's.
+    /// Makes the data of this lane and run unlike any other's: what a write holds follows from it and from how many writes
+    /// the lane did before.
     pub data_origin: u64,
     /// Largest transfer of the run: buffers are made for it at once, not again when a larger program comes.
     pub transfer: Bytes,
@@ -68,6 +69,8 @@ pub struct UringDevice {
     queue: Option<Queue>,
     target: Target,
     counters: Option<CounterFile>,
+    /// Writes over the queues before this one.
+    write_count: u64,
 }
 
 #[allow(clippy::large_enum_variant, reason = "one per lane, and a step of indirection would be paid per I/O")]
@@ -93,7 +96,7 @@ impl UringDevice {
             probe_polling(&target)?;
         }
         let counters = target.counters.as_deref().map(CounterFile::open).transpose()?;
-        Ok(Self { queue: None, target, counters })
+        Ok(Self { queue: None, target, counters, write_count: 0 })
     }
 
     /// How the I/Os of the last program were carried out; `None` before the first.
@@ -123,10 +126,23 @@ impl Device for UringDevice {
         {
             return Ok(());
         }
-        self.queue = None;
-        let queue = Queue::new(&self.target, data, slot_count, transfer.0 as usize).map_err(|error| errno(&error))?;
+        if let Some(queue) = self.queue.take() {
+            self.write_count = queue.buffers().write_count();
+        }
+        let origin = Origin { seed: self.target.data_origin, write_count: self.write_count };
+        let queue =
+            Queue::new(&self.target, origin, data, slot_count, transfer.0 as usize).map_err(|error| errno(&error))?;
         self.queue = Some(queue);
         Ok(())
+    }
+
+    #[inline]
+    fn make_ready(&mut self, io: &Io) {
+        match self.queue.as_mut().expect("prepare comes before submit") {
+            Queue::Ring(ring) => ring.buffers.make_ready(io),
+            Queue::Passthrough(queue) => queue.buffers.make_ready(io),
+            Queue::Synchronous(queue) => queue.buffers.make_ready(io),
+        }
     }
 
     fn blocks(&self) -> bool {
@@ -160,8 +176,14 @@ impl Device for UringDevice {
 }
 
 impl Queue {
-    fn new(target: &Target, data: &[DataPattern], slot_count: u32, transfer: usize) -> io::Result<Self> {
-        let buffers = Buffers::new(target.data_origin, data, slot_count, transfer)?;
+    fn new(
+        target: &Target,
+        origin: Origin,
+        data: &[DataPattern],
+        slot_count: u32,
+        transfer: usize,
+    ) -> io::Result<Self> {
+        let buffers = Buffers::new(origin, data, slot_count, transfer)?;
         match target.path {
             Path::Synchronous if slot_count == 1 => Ok(Self::Synchronous(SynchronousQueue::new(buffers))),
             Path::Passthrough => {
@@ -180,12 +202,15 @@ impl Queue {
 
     /// A larger queue serves a smaller program, except that one I/O at a time may go another way.
     fn serves(&self, data: &[DataPattern], slot_count: u32, transfer: Bytes, path: Path) -> bool {
+        let other_way = matches!(self, Self::Ring(_)) && path == Path::Synchronous && slot_count == 1;
+        !other_way && self.buffers().serves(data, slot_count, transfer)
+    }
+
+    fn buffers(&self) -> &Buffers {
         match self {
-            Self::Ring(ring) => {
-                (path != Path::Synchronous || slot_count > 1) && ring.buffers.serves(data, slot_count, transfer)
-            }
-            Self::Passthrough(queue) => queue.buffers.serves(data, slot_count, transfer),
-            Self::Synchronous(queue) => queue.buffers.serves(data, slot_count, transfer),
+            Self::Ring(ring) => &ring.buffers,
+            Self::Passthrough(queue) => &queue.buffers,
+            Self::Synchronous(queue) => &queue.buffers,
         }
     }
 
@@ -212,7 +237,7 @@ impl Queue {
 /// Drives without such queues refuse each I/O, and not the ring.
 fn probe_polling(target: &Target) -> io::Result<()> {
     let length = target.info.logical_block;
-    let buffers = Buffers::new(0, &[], 1, length.0 as usize)?;
+    let buffers = Buffers::new(Origin::default(), &[], 1, length.0 as usize)?;
     let mut queue = RingQueue::new(target.descriptor.as_fd(), 1, buffers, Path::Polled)?;
     queue.submit(&Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length, data_index: 0 });
     let mut completions = Vec::new();

@@ -5,10 +5,12 @@
 pub mod affinity;
 pub mod device;
 pub mod gauge;
+pub mod generator;
 pub mod null;
 pub mod path;
 pub mod processors;
 pub mod workers;
+pub mod written;
 
 mod buffers;
 mod clock;

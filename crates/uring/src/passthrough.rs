@@ -82,7 +82,7 @@ impl PassthroughQueue {
 
     #[inline]
     pub(crate) fn submit(&mut self, io: &Io) {
-        self.buffers.refresh(io);
+        self.buffers.complete(io);
         let address = self.buffers.pointer(io) as u64;
         let command = command(io, self.namespace, self.logical_block, address);
         let entry = opcode::UringCmd80::new(Fixed(0), NVME_URING_CMD_IO).cmd(raw(command)).build();

@@ -38,7 +38,7 @@ impl RingQueue {
 
     #[inline]
     pub(crate) fn submit(&mut self, io: &Io) {
-        self.buffers.refresh(io);
+        self.buffers.complete(io);
         let entry = self.entry(io);
         self.in_flight += 1;
         // SAFETY: the entry's buffer lies in `buffers`, belongs to this slot until it completes, and is long enough.

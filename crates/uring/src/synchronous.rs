@@ -21,7 +21,7 @@ impl SynchronousQueue {
 
     #[inline]
     pub(crate) fn submit(&mut self, descriptor: BorrowedFd<'_>, io: &Io) {
-        self.buffers.refresh(io);
+        self.buffers.complete(io);
         let result = transfer(descriptor, io, self.buffers.pointer(io));
         self.done = Some(Completion { slot: io.slot, at: clock::monotonic(), result });
     }

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 
 use assay_core::contract::{Bytes, Direction, Io, Nanos};
 
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Origin};
 use crate::clock;
 use crate::path::Path;
 use crate::queue::RingQueue;
@@ -34,7 +34,7 @@ pub fn hands_to_workers(descriptor: BorrowedFd<'_>, logical_block: Bytes) -> io:
 }
 
 fn look(descriptor: BorrowedFd<'_>, logical_block: Bytes) -> io::Result<bool> {
-    let buffers = Buffers::new(0, &[], READ_COUNT, logical_block.0 as usize)?;
+    let buffers = Buffers::new(Origin::default(), &[], READ_COUNT, logical_block.0 as usize)?;
     let mut queue = RingQueue::new(descriptor, READ_COUNT, buffers, Path::Interrupt)?;
     for slot in 0..READ_COUNT {
         queue.submit(&Io { slot, direction: Direction::Read, offset: Bytes(0), length: logical_block, data_index: 0 });

@@ -1,4 +1,4 @@
-"""Measures the host: the ceiling on a device that answers at once, and how late a constant time is seen."""
+"""Measures the host: its ceiling without a device, how late a constant time is seen, how fast it makes data."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay._native import fill_rate
 from assay.certificate.baseline import against_baseline, simulator_runs
 from assay.certificate.simulator import SimulatorCheck, check_simulator
 from assay.device.platform import describe_platform
 from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, Platform, ReferenceDrive, StepRecord, StepSpec, StopRule
+from assay.records import DataPattern, Demand, FillPoint, Platform, ReferenceDrive, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.window import direction_times, effective_queue_depth, iops, mean_latency_ns
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 DEPTHS = (1, 8, 32)
 CONSTANT_NS = (100 * MICROSECOND_NS, 1_000 * MICROSECOND_NS)
 CONSTANT_DEPTHS = (1, 8)
+FILL_BYTES = (4 * KIB, 128 * KIB, 1024 * KIB)
 _RANGE_BYTES = 1 << 30
 
 
@@ -59,8 +61,9 @@ class TimerPoint:
 class Certificate:
     """What one host was found to be able to do.
 
+    fills : how fast one thread makes data to write, by transfer size.
     simulator : whether the simulated drive did the very same each time. reference : repeatability of a real drive.
-    Both are None in certificates of versions that did not look.
+    None, and empty, in certificates of versions that did not look.
     """
 
     made_wall_ns: int
@@ -68,6 +71,7 @@ class Certificate:
     seconds: float
     ceiling: tuple[NullPoint, ...]
     timers: tuple[TimerPoint, ...]
+    fills: tuple[FillPoint, ...] = ()
     simulator: SimulatorCheck | None = None
     reference: ReferenceDrive | None = None
 
@@ -79,7 +83,7 @@ def measure_host(
     reference: ReferenceDrive | None = None,
     kept: Sequence[Certificate] = (),
 ) -> Certificate:
-    """Measure the ceiling and the lateness of this host, without any drive, and whether the simulator is exact.
+    """Measure ceiling, lateness and data rate of this host, without any drive, and whether the simulator is exact.
 
     seconds : of each point, at least 0.05. show : told what runs. reference : a drive measured just now, if any.
     kept : earlier certificates, the newest first; simulator and reference drive are held against them.
@@ -95,6 +99,8 @@ def measure_host(
             show(f"constant {constant_ns / MICROSECOND_NS:.0f} us, queue depth {depth}")
             found = _run(constant_ns, Demand(thread_count=1, queue_depth=depth), seconds)
             timers.append(_timer(found, constant_ns, depth))
+    show("random data to write")
+    fills = [FillPoint(transfer_bytes=size, bytes_per_s=fill_rate(DataPattern(), size, seconds)) for size in FILL_BYTES]
     show("a simulated drive, twice the same")
     return Certificate(
         made_wall_ns=time.time_ns(),
@@ -102,6 +108,7 @@ def measure_host(
         seconds=seconds,
         ceiling=tuple(ceiling),
         timers=tuple(timers),
+        fills=tuple(fills),
         simulator=check_simulator(simulator_runs(platform, kept)),
         reference=None if reference is None else against_baseline(reference, platform, kept),
     )

@@ -32,7 +32,9 @@ EXIT_OUTSIDE = 5
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
-    """Measure the ceiling and the lateness of this host without a drive, and keep them as a dated certificate.
+    """Measure what this host can do without a drive, and keep it as a dated certificate.
+
+    Measured are I/Os per second, how late a constant time is seen, and how fast random data to write are made.
 
     A simulated drive must do the very same as before; a reference drive must give IOPS within 5 % of its baseline.
     Exit codes: 0 both do, or there is no reference drive; 5 one does not, and reports will say so.
@@ -85,7 +87,7 @@ def _reference(
 
 def _print(certificate: Certificate, path: str, found: list[str]) -> None:
     from assay.certificate import VALID_DAYS  # noqa: PLC0415
-    from assay.units import MICROSECOND_NS  # noqa: PLC0415
+    from assay.units import KIB, MB, MICROSECOND_NS  # noqa: PLC0415
 
     for point in certificate.ceiling:
         click.echo(
@@ -97,6 +99,10 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
             f"constant {timer.constant_ns / MICROSECOND_NS:.0f} us, QD {timer.queue_depth}: seen late by "
             f"{timer.late_ns_mean / MICROSECOND_NS:.1f} us in the mean, 99 % within "
             f"{timer.late_ns_p99 / MICROSECOND_NS:.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:.1f} us"
+        )
+    for fill in certificate.fills:
+        click.echo(
+            f"random data for writes of {fill.transfer_bytes // KIB} KiB: {fill.bytes_per_s / MB:.0f} MB/s per core"
         )
     if certificate.simulator is not None:
         click.echo(_simulator_line(certificate.simulator))

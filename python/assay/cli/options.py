@@ -106,6 +106,11 @@ def plan_options(command: Command) -> Command:
             help="fixed:5000 or poisson:5000 I/Os per second over all threads, an open loop; a listed deviation.",
         ),
         click.option(
+            "--data",
+            metavar="KIND",
+            help="What is written: random, compressible:SHARE, stamped, repeating:KIB, file:PATH; a listed deviation.",
+        ),
+        click.option(
             "--capture",
             type=click.Choice(["none", "times", "addresses"]),
             help="Keep every measured completion in Parquet files, on wish with place and size.",

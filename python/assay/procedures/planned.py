@@ -135,11 +135,18 @@ def histogram_deviation(used_ns: int, asked_ns: int) -> str:
     return f"response-time histogram of {duration_label(used_ns)} instead of {duration_label(asked_ns)}"
 
 
+def _data_deviation(kind: str, asked: str) -> str:
+    if kind == "stamped":
+        made = "16 of every 512 bytes are fresh in each write, the others repeat"
+        return f"data pattern stamped: {made}, instead of {asked}"
+    return f"data pattern {kind} instead of {asked}"
+
+
 def common_deviations(settings: AnySettings, profile: Profile, drive: DriveIdentity) -> list[str]:
     """Departures that any test can have: data pattern, write cache, a file for a drive."""
     lines = [] if is_shipped(profile) else [f"profile {profile.name} of one's own instead of a shipped edition"]
     if settings.data.kind != profile.data_pattern.value:
-        lines.append(f"data pattern {settings.data.kind} instead of {profile.data_pattern.value}")
+        lines.append(_data_deviation(settings.data.kind, profile.data_pattern.value))
     if drive.write_cache != profile.write_cache.value:
         lines.append(f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}")
     if drive.kind == "file":

@@ -13,7 +13,7 @@ from assay.records.drive import (
     PurgeMethod,
     PurgeRecord,
 )
-from assay.records.host import HostCertificate, HostPoint
+from assay.records.host import FillPoint, HostCertificate, HostPoint
 from assay.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
 from assay.records.run import (
     JournalEnd,
@@ -81,6 +81,7 @@ __all__ = [
     "DriveKind",
     "DriveRecord",
     "DriveState",
+    "FillPoint",
     "HistogramTable",
     "HostCertificate",
     "HostPoint",

@@ -22,6 +22,17 @@ class HostPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FillPoint:
+    """How fast one thread of a host makes random data for writes of one size.
+
+    transfer_bytes : of each write. bytes_per_s : into 32 buffers of that size in turn, without any I/O.
+    """
+
+    transfer_bytes: int
+    bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostCertificate:
     """What was known of the host when a run began.
 
@@ -30,6 +41,7 @@ class HostCertificate:
     reason : why it is not valid, and what to do; empty where it is.
     made_wall_ns, age_ns : when it was made, and how long before the run; None where there is none.
     method : how it was made, in words. points : by demand; empty unless it is valid.
+    fills : by transfer size, ascending; empty unless it is valid and was measured.
     reference : the newest repeatability of a reference drive that speaks for this host; None where there is none.
     """
 
@@ -39,4 +51,5 @@ class HostCertificate:
     age_ns: int | None = None
     method: str = ""
     points: tuple[HostPoint, ...] = ()
+    fills: tuple[FillPoint, ...] = ()
     reference: ReferenceDrive | None = None

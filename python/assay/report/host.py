@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from assay.records import FillPoint
 from assay.report.printed import paragraph, utc
-from assay.units import MICROSECOND_NS
+from assay.units import KIB, MB, MICROSECOND_NS
 from assay.window import CHANGE_MAX, SPREAD_MAX, has_drifted, host_checks, is_repeatable, worst_change, worst_spread
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from assay.window import HostCheck
 
 _DAY_NS = 86_400 * 10**9
-_NAMES = {"ceiling": "Ceiling over highest IOPS", "cost": "Cost over response time"}
+_NAMES = {"ceiling": "Ceiling over highest IOPS", "cost": "Cost over response time", "fill": "Data made over written"}
 
 
 def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
@@ -38,6 +39,7 @@ def certificate_entries(run: StoredRun) -> tuple[Entry, ...]:
         ("Certificate", f"valid, made {made}, {(certificate.age_ns or 0) / _DAY_NS:.1f} days before the run"),
         ("Made with", paragraph(certificate.method)),
         *_points(certificate.points),
+        ("Random data per core", _fills(certificate.fills)),
         *((_NAMES[check.name], _check(check)) for check in host_checks(run)),
         *_reference(certificate.reference),
     )
@@ -48,6 +50,13 @@ def _points(points: Sequence[HostPoint]) -> Iterator[Entry]:
     for count, same in groupby(points, key=lambda point: point.thread_count):
         found = (f"QD {point.queue_depth} {point.iops:,.0f} IOPS, {point.cpu_ns:,.0f} ns" for point in same)
         yield f"Ceiling, CPU per I/O, TC {count}", "; ".join(found)
+
+
+def _fills(fills: Sequence[FillPoint]) -> str:
+    """What one core makes for writes of each size."""
+    if not fills:
+        return "unknown: the certificate did not measure it; run assay calibrate"
+    return "; ".join(f"{fill.transfer_bytes // KIB} KiB {fill.bytes_per_s / MB:,.0f} MB/s" for fill in fills)
 
 
 def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
@@ -79,6 +88,11 @@ def _change(reference: ReferenceDrive) -> str:
 
 def _check(check: HostCheck) -> str:
     point, step = check.point, paragraph(check.step)
+    if isinstance(point, FillPoint):
+        return (
+            f"{check.grade.upper()}: {check.ratio:,.3g} = {point.bytes_per_s / MB:,.0f} MB/s x {check.cores} / "
+            f"{check.measured / MB:,.1f} MB/s, {step}{_MEANINGS['fill', check.grade]}"
+        )
     if check.name == "ceiling":
         return (
             f"{check.grade.upper()}: {check.ratio:,.3g} = {point.iops:,.0f} / {check.measured:,.0f} IOPS, {step}"
@@ -94,6 +108,9 @@ _MEANINGS = {
     ("ceiling", "pass"): "; 2 or more passes",
     ("ceiling", "warn"): "; below 2",
     ("ceiling", "invalid"): "; below 1.2: the tester may have been the limit",
+    ("fill", "pass"): "; 2 or more passes",
+    ("fill", "warn"): "; below 2",
+    ("fill", "invalid"): "; below 1: the tester could not make the data as fast",
     ("cost", "pass"): "; up to 2 % passes",
     ("cost", "warn"): "; above 2 %",
     ("cost", "invalid"): "; above 10 %: the tester is part of the response time",

@@ -135,6 +135,7 @@ def data_label(data: DataPattern) -> str:
     return {
         "random": "RND",
         "compressible": f"compressible to {percent(data.stored_share)}",
+        "stamped": "stamped, 16 of every 512 bytes fresh",
         "repeating": f"repeating pool of {data.pool_bytes} bytes",
         "file": f"file {printable(data.path)}",
     }[data.kind]

@@ -65,8 +65,6 @@ class Outcome:
     journal_hash : SHA-256 of the journal's last line, which holds the whole run.
     """
 
-    """A finished run. tests : in the order they ran. skipped : reported as N/A."""
-
     folder: Path
     tests: tuple[TestOutcome, ...]
     skipped: tuple[SkippedTest, ...] = ()

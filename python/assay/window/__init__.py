@@ -50,6 +50,7 @@ from assay.window.host import (
     Grade,
     HostCheck,
     certified_point,
+    fill_point,
     host_checks,
 )
 from assay.window.idle_recovery import (
@@ -206,6 +207,7 @@ __all__ = [
     "effective_queue_depth",
     "error_count",
     "exact_times",
+    "fill_point",
     "grid_cells",
     "has_drifted",
     "holds_queue_depth",

@@ -3,12 +3,13 @@
 //! Goal: in a guest whose clock counts instructions (`benches/instructions.py`), elapsed nanoseconds are instructions, so
 //! that this prints what the engine and the kernel spend on an I/O. Non-goal: a time on real hardware.
 //!
-//! `instructions DEVICE [--loop engine|bare|bare-nop|nop|nop-untimed] [--depth N] [--write] [--capture]
-//! [--bytes B] [--count N] [--path PATH]`
+//! `instructions DEVICE [--loop engine|bare|bare-nop|nop|nop-untimed|data] [--depth N] [--write] [--capture]
+//! [--bytes B] [--count N] [--path PATH] [--data avx2|baseline|stamped]`
 //!
 //! `engine` is the hot path of the tool itself: `Stimulus` over `UringDevice`. `bare` is a ring with registered file and
 //! buffers and nothing else, which tells what the kernel costs; `bare-nop` is the same without a drive. `nop` is the loop
-//! of the stimulus over a ring of no-operations, with or without time stamps. `--capture` hands on every completion as for
+//! of the stimulus over a ring of no-operations, with or without time stamps. `data` makes what writes hold and writes it
+//! nowhere, with code of one width or, `stamped`, the old way. `--capture` hands on every completion as for
 //! a trace; a thread takes the chunks and writes them nowhere.
 //!
 //! DEVICE is written to with `--write`. This example does not ask first: it is for drives that a guest made itself.
@@ -16,6 +17,7 @@
 #![allow(clippy::print_stdout, reason = "its output is the benchmark")]
 
 mod bare;
+mod data;
 mod nop;
 mod request;
 
@@ -57,6 +59,7 @@ fn main() {
         Loop::BareNop => bare::run(None, &request),
         Loop::Nop => on_stimulus(&request, move || NopDevice::<true>::new(transfer)),
         Loop::NopUntimed => on_stimulus(&request, move || NopDevice::<false>::new(transfer)),
+        Loop::Data => data::run(&request),
     };
     let Outcome { io_count, elapsed, latency_ns_mean, effective_depth } =
         outcome.unwrap_or_else(|error| panic!("{}: {error}", request.device));

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use assay_uring::generator::Width;
 use assay_uring::path::Path;
 
 /// Which loop runs; see the top of `main.rs`.
@@ -12,6 +13,7 @@ pub(crate) enum Loop {
     BareNop,
     Nop,
     NopUntimed,
+    Data,
 }
 
 /// One case.
@@ -23,6 +25,8 @@ pub(crate) struct Request {
     pub(crate) depth: u32,
     pub(crate) write: bool,
     pub(crate) capture: bool,
+    /// Of random data; `None` means the old way, a stamp in every 512 bytes.
+    pub(crate) width: Option<Width>,
     pub(crate) bytes: u64,
     pub(crate) count: u64,
 }
@@ -33,13 +37,15 @@ impl Request {
         let mut arguments = std::env::args().skip(1);
         let device = arguments.next().ok_or("name a device, or none for the loops without one")?;
         let (kind, path, write, capture) = (Loop::Engine, Path::Interrupt, false, false);
-        let mut request = Self { device, kind, path, depth: 32, write, capture, bytes: 4096, count: 100_000 };
+        let width = Some(Width::widest());
+        let mut request = Self { device, kind, path, depth: 32, write, capture, width, bytes: 4096, count: 100_000 };
         while let Some(name) = arguments.next() {
             match name.as_str() {
                 "--write" => request.write = true,
                 "--capture" => request.capture = true,
                 "--loop" => request.kind = parse_loop(arguments.next().as_deref())?,
                 "--path" => request.path = parse_path(arguments.next().as_deref())?,
+                "--data" => request.width = parse_data(arguments.next().as_deref())?,
                 "--depth" => request.depth = number(&name, arguments.next())?,
                 "--bytes" => request.bytes = number(&name, arguments.next())?,
                 "--count" => request.count = number(&name, arguments.next())?,
@@ -57,8 +63,17 @@ fn parse_loop(value: Option<&str>) -> Result<Loop, String> {
         Some("bare-nop") => Ok(Loop::BareNop),
         Some("nop") => Ok(Loop::Nop),
         Some("nop-untimed") => Ok(Loop::NopUntimed),
-        _ => Err("--loop: engine, bare, bare-nop, nop or nop-untimed".to_owned()),
+        Some("data") => Ok(Loop::Data),
+        _ => Err("--loop: engine, bare, bare-nop, nop, nop-untimed or data".to_owned()),
     }
+}
+
+fn parse_data(value: Option<&str>) -> Result<Option<Width>, String> {
+    if value == Some("stamped") {
+        return Ok(None);
+    }
+    let known = Width::NAMES.into_iter().find(|(name, _)| value == Some(name));
+    known.map(|(_, width)| Some(width)).ok_or_else(|| "--data: avx2, baseline or stamped".to_owned())
 }
 
 fn parse_path(value: Option<&str>) -> Result<Path, String> {

@@ -1,0 +1,59 @@
+"""What writes hold, without a drive: how far it compresses, and that it follows from origin and number alone."""
+
+import zlib
+
+import pyarrow as pa
+import pytest
+from assay._native import fill_rate, written_data
+from assay.errors import ValueRangeError
+from assay.records import DataPattern
+
+ZSTD = pa.Codec("zstd", compression_level=3)
+ZSTD_HEADER = 9
+"""Magic number and frame header; there is no checksum here."""
+
+
+def gzip_share(content: bytes) -> float:
+    press = zlib.compressobj(1, zlib.DEFLATED, -15)
+    return (len(press.compress(content)) + len(press.flush())) / len(content)
+
+
+def zstd_share(content: bytes) -> float:
+    return (len(ZSTD.compress(content)) - ZSTD_HEADER) / len(content)
+
+
+@pytest.mark.parametrize("transfer_bytes", [512, 4096, 131_072])
+@pytest.mark.parametrize("share", [0.05, 0.06, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+def test_compressible_data_come_to_their_share_in_any_4_kib_and_in_all(share: float, transfer_bytes: int) -> None:
+    data = DataPattern(kind="compressible", stored_share=share)
+    content = written_data(data, 5, transfer_bytes, 0, (4 << 20) // transfer_bytes)
+    for press in (gzip_share, zstd_share):
+        assert press(content) == pytest.approx(share, abs=0.02)
+        # Any 4 KiB, not only those that begin with a write.
+        for place in (*range(0, len(content) - 4096, 131_072), 777, 5000, 100_001):
+            assert press(content[place : place + 4096]) == pytest.approx(share, abs=0.02), place
+
+
+def test_random_data_do_not_compress() -> None:
+    content = written_data(DataPattern(), 5, 4096, 0, 4096)
+    assert gzip_share(content) >= 1
+    assert zstd_share(content) >= 1
+    stamped = written_data(DataPattern(kind="stamped"), 5, 4096, 0, 4096)
+    assert gzip_share(stamped) < 0.1
+
+
+def test_writes_follow_from_origin_and_number() -> None:
+    first = written_data(DataPattern(), 1, 4096, 0, 8)
+    # Of other sizes too: a shorter write holds the beginning of the same.
+    assert written_data(DataPattern(), 1, 512, 3, 1) == first[3 * 4096 :][:512]
+    assert written_data(DataPattern(), 2, 4096, 0, 8) != first
+    assert first[:16].hex() == "WORKED"
+
+
+def test_what_cannot_be_made_is_refused() -> None:
+    with pytest.raises(ValueRangeError, match="data kind"):
+        written_data(DataPattern(kind="rnd"), 1, 4096, 0, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueRangeError, match="choose 1 to"):
+        written_data(DataPattern(), 1, 1 << 30, 0, 2)
+    with pytest.raises(ValueRangeError, match="transfer_bytes"):
+        fill_rate(DataPattern(), 0, 0.1)
