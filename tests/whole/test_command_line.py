@@ -55,6 +55,22 @@ def test_bad_input_is_one_line_with_its_exit_code(code: int, words: str, argumen
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("matrix", "tests", "words"),
+    [
+        ("4,0,3190", '["iops"]', "leaves out wsat, tp-1024, lat"),
+        ("3,133,5", '["wsat", "iops", "tp", "lat"]', "has not: 3 KiB at 133 % of reads"),
+        ("four,0,5", '["wsat", "iops", "tp", "lat"]', "without a block size in KiB"),
+    ],
+)
+def test_what_a_card_cannot_be_fitted_to_is_said_in_a_line(matrix: str, tests: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text(f"block_kib,read_pct,iops\n{matrix}\n")
+    (tmp_path / "p.toml").write_text(f'schema = 1\ndrive = "sim:client-2011?capacity=32GB"\ntests = {tests}\n')
+    arguments = ["--against", str(tmp_path / "m.csv"), "--plan", str(tmp_path / "p.toml"), "--evaluations", "0"]
+    done = assay("calibrate-sim", "sim:client-2011?capacity=32GB", *arguments, cwd=tmp_path)
+    assert (done.returncode, words in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+
+
 def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) -> None:
     out = tmp_path / "runs" / "one"
     done = assay(

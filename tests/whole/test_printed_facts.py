@@ -24,7 +24,7 @@ def rows(report: Report, caption: str) -> list[dict[str, str]]:
 
 
 def test_write_saturation_prints_the_ranges_of_the_published_report(tmp_path: Path) -> None:
-    # "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR and AR AMOUNT 100 %, AR AMT N/A in summaries.
+    # "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR and AR AMOUNT 100 %; AR AMT N/A in summaries.
     report = build_report(run_of("wsat", tmp_path / "run"))
     (header, *_) = (page.header for page in report.pages if "Report Page" in page.title)
     entries = {name: text for group in header.groups for name, text in group.entries}

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from assay.calibrate.targets import cell_name
+from assay.errors import UsageError
 from assay.pattern import leading_range, random_pattern, segmented_range
 from assay.procedures import plan_suite
 from assay.procedures.loop import preconditioning_program, round_program
@@ -17,6 +18,8 @@ from assay.units import KIB, MB, MIB, MILLISECOND_NS
 from assay.window import effective_queue_depth, iops, mean_latency_ns, rate_count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.device.simulated import Card
     from assay.plan import Plan
     from assay.records import ActiveRange, Demand, StepRecord
@@ -30,6 +33,7 @@ LARGE_BYTES = 32 * KIB
 """Cells of smaller transfers may be shorter still than the capacity asks for, so that a card takes below a second."""
 
 _PAGE = 4 * KIB
+_LOOPS = ("iops", "tp-1024", "lat")
 _ROUNDS = 4
 
 
@@ -46,15 +50,32 @@ class Rig:
 
     @classmethod
     def of(cls, plan: Plan, capacity_bytes: int, block: int = 512) -> Rig:
-        """The rig of a plan: its demands, its edition's cells and ranges. ``block`` : logical block of the drive."""
+        """The rig of a plan: its demands, its edition's cells and ranges. ``block`` : logical block of the drive.
+
+        Raises UsageError where the plan leaves out a test that a card is put through.
+        """
         drive = DriveIdentity(
             id="sim:", path="sim:", kind="simulated", capacity_bytes=capacity_bytes, logical_block_bytes=block
         )
         planned = plan_suite(load_profile(plan.edition), plan, drive).tests
         settings = [test.settings for test in planned]
         loops = {one.test: one for one in settings if isinstance(one, LoopSettings)}
-        wsat = next(one.demand for one in settings if one.test == "wsat")
+        wsat = next((one.demand for one in settings if one.test == "wsat"), None)
+        missing = [name for name in _LOOPS if name not in loops]
+        if wsat is None or missing:
+            reason = f"leaves out {', '.join(missing if wsat else ['wsat', *missing])}, which a card is put through"
+            raise UsageError("plan to fit with", reason, "name the tests wsat, iops, tp and lat, or none of them")
         return cls(capacity_bytes=capacity_bytes, tests=loops, wsat_demand=wsat)
+
+    def check(self, targets: Mapping[str, float]) -> None:
+        """Raise UsageError for cells that the edition's test does not have. Worked: 3 KiB at 133 % of reads."""
+        known = {cell_name(cell.transfer_bytes / KIB, cell.read_pct) for cell in self.tests["iops"].cells}
+        unknown = [name for name in targets if name.startswith("iops_") and name not in known]
+        if unknown:
+            cells = ", ".join(f"{name.split('_')[1]} KiB at {name.split('_')[2]} % of reads" for name in unknown[:3])
+            more = f" and {len(unknown) - 3} more" if unknown[3:] else ""
+            reason = f"holds cells that the edition's IOPS test has not: {cells}{more}"
+            raise UsageError("matrix to fit to", reason, "leave these rows out, or name another edition in the plan")
 
 
 def measured(

@@ -32,7 +32,7 @@ def read_targets(matrix: Path, figures: Path | None = None) -> dict[str, float]:
         without a number are left out. figures : CSV with the columns ``figure``, ``value``.
     Raises UsageError naming the file where it cannot be read or holds no value.
     """
-    found = {cell_name(float(row["block_kib"]), int(row["read_pct"])): row["iops"] for row in _rows(matrix, "iops")}
+    found = {_cell(matrix, row): row["iops"] for row in _rows(matrix, "iops")}
     if figures is not None:
         found |= {row["figure"]: row["value"] for row in _rows(figures, "value") if row["figure"] in FIGURES}
     targets = {name: value for name, text in found.items() if (value := _positive(text)) is not None}
@@ -60,6 +60,14 @@ def _rows(path: Path, column: str) -> list[dict[str, str]]:
     if not rows or column not in rows[0]:
         raise UsageError(str(path), f"has no column {column}", "see docs/formats/run-folder.md for its form")
     return rows
+
+
+def _cell(path: Path, row: Mapping[str, str]) -> str:
+    try:
+        return cell_name(float(row["block_kib"]), int(row["read_pct"]))
+    except (KeyError, TypeError, ValueError):
+        reason = "has a row without a block size in KiB or a share of reads in percent"
+        raise UsageError(str(path), reason, "see docs/formats/run-folder.md for its form") from None
 
 
 def _positive(text: str) -> float | None:

@@ -45,6 +45,7 @@ def calibrate_sim(drive: str, **options: Any) -> None:
     targets = read_targets(options["against"], options["figures"])
     plan = load_plan(options["plan_file"], {"drive": drive})
     rig = Rig.of(plan, card.capacity_bytes, card.logical_block_bytes)
+    rig.check(targets)
     with Pool() as pool:
         search = _Search(
             rig=rig,
