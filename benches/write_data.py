@@ -2,8 +2,8 @@
 
 Goal: bytes per second of each over those of a copy of as many bytes, in alternating turns of one run, so that a busy
 host changes both. At least 0.7 of a copy is expected for random data, whose bytes are written and not read. The stamp
-changes 16 of every 512 bytes and is no bar. Ends with the SHA-256 of the beginning of what a run with data origin 1 writes: it
-is the same on every host. Non-goal: what a drive takes. ``--smoke`` takes one short turn.
+changes 16 of every 512 bytes and is no bar. Ends with the SHA-256 of the beginning of what a run with data origin 1
+writes: it is the same on every host. Non-goal: what a drive takes. ``--smoke`` takes one short turn.
 """
 
 from __future__ import annotations
