@@ -72,7 +72,7 @@ def _syntax_error(path: Path, error: ValueError | RecursionError) -> PlanError:
     if match is None:
         return PlanError(str(path), str(error), "correct the TOML syntax")
     thing = f"{path}:{match[2]}:{match[3]}" if match[2] else str(path)
-    return PlanError(thing, f"{match[1]}, in TOML 1.0", "correct the TOML syntax")
+    return PlanError(thing, f"{match[1]} (read as TOML 1.0)", "correct the TOML syntax")
 
 
 def _place(path: Path, positions: Positions, key: str) -> str:

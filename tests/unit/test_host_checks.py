@@ -160,9 +160,7 @@ def test_a_missing_or_expired_certificate_is_never_silent() -> None:
 
 
 @pytest.mark.parametrize("certificate", [None, valid(*POINTS)])
-def test_a_certificate_is_stored_or_its_absence(
-    tmp_path: Path, certificate: HostCertificate | None
-) -> None:
+def test_a_certificate_is_stored_or_its_absence(tmp_path: Path, certificate: HostCertificate | None) -> None:
     stored = run(certificate)
     document = run_document(
         plan=stored.plan,

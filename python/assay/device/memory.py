@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.device.platform import available_memory_bytes
-from assay.device.sysfs import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +29,13 @@ def spare_memory_bytes(*, proc: Path = _PROC, cgroups: Path = _CGROUPS) -> tuple
     return min(found, default=None)
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
 def _host(proc: Path) -> Iterator[tuple[int, str]]:
     available = available_memory_bytes(proc=proc)
     if available is not None:
@@ -38,14 +44,14 @@ def _host(proc: Path) -> Iterator[tuple[int, str]]:
 
 def _addresses(proc: Path) -> Iterator[tuple[int, str]]:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    pages = (read_text(proc / "self/statm") or "").split()
+    pages = _text(proc / "self/statm").split()
     if limit != resource.RLIM_INFINITY and pages:
         yield max(limit - int(pages[0]) * resource.getpagesize(), 0), "left under the limit of this process (ulimit -v)"
 
 
 def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
     """The limit of every control group that the process is in, up to the outermost."""
-    for line in (read_text(proc / "self/cgroup") or "").splitlines():
+    for line in _text(proc / "self/cgroup").splitlines():
         _, _, rest = line.partition(":")
         kinds, _, name = rest.partition(":")
         if kinds and "memory" not in kinds.split(","):
@@ -59,11 +65,9 @@ def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
 
 
 def _group(folder: Path, limit_name: str, used_name: str, spare_name: str) -> Iterator[tuple[int, str]]:
-    limit, used = (read_text(folder / name) or "" for name in (limit_name, used_name))
+    limit, used = (_text(folder / name) for name in (limit_name, used_name))
     if not limit.isdecimal() or not used.isdecimal():
         return
-    facts = dict(
-        line.split(maxsplit=1) for line in (read_text(folder / "memory.stat") or "").splitlines() if " " in line
-    )
+    facts = dict(line.split(maxsplit=1) for line in _text(folder / "memory.stat").splitlines() if " " in line)
     spare = facts.get(spare_name, "0")
     yield max(int(limit) - int(used) + int(spare), 0), "left in the control group of this process"

@@ -30,7 +30,7 @@ from assay.report.results_json import results_json
 from assay.report.study import StudySheets
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
-from assay.report.write import write_formats
+from assay.report.write import foreign, write_formats
 from assay.report.wsat import SaturationSheets
 from assay.report.xsr import CrossStimulusSheets
 from assay.window import cross_stimulus_result, idle_recovery_result, loop_result, saturation_result, study_result
@@ -64,7 +64,7 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: 
     its sheet; StoreError where the folder cannot be written, the run holds no test, or a format cannot be made. All
     other formats are written before.
     """
-    tests = _sheets(run)
+    tests = foreign(lambda: _sheets(run), f"run {run.run_id}")
     laid_out = cache(lambda: _laid_out(run, tests))
     pictures = cache(lambda: _pictures(laid_out()))
     tables = cache(lambda: _all_tables(tests))

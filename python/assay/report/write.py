@@ -13,6 +13,7 @@ from assay.files import write_inside
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
 Contents = Iterable[tuple[str, bytes]]
 """Files by name."""
@@ -35,6 +36,20 @@ def write_formats(folder: Path, makers: Mapping[Name, Maker], below: str = "") -
     if faults:
         raise _all_faults(faults, list(written))
     return written
+
+
+def foreign(work: Callable[[], T], thing: str) -> T:
+    """Do what records that anybody may have made can upset.
+
+    Raises StoreError naming ``thing`` where they are each well formed and yet do not fit together.
+    """
+    try:
+        return work()
+    except AssayError:
+        raise
+    except Exception as error:
+        remedy = "the run was changed or damaged; if nobody changed it, report this as a defect"
+        raise StoreError(thing, f"its records do not fit together ({told(error)})", remedy) from error
 
 
 def _write(folder: Path, name: str, content: bytes) -> Path:

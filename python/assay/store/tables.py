@@ -103,10 +103,11 @@ def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: s
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        # A text that repeats is read as one, whatever its length.
-        with pq.ParquetFile(pa.BufferReader(content), read_dictionary=["direction"]) as file:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
             _check_sizes(file.metadata, rows_max, name)
             _check_columns(file.schema_arrow, columns, name)
+        # A text that repeats is read as one, whatever its length.
+        with pq.ParquetFile(pa.BufferReader(content), read_dictionary=["direction"]) as file:
             table = file.read()
         empty = [column for column in columns if table[column].null_count]
         strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in _DIRECTIONS]

@@ -11,6 +11,7 @@ from assay.records import DriveCondition, MeasurementWindow, PurgeRecord, Stored
 from assay.store.codec import decode
 from assay.store.forms import Steps, TestEnded, TestStarted
 from assay.store.series import read_series, with_series
+from assay.store.settings import settings_fault
 from assay.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
 
 if TYPE_CHECKING:
@@ -158,4 +159,6 @@ def _settings(entry: Entry) -> AnySettings:
     if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
         # It becomes part of the names of files.
         raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)
+    if fault := settings_fault(settings):
+        raise StoreError(entry.place, fault, _DAMAGED)
     return settings

@@ -1,0 +1,64 @@
+"""Stored settings of a test that are well formed and yet no test can have."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.records import IDLE, AccessPattern, Demand, LoopSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.records import AnySettings
+
+_COUNTED = ("_ns", "_bytes", "_count", "_limit", "_samples", "samples", "cycles", "_bursts")
+_PERCENT_MAX = 100
+
+
+def settings_fault(settings: AnySettings) -> str | None:
+    """What no test can have been set to, with its place; None where there is nothing of that kind.
+
+    Worked: a demand of no threads -> ``settings.demand: is no demand``.
+    """
+    return next((f"{place}: {reason}" for place, reason in _faults(settings, "settings")), None)
+
+
+def _faults(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, tuple):
+        for index, part in enumerate(value):
+            yield from _faults(part, f"{place}.{index}")
+    if not is_dataclass(value):
+        return
+    if reason := _reason(value):
+        yield place, reason
+    for part in fields(value):
+        inner, within = getattr(value, part.name), f"{place}.{part.name}"
+        if isinstance(inner, int | float) and not _is_inside(part.name, inner):
+            yield within, f"{inner} is outside its range"
+        yield from _faults(inner, within)
+
+
+def _is_inside(name: str, number: float) -> bool:
+    if name.endswith("_share"):
+        return 0 <= number <= 1
+    return number >= 0 or not name.endswith(_COUNTED)
+
+
+def _reason(record: object) -> str | None:
+    """What is wrong with a record as a whole."""
+    match record:
+        case Demand():
+            asked = record.thread_count > 0 and record.queue_depth > 0
+            return None if asked or record == IDLE else "is no demand"
+        case AccessPattern():
+            sizes = all(size > 0 and 0 < share <= 1 for size, share in record.sizes)
+            return None if record.sizes and sizes else "has no sizes, or sizes of nothing"
+        case LoopSettings():
+            mixes = all(0 <= read_pct <= _PERCENT_MAX for read_pct in record.read_pcts)
+            sizes = all(size > 0 for size in record.sizes_bytes)
+            tracked = bool(record.tracking) and set(record.tracking) <= set(record.cells)
+            return (
+                None if mixes and sizes and tracked else "tracks a cell that it does not have, or has impossible ones"
+            )
+    return None

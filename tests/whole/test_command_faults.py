@@ -1,0 +1,86 @@
+"""The command line in a hostile surrounding: closed streams, pipes for files, texts that steer a terminal."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from assay.visible import visible
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+DRIVE = "sim:client-2011?capacity=1GB"
+CARD = Path(__file__).parents[2] / "python/assay/device/cards/client-2011.toml"
+
+
+def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, timeout=280, check=False, cwd=cwd)
+
+
+@pytest.mark.parametrize(
+    "command", ["drives", f"plan '{DRIVE}'", "runs", "--help", "drives --describe sim:client-2011"]
+)
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-", ">&- 2>&-"])
+def test_a_closed_stream_is_no_reason_for_a_traceback(command: str, closed: str, tmp_path: Path) -> None:
+    done = shell(f"{ASSAY} {command} {closed}", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_run_with_closed_streams_keeps_them_out_of_its_files(tmp_path: Path) -> None:
+    done = shell(f"{ASSAY} run '{DRIVE}' --test lat --scale 0.01 --out run <&- >&-", tmp_path)
+    assert (done.returncode, done.stderr) in ((0, ""), (7, ""))
+    assert (tmp_path / "run/report/report.pdf").read_bytes().startswith(b"%PDF-")
+    lines = (tmp_path / "run/journal.jsonl").read_bytes().splitlines()
+    assert all(line.startswith(b"{") and line.endswith(b"}") for line in lines)
+
+
+def test_a_reader_that_goes_away_is_no_reason_for_a_traceback(tmp_path: Path) -> None:
+    done = shell(f"{ASSAY} drives | true; exit ${{PIPESTATUS[0]}}", tmp_path)
+    assert done.returncode in {0, 1}
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("is not a regular file", "plan pipe.toml"),
+        ("is not a regular file", f"plan {DRIVE} --profile pipe.toml"),
+        ("is not a regular file", "plan sim:pipe.toml"),
+        ("is no regular file", "plan data.toml"),
+        ("is no file in a folder", f"plan '{DRIVE}&state=pipe.toml'"),
+        ("is not a regular file", "calibrate-sim sim:client-2011 --against pipe.toml"),
+        ("is not a regular file", "report folder"),
+    ],
+)
+def test_a_pipe_is_not_waited_for(words: str, command: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "folder/run.json")
+    (tmp_path / "data.toml").write_text(f'drive = "{DRIVE}"\n[data]\nkind = "file"\npath = "pipe.toml"\n')
+    done = shell(f"{ASSAY} {command}", tmp_path)
+    assert done.returncode in {2, 6}
+    assert words.replace("is no regular file", "regular file") in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_texts_of_a_model_card_steer_no_terminal(tmp_path: Path) -> None:
+    text = CARD.read_text("utf-8").replace('model = "', 'model = "\\u001b[2J\\u009b31m\\u202e\\n')
+    (tmp_path / "card.toml").write_text(text, "utf-8")
+    for command in ("plan sim:card.toml", "drives --describe sim:card.toml"):
+        done = shell(f"{ASSAY} {command}", tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert not set(done.stdout) & set("\x1b\x9b\u202e")
+        assert r"\x1b[2J\x9b31m\u202e\n" in done.stdout
+    done = shell(f"{ASSAY} plan $'sim:\\e[2J'", tmp_path)
+    assert (done.returncode, "\x1b" in done.stderr) == (2, False)
+
+
+def test_a_card_of_ones_own_needs_no_option_to_be_told_from_a_plan(tmp_path: Path) -> None:
+    (tmp_path / "card.toml").write_text(CARD.read_text("utf-8"), "utf-8")
+    plan = shell(f"{ASSAY} plan sim:card.toml --test lat --scale 0.01", tmp_path)
+    assert (plan.returncode, "sim:card.toml" in plan.stdout) == (0, True)
+
+
+def test_what_is_made_visible() -> None:
+    assert visible("plain é 東") == "plain é 東"
+    assert visible("a\x1b\r\n\udcff") == r"a\x1b\r\n\udcff"
