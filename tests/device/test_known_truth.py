@@ -28,10 +28,6 @@ CELL_NS = SECOND_NS // 2
 CLOCK_SLACK_NS = 100_000
 # (threads, queue depth) of Demand.
 DEMANDS = ((1, 1), (1, 32), (4, 8), (1, 256))
-STEP_BEFORE = pytest.mark.xfail(
-    reason="I/Os of the step before complete in the window, and count for none", strict=True
-)
-FOLLOWING = [pytest.param(demand, marks=[] if demand == (1, 1) else [STEP_BEFORE]) for demand in DEMANDS]
 
 
 @dataclass(frozen=True)
@@ -97,13 +93,13 @@ def test_the_rate_of_the_first_cell_is_that_of_the_server(outcome: Outcome) -> N
     check_rate(outcome, outcome.records[0])
 
 
-@pytest.mark.parametrize("outcome", FOLLOWING, indirect=True)
+@pytest.mark.parametrize("outcome", DEMANDS, indirect=True)
 def test_the_rate_of_a_cell_that_follows_another_is_that_of_the_server(outcome: Outcome) -> None:
     for record in outcome.records[1:3]:
         check_rate(outcome, record)
 
 
-@pytest.mark.parametrize("outcome", FOLLOWING, indirect=True)
+@pytest.mark.parametrize("outcome", DEMANDS, indirect=True)
 def test_the_rate_of_a_cell_that_follows_an_equal_one_is_that_of_the_server(outcome: Outcome) -> None:
     check_rate(outcome, outcome.records[3])
 

@@ -31,6 +31,7 @@ def plan(as_json: bool, **options: Any) -> None:
         "profile": made.edition,
         "written_bytes": sum(test.written_bytes for test in planned.tests),
         "tests": [_test_facts(test) for test in planned.tests],
+        "warnings": _warnings(drive, planned),
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
     click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, planned, made.edition))
@@ -50,6 +51,7 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     for test in planned.tests:
         lines += _test_lines(_test_facts(test))
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
+    lines += [f"Warning   {text}" for text in _warnings(drive, planned)]
     written = sum(test.written_bytes for test in planned.tests)
     share = f"{written / drive.capacity_bytes:.3g} times the drive"
     lines.append(f"Writes    {gigabytes(written):.2f} GB, {share}, and what rounds write in their time")
@@ -58,6 +60,15 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
         lines += _preparation_lines(drive)
         lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(map(visible, lines))
+
+
+def _warnings(drive: DriveIdentity, planned: PlannedRun) -> list[str]:
+    """What is planned and cannot give a good figure."""
+    from assay.device.link import link_bytes_per_s  # noqa: PLC0415
+    from assay.procedures.draining import draining_warning  # noqa: PLC0415
+
+    rate = link_bytes_per_s(drive)
+    return [text for test in planned.tests if (text := draining_warning(test, rate))]
 
 
 def _preparation_lines(drive: DriveIdentity) -> list[str]:

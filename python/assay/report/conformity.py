@@ -20,6 +20,8 @@ from assay.records import (
 from assay.report.printed import capacity_label, percent
 from assay.units import GB, GIB, HOUR_SECONDS, KIB, SECOND_NS, duration_label
 from assay.window import arrival_label, effective_queue_depth, issued_bytes, kept_histograms
+from assay.window.stimulus_asked import asked_steps
+from assay.window.stimulus_time import short_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,6 +78,17 @@ def _of_test(test: StoredTest, profile: Profile, drive: DriveIdentity) -> Iterat
         case _:
             yield f"{settings.test} is no test of {profile.title}"
     yield from _common(test, profile, drive)
+    yield from _short_windows(test, drive)
+
+
+def _short_windows(test: StoredTest, drive: DriveIdentity) -> Iterator[str]:
+    """Windows in which fewer I/Os completed than were outstanding: their rate rests on too few."""
+    found = short_windows(tuple(asked_steps(test, drive.capacity_bytes)))
+    if found:
+        fewest, where = min((count, where) for where, count in found.items())
+        number = "1 window" if len(found) == 1 else f"{len(found)} windows"
+        least = f"the least {fewest} in {where}"
+        yield f"short window: {number} of {test.settings.test} with fewer completions than I/Os outstanding, {least}"
 
 
 def _common(test: StoredTest, profile: Profile, drive: DriveIdentity) -> Iterator[str]:

@@ -8,6 +8,8 @@ from assay.report.page import Table
 from assay.report.printed import NOT_AVAILABLE, paragraph
 from assay.units import MILLISECOND_NS
 from assay.window import stimulus_audit
+from assay.window.stimulus_asked import asked_steps
+from assay.window.stimulus_time import larger_lead_ins
 
 if TYPE_CHECKING:
     from assay.records import StoredRun, StoredTest
@@ -57,8 +59,13 @@ def audit_table(run: StoredRun, test: StoredTest) -> Table:
         caption=f"{test.settings.test.upper()}: stimulus audit",
         columns=("Check", "Outcome", "Marked", "Worst", "Bound", "Where", "Figures"),
         rows=tuple(_row(row) for row in stimulus_audit(run, test)),
-        notes=tuple(paragraph(note) for note in _NOTES),
+        notes=tuple(paragraph(note) for note in (*_NOTES, *_lead_ins(run, test))),
     )
+
+
+def _lead_ins(run: StoredRun, test: StoredTest) -> tuple[str, ...]:
+    told = larger_lead_ins(tuple(asked_steps(test, run.identity.capacity_bytes)))
+    return () if told is None else (told,)
 
 
 def _row(row: AuditRow) -> tuple[str, ...]:
