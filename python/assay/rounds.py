@@ -104,7 +104,7 @@ def until_saturated(
         done += steps
         judging = is_verdict_sample(len(done), settings)
         window = saturation_window(complete_samples(done), settings) if judging else None
-        silent = _silent_sample(settings, steps[-1]) if judging else None
+        silent = _silent_samples(settings, done) if judging else None
         ended = _sample_ending(settings, done, window)
         if silent and ended is None:
             ended = "no-completions"
@@ -149,10 +149,17 @@ def _silent_round(settings: LoopSettings | DemandSettings, steps: Sequence[StepR
     return silent_cell(steps, settings) if whole else None
 
 
-def _silent_sample(settings: SaturationSettings, sample: StepRecord) -> str | None:
-    """The same of a sample that enters the rule which can end the test; a curve may have empty samples."""
-    judged = settings.stop in _BY_VERDICT and not is_void(sample, settings)
-    return silent_cell([sample], settings) if judged and complete_samples([sample]) else None
+def _silent_samples(settings: SaturationSettings, done: Sequence[StepRecord]) -> str | None:
+    """The same of all samples since the last but one of the rule that can end the test.
+
+    A single empty one is none: samples follow each other without a gap, and a deep queue fills before it drains.
+    """
+    recent = done[-settings.samples_per_verdict :]
+    whole = len(recent) == settings.samples_per_verdict and len(complete_samples(recent)) == len(recent)
+    if settings.stop not in _BY_VERDICT or not whole or any(is_void(sample, settings) for sample in recent):
+        return None
+    found = [silent_cell([sample], settings) for sample in recent]
+    return found[-1] if all(found) else None
 
 
 def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Ending | None:

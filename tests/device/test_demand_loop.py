@@ -51,7 +51,7 @@ def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(loop_driv
         timeout=280,
         check=False,
     )
-    assert done.returncode in {0, 7}, done.stderr
+    assert done.returncode in {0, 5, 7}, done.stderr
     run = read_run(out, histograms=True)
     (test,) = run.tests
     settings = test.over_demands

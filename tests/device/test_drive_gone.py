@@ -234,7 +234,7 @@ def test_a_drive_that_hangs_for_five_seconds_voids_the_round_and_the_window_begi
         hosted.thaw()
         code, error, _ = ended(process, 200)
     # A busy host may keep the rounds behind it from being steady.
-    assert code in {0, 7}, error
+    assert code in {0, 5, 7}, error
     found = results(out)
     (void,) = [one for one in found["rounds"] if one["void"]]
     assert "no I/O completed for" in void["void"]
@@ -260,7 +260,7 @@ def test_a_tester_that_was_stopped_is_not_laid_to_the_drive(hosted: HostedDrive,
             time.sleep(2.6)
             process.send_signal(signal.SIGCONT)
         code, error, _ = ended(process, 100)
-    assert code in {0, 7}, error
+    assert code in {0, 5, 7}, error
     found = results(out)
     assert [one["void"] for one in found["rounds"]] == [None] * 5
     assert max(cell["latency_ns_max"] or 0 for one in found["rounds"] for cell in one["cells"]) > 2.5e9

@@ -45,6 +45,8 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopD
         deadline = time.monotonic() + 200
         while rounds_begun(out) < 2 and child.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
+        # A round takes 3.4 s: this lies in its middle, not between two of them.
+        time.sleep(1)
         os.kill(child.pid, signal.SIGSTOP)
         time.sleep(STOPPED_S)
         os.kill(child.pid, signal.SIGCONT)

@@ -43,7 +43,7 @@ def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(loop_drive: L
     assert known
     command = [ASSAY, "run", *options, "--yes-destroy", known[1], "--out", str(out), "--on-stall", "continue"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode in {0, 7}, done.stderr
+    assert done.returncode in {0, 5, 7}, done.stderr
     recovery, crossed = read_run(out, histograms=True).tests
     for audit in (*program_audits(recovery), *program_audits(crossed)):
         assert audit.write_bytes[0] == audit.write_bytes[1] > 0, audit

@@ -60,6 +60,16 @@ def test_a_host_is_judged_by_its_stalls_stolen_time_and_waits(level: str, words:
     assert (words in found.reasons[0]) if words else not found.reasons
 
 
+def test_the_gravest_reason_is_the_first_and_the_one_that_withholds() -> None:
+    both = host(late_ns_max=12 * MS, stalled_ns=12 * MS, steal_ns=4 * MINUTE * 86 // 1000)
+    found = window.host_finding(both, 2)
+    assert found.level == "invalid"
+    assert [reason.partition(" took")[0].partition(" for")[0] for reason in found.reasons] == [
+        "the hypervisor",
+        "the host stalled",
+    ]
+
+
 def test_nobody_watched_is_not_a_pass() -> None:
     assert window.host_finding(None, 1).level == "unknown"
 

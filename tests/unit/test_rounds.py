@@ -76,11 +76,20 @@ def test_a_grid_of_demands_ends_where_its_tracking_cell_completes_nothing() -> N
 @pytest.mark.parametrize(
     ("stop", "ended"), [("first", "no-completions"), ("steady", "no-completions"), ("time", "time")]
 )
-def test_an_empty_sample_of_the_five_point_rule_ends_what_the_rule_can_end(stop: SaturationStop, ended: str) -> None:
+def test_empty_samples_up_to_one_of_the_five_point_rule_end_what_the_rule_can_end(
+    stop: SaturationStop, ended: str
+) -> None:
     settings = saturation_settings(stop=stop, samples_per_verdict=2, time_ns=4 * 60 * 10**9)
 
     def samples(_: int, count: int) -> Sequence[StepRecord]:
-        return [saturation_step(1000.0 if place + 1 < count else 0.0) for place in range(count)]
+        return [saturation_step(0.0)] * count
 
     *_, last = until_saturated(settings, samples)
     assert last.ended == ended
+
+
+def test_a_single_empty_sample_ends_nothing_for_a_deep_queue_fills_before_it_drains() -> None:
+    settings = saturation_settings(stop="first", samples_per_verdict=2, first_verdict_sample=1, time_ns=5 * 60 * 10**9)
+    rates = iter([0.0, 1000.0, 0.0, 1000.0, 1000.0])
+    *_, last = until_saturated(settings, lambda _, count: [saturation_step(next(rates)) for _ in range(count)])
+    assert last.ended == "time"

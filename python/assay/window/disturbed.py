@@ -37,7 +37,7 @@ class HostFinding:
     """How far the host kept a program from running.
 
     level : ``pass``; ``warn`` (the host is visible in the numbers); ``invalid`` (they are the host's, not the drive's);
-    ``unknown`` where nobody watched. reasons : one phrase each, empty where the host kept still.
+    ``unknown`` where nobody watched. reasons : one phrase each, the gravest first; empty where the host kept still.
     steal_share : of all processors' time, taken by the hypervisor. wait_share : time that the tester's threads
     were ready to run and had no processor, over that of the stimulus threads; its own few others may lift it above 1.
     """
@@ -60,7 +60,7 @@ def host_finding(host: HostRecord | None, thread_count: int) -> HostFinding:
     span_ns = max(host.span_ns, 1)
     steal = None if host.steal_ns is None else host.steal_ns / (span_ns * host.cpu_count)
     wait = None if host.wait_ns is None else host.wait_ns / (span_ns * thread_count)
-    found = [*_stalls(host, span_ns), *_shares(steal, wait)]
+    found = sorted([*_stalls(host, span_ns), *_shares(steal, wait)], key=lambda one: -_ORDER.index(one[0]))
     return HostFinding(
         level=max((level for level, _ in found), key=_ORDER.index, default="pass"),
         reasons=tuple(reason for _, reason in found),

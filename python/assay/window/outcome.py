@@ -31,7 +31,8 @@ def withheld_reason(test: StoredTest) -> str | None:
     if errors:
         return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
     if test.ended == NO_COMPLETIONS:
-        return no_completions_reason(test)
+        # A host that stood still is why nothing completed, before a slow drive is.
+        return host_reason(test) or no_completions_reason(test)
     if test.ended not in _REGULAR_ENDS:
         return "the test did not run to its end"
     return impossible_reason(test) or host_reason(test) or check_reason(test)
