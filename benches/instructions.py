@@ -308,9 +308,13 @@ def fault_of(case: Case, figures: dict[str, float], kept: dict[str, float]) -> s
     >>> fault_of(case, {"engine qd32": 4300, "bare qd32": 4150}, kept)
     >>> fault_of(case, {"engine qd32": 4200, "bare qd32": 3950}, kept)
     'engine qd32 is 4200, kept 4100 (+2.4%)'
+    >>> fault_of(ours("data avx2", "--loop data"), {"data avx2": 611}, kept)
+    'data avx2 has no kept figure: run with --keep'
     """
     if case.name.startswith("bare"):
         return None
+    if case.name not in kept:
+        return f"{case.name} has no kept figure: run with --keep"
     kernel = figures[case.floor] - kept[case.floor] if case.floor else 0
     expected = kept[case.name] + kernel
     off = figures[case.name] / expected - 1

@@ -108,6 +108,7 @@ fn fill(seeds: &Seeds, key: u64, buffer: &mut [u8]) {
     fill_in_steps(seeds, key, buffer);
 }
 
+#[allow(clippy::inline_always, reason = "compiled anew for each width, into the function that has it")]
 #[inline(always)]
 fn fill_in_steps(seeds: &Seeds, key: u64, buffer: &mut [u8]) {
     let mut lanes = seeds.0;
@@ -125,6 +126,7 @@ fn fill_in_steps(seeds: &Seeds, key: u64, buffer: &mut [u8]) {
     }
 }
 
+#[allow(clippy::inline_always, reason = "as above")]
 #[inline(always)]
 fn step(lanes: &mut [u64; LANES], bytes: &mut [u8; STEP_BYTES]) {
     for (lane, word) in lanes.iter_mut().zip(bytes.as_chunks_mut().0) {
@@ -143,7 +145,7 @@ mod tests {
         let mut stream = Xoshiro256PlusPlus::seed_from_u64(origin);
         let mut content = vec![0; bytes.next_multiple_of(STEP_BYTES)];
         for lane in 0..LANES {
-            let mut state = u128::from(stream.next_u64() % (1 << 63) ^ key(number));
+            let mut state = u128::from((stream.next_u64() % (1 << 63)) ^ key(number));
             for step in content.chunks_mut(STEP_BYTES) {
                 state = state % (1 << 32) * u128::from(MULTIPLIER) + (state >> 32);
                 step[lane * 8..][..8].copy_from_slice(&u64::try_from(state).expect("64 bits").to_le_bytes());
