@@ -27,6 +27,9 @@ def spelled_out(value: T, mark: str = "") -> T:
     if isinstance(value, str):
         return _spelled(value, mark)  # type: ignore[return-value]
     if isinstance(value, tuple):
+        # The values of a series are many, and none of them is a text.
+        if value and isinstance(value[0], float | int):
+            return value
         return tuple(spelled_out(part, mark) for part in value)  # type: ignore[return-value]
     if is_dataclass(value) and not isinstance(value, type):
         parts: dict[str, Any] = {part.name: spelled_out(getattr(value, part.name), mark) for part in fields(value)}
