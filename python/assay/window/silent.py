@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.records import DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings
 from assay.units import duration_label
-from assay.window.step import cell_label, completed_count
+from assay.window.step import cell_label, latency_count, rate_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,4 +62,4 @@ def _tracked(steps: Sequence[StepRecord], settings: AnySettings) -> Iterator[tup
 
 
 def _count(step: StepRecord, *, late: bool) -> int:
-    return completed_count(step) if late else step.read.window_io_count + step.write.window_io_count
+    return latency_count(step) if late else rate_count(step)

@@ -191,7 +191,7 @@ def _seconds(record: StepRecord, begun_ns: int) -> list[tuple[float, int, float 
 def _have_series(records: Sequence[StepRecord]) -> bool:
     """Whether the seconds of these steps were read; they are tables of their own, and left out where nobody asks."""
     sides = [side for record in records for side in (record.read, record.write)]
-    return all(side.series_io_count for side in sides if side.window_io_count)
+    return all(side.series_io_count for side in sides if side.window_io_count + side.carried_in_io_count)
 
 
 def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> StageValues:
