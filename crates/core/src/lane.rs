@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arrival::Arrivals;
 use crate::capture::LaneTap;
-use crate::contract::{Completion, Device, Errno, Io, Nanos, Probe};
+use crate::contract::{Completion, Device, Direction, Errno, Io, Nanos, Probe};
 use crate::lane_step::{Flight, LaneStep};
 use crate::pattern::{Access, Cursor};
 use crate::program::{SharedProgram, SharedStep};
@@ -276,18 +276,19 @@ impl<'a, D: Device> LaneRun<'a, D> {
         step.claimed_bytes(access.length, self.program.lane_count == 1);
         self.outstanding += 1;
         let due = self.steps[index].arrivals.as_mut().map(|arrivals| arrivals.take(&mut self.lane.rng));
-        self.lane.flights[slot as usize] = Flight {
-            outstanding: true,
-            step: index,
-            direction: access.direction,
-            submitted: now,
-            due,
-            offset: access.offset,
-            length: access.length,
-        };
-        self.note_submission(index, now);
         let Access { direction, offset, length } = access;
-        self.lane.device.submit(Io { slot, direction, offset, length, data_index: step.data_index });
+        let io = Io { slot, direction, offset, length, data_index: step.data_index };
+        let now = if direction == Direction::Write { self.ready(step, &io, now) } else { now };
+        self.lane.flights[slot as usize] =
+            Flight { outstanding: true, step: index, direction, submitted: now, due, offset, length };
+        self.note_submission(index, now);
+        self.lane.device.submit(io);
+    }
+
+    /// Make what a write holds; returns when its time begins, which is after that but still inside its step.
+    fn ready(&mut self, step: &SharedStep, io: &Io, now: Nanos) -> Nanos {
+        self.lane.device.make_ready(io);
+        self.lane.device.now().min(Nanos(step.end().0 - 1)).max(now)
     }
 
     /// The next access. Random ones are drawn ahead, so that the device can fetch what it needs for them.
