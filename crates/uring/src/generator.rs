@@ -11,8 +11,8 @@
 //! - The code is written once and compiled for the width that every CPU of an architecture has (SSE2, NEON) and for AVX2,
 //!   which serves where the CPU has it. All give the same bytes.
 //!
-//! Measured on one core of a Sapphire Rapids, 4 KiB at a time into 32 slots, beside a copy at 34 GB/s: AVX2 42 GB/s and 590
-//! instructions per write, SSE2 18 GB/s and 1,833, AVX-512 45 GB/s. The last is left out: it is bound by the memory as
+//! Measured on one core of a Sapphire Rapids, 4 KiB at a time into 32 slots, beside a copy at 34 GB/s: AVX2 42 GB/s and 611
+//! instructions per write, SSE2 18 GB/s and 1,784, AVX-512 45 GB/s. The last is left out: it is bound by the memory as
 //! AVX2 is, and wide multiplications lower the clock of some CPUs for everything else on the core. Of the same form
 //! xoshiro256++ took 2,141 instructions (18 GB/s), one round of AES per 16 bytes 637 (39 GB/s, and slow without AES-NI).
 
