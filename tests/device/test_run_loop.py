@@ -62,7 +62,7 @@ def test_write_saturation_writes_what_the_kernel_counts(loop_drive: LoopDrive, t
     path = loop_drive(256 << 20)
     out = tmp_path / "run"
     done = assay("run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in {0, 5}, done.stderr
     run = read_run(out)
     (test,) = run.tests
     assert test.ended in {"amount", "steady", "time"}

@@ -26,7 +26,7 @@ def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDr
     path, out = loop_drive(SIZE), tmp_path / "run"
     names = "trim,oio,write-cache"
     done = assay("run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in {0, 5}, done.stderr
     run = read_run(out, histograms=True)
     assert [test.settings.test for test in run.tests] == ["study-trim", "study-oio"]
     assert [test.test for test in run.skipped] == ["study-write-cache"]
@@ -35,14 +35,16 @@ def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDr
             assert audit.read_bytes[0] == audit.read_bytes[1], audit
             assert audit.write_bytes[0] == audit.write_bytes[1], audit
     oio = study_result(run.tests[1])
-    assert [stage.settled.asked for stage in oio.variants[0].stages if stage.settled] == [2**n for n in range(9)]
+    asked = [stage.settled.asked for stage in oio.variants[0].stages if stage.settled]
+    # A busy host may withhold them.
+    assert asked == ([] if oio.withheld else [2**n for n in range(9)])
     assert "no test of the specification" in (out / "report/report.html").read_text()
 
 
 def test_a_trimmed_range_of_a_loop_device_is_given_back_by_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path, out = loop_drive(SIZE), tmp_path / "run"
     done = assay("run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in {0, 5}, done.stderr
     backing = Path(Path(f"/sys/block/{Path(path).name}/loop/backing_file").read_text().strip())
     # The last variant trims the second half and writes to the first only.
     assert backing.stat().st_blocks * 512 <= SIZE * 0.55
