@@ -74,14 +74,17 @@ def run(path: str, span_ns: int, count: int, trace: Path) -> list[StepRecord]:
 
 
 def edges_ns(records: list[StepRecord], span_ns: int) -> tuple[list[int], list[int]]:
-    """How far the first and the last submission of each burst lie inside its plan, which starts with the program."""
-    start = records[0].start_ns
+    """How far the first and the last submission of each burst lie inside its plan.
+
+    Idle time begins when the last I/O of the burst before it is in, and lasts its whole time from there.
+    """
     begun, ended = [], []
     for index, record in enumerate(records):
         first, last = record.first_submission_ns, record.last_submission_ns
         if index % 2 == 0 and first is not None and last is not None:
-            begun.append(first - (start + index * span_ns))
-            ended.append(start + (index + 1) * span_ns - last)
+            before = records[index - 1] if index else None
+            begun.append(first - (before.start_ns + span_ns if before else record.start_ns))
+            ended.append(record.start_ns + span_ns - last)
         elif index % 2 == 0 or first is not None:
             sys.exit(f"step {index} submitted nothing in a burst, or something in idle: {record}")
     if min(begun + ended) < 0:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from assay.pattern import leading_range, random_pattern
 from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Capture, Stimulus
+from assay.window import completed_count
 
 PAIRS = 5
 MILLION = 1_000_000
@@ -28,13 +29,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.parquet"
         each, repeats = (MILLION, 1) if smoke else (20 * MILLION, PAIRS)
-        pairs = [(rate(run(each)), rate(run(each, path))) for _ in range(repeats)]
+        pairs = [(rate(run(each)), rate(run(each, Path(folder) / f"{turn}.parquet"))) for turn in range(repeats)]
         shares = [captured / plain for plain, captured in pairs]
         spread = f"{min(shares):.3f} to {max(shares):.3f}"
         print(f"rate with capture over without: median {statistics.median(shares):.3f}, {spread}")
         record = run(MILLION if smoke else count, path)
         rows, size = pq.read_metadata(path).num_rows, path.stat().st_size
-    kept = record.read.window_io_count + record.read.tail_io_count
+    kept = completed_count(record)
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{rows / MILLION:.0f} M of {kept / MILLION:.0f} M completions at {rate(record) / MILLION:.2f} M/s:")
     print(f"{size / rows:.2f} bytes per I/O, {megabytes:.0f} MB of memory in all")

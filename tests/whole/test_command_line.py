@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -86,11 +87,19 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
     assert [(run["run"], run["drive"]) for run in listed] == [("runs/one", DRIVE)]
 
 
+def slow_drive(folder: Path) -> str:
+    """A drive that takes 0.1 s for every write, one after another: a cell of 60 ms sees none of them complete."""
+    model = (resources.files("assay.device") / "cards/client-2011.toml").read_text("utf-8")
+    slow, count = re.subn(r"(write_command_ns = \{ value = )[\d_]+", r"\g<1>100_000_000", model)
+    assert count == 1
+    (folder / "slow.toml").write_text(slow, "utf-8")
+    return f"sim:{folder / 'slow.toml'}?capacity=1GB"
+
+
 def test_a_run_without_a_completion_in_a_tracked_cell_ends_at_once_withheld_and_says_so(tmp_path: Path) -> None:
-    # 1,024 outstanding I/Os, and cells of 60 ms on a drive that takes longer for what the cell before left behind.
-    options = ("--test", "iops", "--profile", "pts-e-2.0", "--scale", "0.001", "--seed", "1", "--queue-depth", "1024")
+    options = ("--test", "iops", "--profile", "pts-e-2.0", "--scale", "0.001", "--seed", "1")
     out = tmp_path / "runs" / "slow"
-    done = assay("run", DRIVE, *options, "--out", str(out), cwd=tmp_path)
+    done = assay("run", slow_drive(tmp_path), *options, "--out", str(out), cwd=tmp_path)
     assert done.returncode == 5, done.stderr
     said = "no I/O of RND 4KiB 0/100 completed within a step of 0.06 s"
     assert f"RESULTS WITHHELD: iops: {said}" in done.stdout
@@ -106,8 +115,8 @@ def test_a_run_without_a_completion_in_a_tracked_cell_ends_at_once_withheld_and_
 
 
 def test_json_names_every_reason_not_to_exit_with_0(tmp_path: Path) -> None:
-    options = ("--test", "iops", "--profile", "pts-e-2.0", "--scale", "0.001", "--seed", "1", "--queue-depth", "1024")
-    done = assay("run", DRIVE, *options, "--json", "--out", str(tmp_path / "run"))
+    options = ("--test", "iops", "--profile", "pts-e-2.0", "--scale", "0.001", "--seed", "1")
+    done = assay("run", slow_drive(tmp_path), *options, "--json", "--out", str(tmp_path / "run"))
     found = json.loads(done.stdout)
     assert (done.returncode, found["exit_code"], found["exit_codes"]) == (5, 5, [5, 7])
     (test,) = found["tests"]
