@@ -316,11 +316,11 @@ impl Device for Timer {
 #[test]
 fn several_workers_open_a_window_at_one_instant() {
     let (began, log) = (Instant::now(), Arc::<Mutex<Vec<(u64, u64)>>>::default());
-    let opener = |_| {
+    let worker = |_| {
         let log = Arc::clone(&log);
         move || Ok::<_, Errno>(Timer { began, due: Vec::new(), log })
     };
-    let mut stimulus = Stimulus::open(7, (0..4).map(opener).collect()).expect("opens");
+    let mut stimulus = Stimulus::open(7, (0..4).map(worker).collect()).expect("opens");
     let steps: Vec<StepSpec> = (1..=12_u32)
         .map(|nth| {
             let mut step = cell(1 + nth % 5, 512 * u64::from(nth), 1.0, StopRule::Time(Nanos(60 * MS)));
@@ -417,15 +417,15 @@ fn balance_call(specs: &[StepSpec], records: &[StepRecord], log: &[Logged]) {
 }
 
 fn any_step() -> impl Strategy<Value = StepSpec> {
-    let stop = prop_oneof![
+    let rule = prop_oneof![
         4 => (1..60_u64).prop_map(|ms| StopRule::Time(Nanos(ms * MS))),
         1 => (1..400_u64).prop_map(StopRule::Count),
         1 => (1..400_u64).prop_map(|count| StopRule::Amount(Bytes(count * 4096))),
     ];
     let arrival = prop_oneof![3 => Just(None), 1 => (100.0..20_000.0_f64).prop_map(Some)];
-    (1..40_u32, prop_oneof![Just(0.0), Just(0.5), Just(1.0)], stop, 0..8_u32, arrival).prop_map(
-        |(queue_depth, read_share, stop, kind, per_second)| {
-            let mut step = cell(queue_depth, 4096, read_share, stop);
+    (1..40_u32, prop_oneof![Just(0.0), Just(0.5), Just(1.0)], rule, 0..8_u32, arrival).prop_map(
+        |(queue_depth, read_share, rule, kind, per_second)| {
+            let mut step = cell(queue_depth, 4096, read_share, rule);
             step.demand.arrival = per_second.map(|per_second| Arrival { per_second, process: ArrivalProcess::Poisson });
             if kind == 0 && matches!(step.stop, StopRule::Time(_)) {
                 step.demand = Demand::IDLE;

@@ -74,7 +74,9 @@ impl Log {
         let known = places.fold(true, |known, page| {
             let count = counts.get_mut((page / fresh.merge_pages) as usize);
             let inside = count.is_some();
-            count.into_iter().for_each(|count| *count += 1);
+            if let Some(count) = count {
+                *count += 1;
+            }
             known && inside
         });
         sizes(self) == sizes(fresh)
