@@ -14,6 +14,7 @@ from assay.pattern import cell_pattern, leading_range, random_pattern
 from assay.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Capture, Stimulus
 from assay.window import completed_count, issued_bytes
+from assay.window.step import issued_count
 from conftest import LoopDrive, stimulus_on
 from loop_device import loop_device
 
@@ -91,12 +92,12 @@ def kernel_counts(record: StepRecord) -> tuple[tuple[int, int, int], tuple[int, 
 def check_exact(record: StepRecord, split: int = 1) -> None:
     assert record.ended == "stop-rule"
     for direction, counted in zip((record.read, record.write), kernel_counts(record), strict=True):
-        io_count = direction.window_io_count + direction.tail_io_count
+        io_count = issued_count(direction)
         if io_count == 0:
             # Whoever lists the drives of this host reads from a fresh device, too.
             continue
         assert counted == (io_count * split, issued_bytes(direction), 0)
-        assert sum(count for _, count in direction.histogram) == io_count
+        assert sum(count for _, count in (*direction.histogram, *direction.lead_in_histogram)) == io_count
 
 
 @pytest.mark.parametrize("kib", [4, 128, 1024])
