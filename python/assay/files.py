@@ -40,13 +40,7 @@ def open_named(path: Path) -> IO[bytes]:
     if "\0" in str(path):
         raise OSError(errno.EINVAL, "is no name of a file")
     _check_regular(path.stat())
-    descriptor = os.open(path, _READ & ~os.O_NOFOLLOW)
-    try:
-        _check_regular(os.fstat(descriptor))
-    except OSError:
-        os.close(descriptor)
-        raise
-    return os.fdopen(descriptor, "rb")
+    return os.fdopen(_regular(os.open(path, _READ & ~os.O_NOFOLLOW)), "rb")
 
 
 def open_inside(folder: Path, name: str) -> int:
@@ -58,13 +52,7 @@ def open_inside(folder: Path, name: str) -> int:
     with _parent(folder, name) as (parent, last):
         # Opening a device node may already do something, so its kind is asked first.
         _check_regular(os.stat(last, dir_fd=parent, follow_symlinks=False))
-        descriptor = os.open(last, _READ, dir_fd=parent)
-    try:
-        _check_regular(os.fstat(descriptor))
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
+        return _regular(os.open(last, _READ, dir_fd=parent))
 
 
 def read_inside(folder: Path, name: str, *, bytes_max: int) -> bytes:
@@ -133,6 +121,16 @@ def _open_below(folder: int, name: str, *, make: bool) -> int:
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         raise OSError(errno.ELOOP, f"lies behind the symbolic link {name!r}, which is not followed")
     return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+
+
+def _regular(descriptor: int) -> int:
+    """The same descriptor of a regular file; one of anything else is closed."""
+    try:
+        _check_regular(os.fstat(descriptor))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _check_regular(found: os.stat_result) -> None:

@@ -21,23 +21,27 @@ _READ = tuple(column for column in SERIES_COLUMNS if column != "second")
 _SECONDS_BEYOND = 2
 
 
-def read_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> SeriesTable:
-    """The completions per second of a table that ``series_table`` wrote of these steps.
+def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
+    """The table that ``series_table`` wrote of these steps, as pyarrow has it.
 
     name : of the file, for messages.
     Raises StoreError where it is no such table, or larger than those steps can have made it.
     """
-    table = _series(steps, content, name)
-    return SeriesTable(step=table["step"].to_numpy(), io_count=table["io_count"].to_numpy())
+    seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
+    table = read_table(content, SERIES_COLUMNS, rows_max=2 * seconds, name=name)
+    if table.num_rows and table["step"].to_numpy().max() >= len(steps):
+        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
+    return table
 
 
-def with_series(steps: Sequence[StepRecord], content: bytes, *, name: str) -> tuple[StepRecord, ...]:
-    """The same steps with the series that ``series_table`` wrote of them.
+def completions(rows: Any) -> SeriesTable:
+    """The completions per second of such a table."""
+    return SeriesTable(step=rows["step"].to_numpy(), io_count=rows["io_count"].to_numpy())
 
-    name : of the file, for messages.
-    Raises StoreError where it is no such table, or larger than those steps can have made it.
-    """
-    columns = _series(steps, content, name).to_pydict()
+
+def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
+    """The same steps with the seconds of such a table."""
+    columns = rows.to_pydict()
     found: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
     for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
         found[step, direction].append(tuple(values))
@@ -56,11 +60,3 @@ def _filled(side: DirectionRecord, seconds: Sequence[tuple[int, ...]]) -> Direct
         series_latency_ns_sum=sums,
         series_latency_ns_max=largest,
     )
-
-
-def _series(steps: Sequence[StepRecord], content: bytes, name: str) -> Any:
-    seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
-    table = read_table(content, SERIES_COLUMNS, rows_max=2 * seconds, name=name)
-    if table.num_rows and table["step"].to_numpy().max() >= len(steps):
-        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
-    return table

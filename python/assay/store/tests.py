@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
 from assay.files import is_plain_name
 from assay.records import DriveCondition, MeasurementWindow, PurgeRecord, StoredProgram, StoredTest
 from assay.store.codec import decode
 from assay.store.forms import Steps, TestEnded, TestStarted
-from assay.store.series import read_series, with_series
+from assay.store.series import completions, series_rows, with_series
 from assay.store.settings import settings_fault
 from assay.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from assay.records import AnySettings, DirectionRecord, HistogramTable, SeriesTable, StepRecord
+    from assay.records import AnySettings, DirectionRecord, HistogramTable, StepRecord
     from assay.store.journal import Entry
 
 _TEST_NAME_MAX = 64
@@ -33,39 +33,37 @@ class Tables:
     contents: Mapping[str, bytes]
 
     def _histograms(self, program: Steps, kind: str) -> HistogramTable | None:
-        """The table of a kind of a program, None where there is none or it was not read."""
-        for name in self._named(program, kind):
-            return read_histograms(self.contents[name], step_count=len(program.steps), name=str(self.folder / name))
-        return None
+        """The counts of a kind of a program, None where there are none or they were not read."""
+        if (name := self._named(program, kind)) is None:
+            return None
+        return read_histograms(self.contents[name], step_count=len(program.steps), name=str(self.folder / name))
 
-    def _with_series(self, program: Steps) -> tuple[StepRecord, ...]:
-        """The steps of a program with their seconds, where these were read."""
-        for name in self._named(program, SERIES):
-            return with_series(program.steps, self.contents[name], name=str(self.folder / name))
-        return program.steps
-
-    def _series(self, program: Steps) -> SeriesTable | None:
-        for name in self._named(program, SERIES):
-            return read_series(program.steps, self.contents[name], name=str(self.folder / name))
-        return None
+    def _series(self, program: Steps) -> Any:
+        """The rows of a program's seconds, None where they were not read."""
+        if (name := self._named(program, SERIES)) is None:
+            return None
+        return series_rows(program.steps, self.contents[name], name=str(self.folder / name))
 
     def joined(self, steps: Steps) -> StoredProgram:
         """A program with what its tables hold."""
+        rows = self._series(steps)
         return StoredProgram(
             phase=steps.phase,
             index=steps.index,
             # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
-            steps=self._with_series(steps) if steps.phase == "variant" else steps.steps,
+            steps=with_series(steps.steps, rows) if rows is not None and steps.phase == "variant" else steps.steps,
             histograms=self._histograms(steps, HISTOGRAMS),
             intended=self._histograms(steps, INTENDED),
             lead_in=self._histograms(steps, LEAD_INS),
-            series=self._series(steps),
+            series=None if rows is None else completions(rows),
             host=steps.host,
             drive=steps.drive,
         )
 
-    def _named(self, program: Steps, kind: str) -> list[str]:
-        return [name for name in program.tables if name in self.contents and name.startswith(f"{kind}/")]
+    def _named(self, program: Steps, kind: str) -> str | None:
+        """The table of a kind of a program; None where there is none, or it was not read."""
+        found = (name for name in program.tables if name in self.contents and name.startswith(f"{kind}/"))
+        return next(found, None)
 
 
 @dataclass
