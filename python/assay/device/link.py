@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 FASTEST_BYTES_PER_S = 15.75e9
 """PCIe 5.0 with four lanes, what a drive's link is at most: 32 GT/s x 4 lanes x 128/130 / 8."""
 
-# Bits on the wire per byte of data.
-_PCIE_8B10B, _PCIE_128B130B, _SERIAL_8B10B = 10.0, 8.125, 10.0
+# Bits on the wire per byte of data, with codes of 8 bits in 10 and of 128 in 130.
+_WIRE_BITS_8B10B, _WIRE_BITS_128B130B = 10.0, 8.125
 _PCIE_SLOW_GT_S = 5.0
 
 
@@ -37,7 +37,7 @@ def line_rate(link: str) -> float:
     """
     if found := re.match(r"PCIe ([\d.]+) GT/s x(\d+)", link):
         speed, lanes = float(found[1]), int(found[2])
-        return speed * 1e9 * lanes / (_PCIE_8B10B if speed <= _PCIE_SLOW_GT_S else _PCIE_128B130B)
+        return speed * 1e9 * lanes / (_WIRE_BITS_8B10B if speed <= _PCIE_SLOW_GT_S else _WIRE_BITS_128B130B)
     if found := re.match(r"(?:SATA|SAS) ([\d.]+) ?Gb\S*(?: x(\d+))?", link):
-        return float(found[1]) * 1e9 * int(found[2] or 1) / _SERIAL_8B10B
+        return float(found[1]) * 1e9 * int(found[2] or 1) / _WIRE_BITS_8B10B
     return FASTEST_BYTES_PER_S

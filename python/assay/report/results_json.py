@@ -24,6 +24,7 @@ from assay.window import (
     stimulus_audit,
     throughput,
     void_reason,
+    window_count,
     window_times,
 )
 
@@ -176,8 +177,8 @@ def step_results(record: StepRecord) -> dict[str, Any]:
         "carried_in_ns": record.carried_in_ns,
         "carried_out_ns": record.carried_out_ns,
         "start_wall_ns": record.start_wall_ns,
-        "read_io_count": record.read.window_io_count + record.read.carried_in_io_count,
-        "write_io_count": record.write.window_io_count + record.write.carried_in_io_count,
+        "read_io_count": window_count(record.read),
+        "write_io_count": window_count(record.write),
         "read_bytes_issued": issued_bytes(record.read),
         "write_bytes_issued": issued_bytes(record.write),
         "effective_queue_depth": effective_queue_depth(record),

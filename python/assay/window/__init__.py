@@ -126,6 +126,7 @@ from assay.window.step import (
     response_time,
     thread_spread,
     throughput,
+    window_count,
 )
 from assay.window.stimulus_audit import stimulus_audit
 from assay.window.stimulus_finding import AuditOutcome, AuditRow
@@ -267,6 +268,7 @@ __all__ = [
     "verdict_sample",
     "void_places",
     "void_reason",
+    "window_count",
     "window_times",
     "withheld_reason",
     "worst_change",

@@ -51,13 +51,17 @@ def effective_queue_depth(record: StepRecord) -> float:
     return record.outstanding_ns / max(record.span_ns, 1)
 
 
+DEPTH_SHARE = Fraction(5, 1000)
+"""Outstanding I/Os of a closed loop may differ from TC x QD by so much on average."""
+
+
 def holds_queue_depth(record: StepRecord, demand: Demand) -> bool:
     """Whether the outstanding I/Os were, on average, within 0.5 % of TC x QD.
 
     Worked: 7.96 of 8 is held, 7.95 is not.
     """
     asked = demand.thread_count * demand.queue_depth
-    return abs(record.outstanding_ns - asked * record.span_ns) * 200 <= asked * record.span_ns
+    return abs(record.outstanding_ns - asked * record.span_ns) <= DEPTH_SHARE * asked * record.span_ns
 
 
 def thread_spread(record: StepRecord, demand: Demand) -> Fraction | None:
@@ -129,7 +133,12 @@ def rate_count(record: StepRecord) -> int:
 
     Worked: 100 own, 7 carried in -> 107.
     """
-    return sum(side.window_io_count + side.carried_in_io_count for side in (record.read, record.write))
+    return window_count(record.read) + window_count(record.write)
+
+
+def window_count(direction: DirectionRecord) -> int:
+    """The same of one direction."""
+    return direction.window_io_count + direction.carried_in_io_count
 
 
 def rate_bytes(record: StepRecord) -> int:

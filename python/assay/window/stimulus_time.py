@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.units import MILLISECOND_NS, SECOND_NS
 from assay.window.step import (
+    DEPTH_SHARE,
     effective_queue_depth,
     iops,
     latency_count,
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from assay.records import StepRecord, StoredTest
     from assay.window.stimulus_asked import AskedStep
 
-DEPTH_SHARE, LAW_SHARE = 0.005, 0.005
-"""Queue depth against TC x QD, and Little's law against the outstanding I/Os."""
+LAW_SHARE = 0.005
+"""Little's law against the outstanding I/Os."""
 CROSSING_SHARE = 0.005
 """With more of the outstanding time than this across the ends of a window, Little's law cannot be judged."""
 LEAD_IN_SHARE, LEAD_IN_RESPONSES = 0.05, 2
@@ -83,7 +84,7 @@ def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
             asked = one.demand.thread_count * one.demand.queue_depth
             held = effective_queue_depth(one.record)
             detail = f"{held:,.5g} of {asked:,} held"
-            yield Finding(where=one.where, found=held / asked - 1, bound=DEPTH_SHARE, detail=detail)
+            yield Finding(where=one.where, found=held / asked - 1, bound=float(DEPTH_SHARE), detail=detail)
 
 
 def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:

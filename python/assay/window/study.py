@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
 from assay.window.outcome import stored_error_count, withheld_reason
-from assay.window.step import error_count, iops, max_latency_ns, rate_bytes, rate_count, response_time, throughput
+from assay.window.step import (
+    error_count,
+    iops,
+    max_latency_ns,
+    rate_bytes,
+    rate_count,
+    response_time,
+    throughput,
+    window_count,
+)
 from assay.window.study_readings import (
     Change,
     Proposal,
@@ -191,7 +200,7 @@ def _seconds(record: StepRecord, begun_ns: int) -> list[tuple[float, int, float 
 def _have_series(records: Sequence[StepRecord]) -> bool:
     """Whether the seconds of these steps were read; they are tables of their own, and left out where nobody asks."""
     sides = [side for record in records for side in (record.read, record.write)]
-    return all(side.series_io_count for side in sides if side.window_io_count + side.carried_in_io_count)
+    return all(side.series_io_count for side in sides if window_count(side))
 
 
 def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> StageValues:
