@@ -5,11 +5,9 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from assay.device import loop
 from assay.device.gate import files, open_drive, system
 from assay.device.identity import identify
@@ -54,13 +52,8 @@ def on_a_loop_on_a_mounted_disk(stage: Stage) -> Case:
 
 def on_a_disk_that_is_swapped_to(stage: Stage) -> Case:
     lower = stage.drive()
-    command("mkswap", lower.path)
     drive = stage.on_top(lower.path)
-    try:
-        command("swapon", lower.path)
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"SKIPPED: no swap allowed here: {error.stderr}")
-    stage.undo.callback(command, "swapoff", lower.path)
+    stage.swap_to(lower.path)
     rules = {"system": "which backs the running system", "swap": f"which is swap on {lower.path}", "exclusive": "busy"}
     return Case(drive, rules, {"acknowledged_signatures": frozenset({"swap"})})
 

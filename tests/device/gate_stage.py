@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from assay.device.gate import claim, entry, mounts, open_drive
 from assay.device.identity import identify
 from assay.device.sysfs import Disk
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
 
-    import pytest
     from assay.records import DriveIdentity
     from conftest import LoopDrive
 
@@ -90,6 +91,15 @@ class Stage:
             (fake / entry_name).symlink_to(Path("/proc") / entry_name)
         (fake / name).write_text(text)
         self.patch.setattr(mounts, "PROC", fake)
+
+    def swap_to(self, node: str) -> None:
+        """Use a device for swap; skips where that is not allowed."""
+        command("mkswap", node)
+        try:
+            command("swapon", node)
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"SKIPPED: no swap allowed here: {error.stderr}")
+        self.undo.callback(command, "swapoff", node)
 
     def loop_upon(self, backing: str, *options: str) -> str:
         """Another loop device upon a file or device; its node."""

@@ -66,12 +66,7 @@ def mounted_in_another_namespace(stage: Stage) -> Case:
 
 def swapped(stage: Stage) -> Case:
     drive = stage.drive()
-    command("mkswap", drive.path)
-    try:
-        command("swapon", drive.path)
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"SKIPPED: no swap allowed here: {error.stderr}")
-    stage.undo.callback(command, "swapoff", drive.path)
+    stage.swap_to(drive.path)
     rules = {"system": "running system", "swap": f"swap on {drive.path}", "exclusive": "busy"}
     return Case(drive, rules, {"acknowledged_signatures": frozenset({"swap"})})
 

@@ -232,6 +232,19 @@ def stage_of(*found: StepRecord) -> StudySettings:
     return replace(settings, variants=(replace(variant, steps=(step,)),))
 
 
+def stage_test(*found: StepRecord) -> StoredTest:
+    """The same study as it was stored."""
+    return StoredTest(
+        settings=stage_of(*found),
+        started_wall_ns=START_NS,
+        ended_wall_ns=START_NS,
+        purge=None,
+        programs=(StoredProgram(phase="variant", index=1, steps=found),),
+        verdict=None,
+        ended="time",
+    )
+
+
 @pytest.mark.parametrize(
     ("seconds", "score"),
     [
@@ -244,17 +257,7 @@ def stage_of(*found: StepRecord) -> StudySettings:
 )
 def test_a_second_without_a_completion_counts_at_the_end_of_a_stage_too(seconds: tuple[int, ...], score: float) -> None:
     ran = record(sum(seconds), seconds=seconds)
-    program = StoredProgram(phase="variant", index=1, steps=(ran,))
-    stored = StoredTest(
-        settings=stage_of(ran),
-        started_wall_ns=START_NS,
-        ended_wall_ns=START_NS,
-        purge=None,
-        programs=(program,),
-        verdict=None,
-        ended="time",
-    )
-    (variant,) = study_result(stored).variants
+    (variant,) = study_result(stage_test(ran)).variants
     (found,) = variant.stability
     assert found is not None
     assert (found.count, found.score) == (10, score)
@@ -263,21 +266,12 @@ def test_a_second_without_a_completion_counts_at_the_end_of_a_stage_too(seconds:
 
 def test_a_drive_that_hangs_for_a_whole_sample_is_judged_by_all_its_seconds() -> None:
     good, hung = record(1000, seconds=(100,) * 10), record(0)
-    program = StoredProgram(phase="variant", index=1, steps=(good, hung))
-    stored = StoredTest(
-        settings=stage_of(good, hung),
-        started_wall_ns=START_NS,
-        ended_wall_ns=START_NS,
-        purge=None,
-        programs=(program,),
-        verdict=None,
-        ended="time",
-    )
+    stored = stage_test(good, hung)
     (found,) = study_result(stored).variants[0].stability
     assert found is not None
     assert (found.count, found.median, found.worst) == (20, 50, 0)
     # Without their tables, which not every reader asks for, nothing is said of seconds.
-    unread = replace(program, steps=(record(1000), hung))
+    unread = replace(stored.programs[0], steps=(record(1000), hung))
     assert study_result(replace(stored, programs=(unread,))).variants[0].stages[0].seconds == ()
 
 

@@ -9,6 +9,7 @@ import os
 import random
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from assay.bench import find_drive
@@ -19,6 +20,9 @@ from assay.plan import load_plan
 from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
 from assay.session import plan_run
 from assay.stimulus import Stimulus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parents[2]
 CARDS = sorted((ROOT / "python/assay/device/cards").glob("*.toml"))
@@ -73,33 +77,37 @@ def run_briefly(drive: str) -> None:
         stimulus.purge_simulated()
 
 
-@pytest.mark.parametrize("chunk", CHUNKS)
-def test_a_model_card_with_mistakes_makes_a_drive_or_one_line(chunk: int, tmp_path: Path) -> None:
-    path = tmp_path / "card.toml"
+def try_each(
+    kind: str, models: Sequence[Path], chunk: int, folder: Path, tried: Callable[[Path, random.Random], None]
+) -> None:
+    """Every seed of a chunk makes something of its file with mistakes, or an error of the tool's own."""
+    path = folder / f"{kind}.toml"
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        draw = random.Random(f"card {seed}")  # noqa: S311 - the same every time
-        path.write_bytes(mistaken(draw.choice(CARDS).read_text("utf-8"), draw))
-        drive = f"sim:{path}{draw.choice(['', '?capacity=128MB', '?capacity=1GB', '?capacity=16TB'])}"
+        draw = random.Random(f"{kind} {seed}")  # noqa: S311 - the same every time
+        path.write_bytes(mistaken(draw.choice(models).read_text("utf-8"), draw))
         try:
-            find_drive(load_plan(None, {"drive": drive}))
-            run_briefly(drive)
+            tried(path, draw)
         except AssayError:
             pass
         except BaseException as error:
-            raise AssertionError(f"seed card {seed}") from error
+            raise AssertionError(f"seed {kind} {seed}") from error
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_a_model_card_with_mistakes_makes_a_drive_or_one_line(chunk: int, tmp_path: Path) -> None:
+    def tried(path: Path, draw: random.Random) -> None:
+        drive = f"sim:{path}{draw.choice(['', '?capacity=128MB', '?capacity=1GB', '?capacity=16TB'])}"
+        find_drive(load_plan(None, {"drive": drive}))
+        run_briefly(drive)
+
+    try_each("card", CARDS, chunk, tmp_path, tried)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_a_plan_with_mistakes_makes_a_plan_or_one_line(chunk: int, tmp_path: Path) -> None:
-    path = tmp_path / "plan.toml"
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        draw = random.Random(f"plan {seed}")  # noqa: S311 - the same every time
-        path.write_bytes(mistaken(draw.choice(PLANS).read_text("utf-8"), draw))
-        try:
-            plan = load_plan(path, {})
-            if plan.drive.startswith("sim:"):
-                plan_run(plan, find_drive(plan))
-        except AssayError:
-            pass
-        except BaseException as error:
-            raise AssertionError(f"seed plan {seed}") from error
+    def tried(path: Path, _: random.Random) -> None:
+        plan = load_plan(path, {})
+        if plan.drive.startswith("sim:"):
+            plan_run(plan, find_drive(plan))
+
+    try_each("plan", PLANS, chunk, tmp_path, tried)
