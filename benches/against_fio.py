@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from assay.pattern import fill_pattern, leading_range, random_pattern
 from assay.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from direct_run import stimulus_on
 from loop_device import loop_device
 
 if TYPE_CHECKING:
@@ -95,24 +95,11 @@ def memory_file() -> Iterator[str]:
 
 def ours(comparison: Comparison, path: str, seconds: float) -> float:
     """CPU ns per I/O of our stimulus threads."""
-    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
-    try:
-        with Stimulus.real(
-            descriptor,
-            capacity_bytes=SIZE,
-            logical_block_bytes=512,
-            thread_count=1,
-            seed=1,
-            data_origin=1,
-            counters_path=None,
-            path=comparison.path,
-        ) as stimulus:
-            depth = comparison.queue_depth
-            stimulus.run([step(fill_pattern(131072, DataPattern()), depth, StopRule(amount_bytes=SIZE))])
-            reads, span = random_pattern(4096, 1.0, DataPattern()), StopRule(time_ns=int(seconds * 10**9))
-            (record,) = stimulus.run([step(reads, depth, span)])
-    finally:
-        os.close(descriptor)
+    with stimulus_on(path, SIZE, io_path=comparison.path) as stimulus:
+        depth = comparison.queue_depth
+        stimulus.run([step(fill_pattern(131072, DataPattern()), depth, StopRule(amount_bytes=SIZE))])
+        reads, span = random_pattern(4096, 1.0, DataPattern()), StopRule(time_ns=int(seconds * 10**9))
+        (record,) = stimulus.run([step(reads, depth, span)])
     return cpu_per_io(record)
 
 

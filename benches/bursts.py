@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from assay.pattern import leading_range, random_pattern
 from assay.records import IDLE, DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Capture, Stimulus
+from assay.stimulus import Capture
+from direct_run import stimulus_on
 from loop_device import loop_device
 
 SIZE = 256 << 20
@@ -57,20 +58,8 @@ def run(path: str, span_ns: int, count: int, trace: Path) -> list[StepRecord]:
         stop=StopRule(time_ns=span_ns),
     )
     idle = StepSpec(label="idle", pattern=burst.pattern, demand=IDLE, active_range=burst.active_range, stop=burst.stop)
-    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
-    try:
-        with Stimulus.real(
-            descriptor,
-            capacity_bytes=SIZE,
-            logical_block_bytes=512,
-            thread_count=1,
-            seed=1,
-            data_origin=1,
-            counters_path=None,
-        ) as stimulus:
-            return stimulus.run([burst, idle] * count, None, Capture(path=trace))
-    finally:
-        os.close(descriptor)
+    with stimulus_on(path, SIZE, flags=os.O_EXCL) as stimulus:
+        return stimulus.run([burst, idle] * count, None, Capture(path=trace))
 
 
 def edges_ns(records: list[StepRecord], span_ns: int) -> tuple[list[int], list[int]]:

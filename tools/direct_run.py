@@ -14,6 +14,8 @@ from assay.units import SECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.records import IoPath
+
 # The strongest wish that ordinary threads can state.
 FIRST = -20
 
@@ -40,19 +42,29 @@ def read_cell(size_bytes: int, demand: Demand, seconds: float, transfer_bytes: i
     )
 
 
-def run_on(path: str, size_bytes: int, steps: Sequence[StepSpec]) -> list[StepRecord]:
-    """Run steps without a gap; a record of each. Raises OSError where the path cannot be opened."""
-    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
+@contextmanager
+def stimulus_on(
+    path: str, size_bytes: int, thread_count: int = 1, io_path: IoPath = "interrupt", flags: int = 0
+) -> Iterator[Stimulus]:
+    """A stimulus of what lies at a path. flags : for opening it. Raises OSError where it cannot be opened."""
+    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | flags)
     try:
         with Stimulus.real(
             descriptor,
             capacity_bytes=size_bytes,
             logical_block_bytes=512,
-            thread_count=max(step.demand.thread_count for step in steps),
+            thread_count=thread_count,
             seed=1,
             data_origin=1,
             counters_path=None,
+            path=io_path,
         ) as stimulus:
-            return stimulus.run(steps)
+            yield stimulus
     finally:
         os.close(descriptor)
+
+
+def run_on(path: str, size_bytes: int, steps: Sequence[StepSpec]) -> list[StepRecord]:
+    """Run steps without a gap; a record of each. Raises OSError where the path cannot be opened."""
+    with stimulus_on(path, size_bytes, max(step.demand.thread_count for step in steps)) as stimulus:
+        return stimulus.run(steps)
