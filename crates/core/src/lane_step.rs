@@ -170,7 +170,7 @@ impl LaneStep {
         submitted >= self.opened
     }
 
-    fn tally(&mut self) -> &mut Tally {
+    pub(crate) fn tally(&mut self) -> &mut Tally {
         self.tally.as_mut().expect("a step keeps its tally until its last I/O is in")
     }
 }

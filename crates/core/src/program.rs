@@ -100,7 +100,8 @@ impl SharedProgram {
         step.end_at(now + if self.worker_count == 1 { JUST_BEHIND } else { END_AHEAD });
     }
 
-    /// A worker at `now` has nothing left of the steps before an opening; `last` is when its last such I/O was complete.
+    /// A worker has nothing left of the steps before an opening; `last` is when its last such I/O was complete, and `now`
+    /// tells its time.
     pub(crate) fn drained(&self, opening: usize, last: Nanos, now: impl Fn() -> Nanos) {
         let opening = &self.openings[opening];
         if self.worker_count == 1 {

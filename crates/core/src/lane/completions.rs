@@ -45,9 +45,7 @@ impl<D: Device> LaneRun<'_, D> {
     #[inline]
     fn count(&mut self, flight: &Flight, at: Nanos) {
         self.count_total(flight, at);
-        let step = &mut self.steps[flight.step];
-        let tally = step.tally.as_mut().expect("a step keeps its tally until its last I/O is in");
-        tally.count(&flight.completed(at), self.opened);
+        self.steps[flight.step].tally().count(&flight.completed(at), self.opened);
     }
 
     #[inline]
