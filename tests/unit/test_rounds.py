@@ -58,7 +58,9 @@ def test_a_tracked_latency_counts_i_os_that_complete_behind_their_cell() -> None
     settings = synthetic_settings(variable="latency")
     (cells,) = (round_.cells for round_ in synthetic_rounds(settings, (0.0,)))
     late = tuple(
-        replace(cell, write=replace(cell.write, tail_io_count=1, tail_bytes=4096, latency_ns_sum=10**9))
+        replace(
+            cell, write=replace(cell.write, tail_io_count=1, tail_bytes=4096, latency_io_count=1, latency_ns_sum=10**9)
+        )
         for cell in cells
     )
     assert silent_cell(cells, settings) == "RND 4KiB 0/100"

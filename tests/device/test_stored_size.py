@@ -27,7 +27,8 @@ def run(folder: Path, test: str, data: str) -> Path:
     arguments = ["--file-target", "--yes-destroy", str(file), "--out", str(folder / "run"), "--test", test]
     command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode in {0, 7}, done.stderr
+    # A busy host may keep the rounds from being steady, or have its results withheld.
+    assert done.returncode in {0, 5, 7}, done.stderr
     return file
 
 
