@@ -1,11 +1,16 @@
-"""Drivers of programs: until steady, and for a time or an amount."""
+"""What tests do until something holds: rounds until steady, samples for a time, an amount, or until steady.
+
+Each is a generator that yields the sequences to be run, is sent what they did, durably stored, and yields a verdict
+behind each of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import Round
+from assay.records import Purge, Round, SetCache, StepRecord, StepSequence, Trim
 from assay.window import (
     complete_samples,
     demand_window,
@@ -24,9 +29,9 @@ from assay.window import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
-    from assay.records import DemandSettings, LoopSettings, MeasurementWindow, SaturationSettings, StepRecord
+    from assay.records import DemandSettings, LoopSettings, MeasurementWindow, SaturationSettings
 
 SAMPLES_MAX = 7 * 24 * 60
 """A write saturation that only the drive can end is ended after a week of samples."""
@@ -36,94 +41,135 @@ RECENT_SAMPLES = 5
 
 _BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
 
-Ending = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled", "no-completions"]
+Until = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled", "no-completions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A round or a program of samples that ran, and the verdict up to it.
+    """A round or a sequence of samples that ran, and the verdict up to it.
 
-    index : from 1. steps : what ran. window : None before five values.
+    stage, index : of the sequence. steps : what ran. window : None before five values.
+    complete : the complete rounds so far. covered : indexes of the sequences of this stage that the window is of; empty
+    without one.
     void : why it enters no verdict, None where it may. silent : the tracking cell in which no I/O completed, None where
     each has a value. ended : why nothing follows, None where more does.
     """
 
+    stage: str
     index: int
     steps: tuple[StepRecord, ...]
     window: MeasurementWindow | None
-    ended: Ending | None
+    ended: Until | None
+    complete: tuple[Round, ...] = ()
+    covered: tuple[int, ...] = ()
     void: str | None = None
     silent: str | None = None
 
 
-def until_steady(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
-    """Run rounds until all tracking cells are steady at once, or the round limit is reached.
+Action = StepSequence | Purge | Trim | SetCache | Judged
+"""What a test asks of its run: a sequence to be run, or an act between two of them; or a verdict, to be stored."""
 
-    run_round : runs the cells of round ``index`` (from 1) and returns what they did, durably stored.
-    Yields each round with its verdict. Stops after the first steady one, after the limit, after one that is not
-    complete, or after one in which no I/O of a tracking cell completed; a void one is left out, and the window begins
-    anew behind it, as often as the settings allow.
+Records = Sequence[StepRecord]
+"""What is sent back for a sequence; nothing for all else."""
+
+Judging = Generator[Action, Records, Judged]
+
+
+def until_steady(settings: LoopSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
+    """Ask for rounds until all tracking cells are steady at once, or the round limit is reached.
+
+    round_sequence : the sequence of the cells of round ``index``, from 1.
+    Yields each round and then its verdict; returns the last. Ends after the first steady one, after the limit, after
+    one that is not complete, or after one in which no I/O of a tracking cell completed; a void one is left out, and the
+    window begins anew behind it, as often as the settings allow.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
     return _judged_rounds(
         settings,
-        run_round,
+        round_sequence,
         complete=lambda steps: is_complete(steps, settings),
         judge=lambda done: measurement_window(done, settings),
     )
 
 
-def until_demand_steady(settings: DemandSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> Iterator[Judged]:
+def until_demand_steady(settings: DemandSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
     """The same over a grid of demands, judged by the total IOPS of its tracking cell."""
     return _judged_rounds(
         settings,
-        run_round,
+        round_sequence,
         complete=lambda steps: is_complete_round(steps, settings),
         judge=lambda done: demand_window(done, settings),
     )
 
 
-def until_saturated(
-    settings: SaturationSettings, run_samples: Callable[[int, int], Sequence[StepRecord]]
-) -> Iterator[Judged]:
-    """Run samples until the stop rule ends them: time, amount written, five-point rule, or the first of them.
+def until_saturated(settings: SaturationSettings, samples: Callable[[int, int, int], StepSequence]) -> Judging:
+    """Ask for samples until the stop rule ends them: time, amount written, five-point rule, or the first of them.
 
-    run_samples : runs program ``index`` (from 1) of ``count`` samples and returns what they did, durably stored.
-    Yields each program, with a verdict where it ends at a verdict sample.
-    A program ends at a verdict sample, or before where the time or the amount may be reached at the pace of the last
-    five samples; the amount is exceeded by less than a sample, or by a few where a drive gets faster just then. A void
-    sample makes the five-point rule begin anew behind it.
+    samples : sequence ``index`` (from 1) of ``count`` samples, the first of which is number ``first`` (from 1).
+    Yields each sequence and then what is known behind it, with a verdict where it ends at a verdict sample; returns the
+    last. A sequence ends at a verdict sample, or before where the time or the amount may be reached at the pace of the
+    last five samples; the amount is exceeded by less than a sample, or by a few where a drive gets faster just then. A
+    void sample makes the five-point rule begin anew behind it.
     Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
     """
     done: list[StepRecord] = []
-    index = 0
-    ended: Ending | None = None
-    while ended is None:
-        index += 1
-        steps = tuple(run_samples(index, _next_count(settings, done)))
+    last_samples: list[int] = []
+    while True:
+        index = len(last_samples) + 1
+        sequence = samples(index, len(done) + 1, _next_count(settings, done))
+        steps = tuple((yield sequence))
         done += steps
+        last_samples.append(len(done))
         judging = is_verdict_sample(len(done), settings)
         window = saturation_window(complete_samples(done), settings) if judging else None
         silent = _silent_samples(settings, done) if judging else None
         ended = _sample_ending(settings, done, window)
         if silent and ended is None:
             ended = "no-completions"
-        yield Judged(
-            index=index, steps=steps, window=window, void=void_reason(steps, settings), silent=silent, ended=ended
+        judged = Judged(
+            stage=sequence.stage,
+            index=index,
+            steps=steps,
+            window=window,
+            covered=_covered(settings, window, last_samples),
+            void=void_reason(steps, settings),
+            silent=silent,
+            ended=ended,
         )
+        yield judged
+        if ended:
+            return judged
+
+
+def _covered(
+    settings: SaturationSettings, window: MeasurementWindow | None, last_samples: Sequence[int]
+) -> tuple[int, ...]:
+    """The sequences of samples between the first and the last verdict sample of a window.
+
+    last_samples : of each sequence so far. Worked: sequences of 31 samples and a window of the 31st to the 155th -> the
+    first five.
+    """
+    if window is None:
+        return ()
+    first, last = (verdict_sample(number, settings) for number in (window.rounds[0], window.rounds[-1]))
+    begins = [1, *(sample + 1 for sample in last_samples)]
+    ends = zip(begins, last_samples, strict=False)
+    return tuple(index for index, (begin, end) in enumerate(ends, 1) if end >= first and begin <= last)
 
 
 def _judged_rounds(
     settings: LoopSettings | DemandSettings,
-    run_round: Callable[[int], Sequence[StepRecord]],
+    round_sequence: Callable[[int], StepSequence],
     *,
     complete: Callable[[Sequence[StepRecord]], bool],
     judge: Callable[[Sequence[Round]], MeasurementWindow | None],
-) -> Iterator[Judged]:
+) -> Judging:
     done: list[Round] = []
-    void_count = 0
-    for index in range(1, settings.round_limit + 1):
-        steps = tuple(run_round(index))
+    void_count, index = 0, 0
+    while True:
+        index += 1
+        sequence = round_sequence(index)
+        steps = tuple((yield sequence))
         void = void_reason(steps, settings)
         void_count += void is not None
         silent = None if void else _silent_round(settings, steps)
@@ -131,16 +177,27 @@ def _judged_rounds(
         if whole:
             done.append(Round(index=index, cells=steps))
         window = judge(done) if whole else None
-        ended: Ending | None = "incomplete"
+        ended: Until | None = "incomplete"
         if void_count > settings.void_limit:
             ended = "stalled"
         elif silent:
             ended = "no-completions"
         elif whole or void:
             ended = _round_ending(index, settings.round_limit, window)
-        yield Judged(index=index, steps=steps, window=window, void=void, silent=silent, ended=ended)
+        judged = Judged(
+            stage=sequence.stage,
+            index=index,
+            steps=steps,
+            window=window,
+            complete=tuple(done),
+            covered=window.rounds if window else (),
+            void=void,
+            silent=silent,
+            ended=ended,
+        )
+        yield judged
         if ended:
-            return
+            return judged
 
 
 def _silent_round(settings: LoopSettings | DemandSettings, steps: Sequence[StepRecord]) -> str | None:
@@ -162,7 +219,7 @@ def _silent_samples(settings: SaturationSettings, done: Sequence[StepRecord]) ->
     return found[-1] if all(found) else None
 
 
-def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Ending | None:
+def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Until | None:
     if window and window.reached:
         return "steady"
     return "round-limit" if index == limit else None
@@ -186,7 +243,7 @@ def _sample_limit(settings: SaturationSettings) -> int:
 
 def _sample_ending(
     settings: SaturationSettings, done: Sequence[StepRecord], window: MeasurementWindow | None
-) -> Ending | None:
+) -> Until | None:
     if len(complete_samples(done)) < len(done):
         return "incomplete"
     if sum(is_void(sample, settings) for sample in done) > settings.void_limit:

@@ -24,7 +24,7 @@ ALLOWED = {
     "stimulus": BASE | {"_native"},
     "window": BASE | {"steady"},
     "rounds": BASE | {"window"},
-    "procedures": BASE | {"pattern", "window", "plan", "profile", "steady"},
+    "procedures": BASE | {"pattern", "window", "plan", "profile", "rounds", "steady"},
     "device": BASE | {"toml_file"},
     "host": BASE | {"_native", "certificate", "device", "toml_file"},
     "bench": BASE | {"_native", "device", "host", "pattern", "stimulus", "plan", "procedures"},

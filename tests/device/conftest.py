@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assay.records import IoPath
 
 COMMAND_SECONDS = 30
+PATIENT = ("--stall-limit", "3600", "--io-time-limit", "3600")
+"""For runs that are not about stalls: a busy host keeps a loop device silent for seconds."""
 
 
 class LoopDrive(Protocol):

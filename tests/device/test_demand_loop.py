@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.store.read import read_run
 from assay.window import demand_result, effective_queue_depth, latency_count, program_audits, total_oio
+from conftest import PATIENT
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -45,7 +46,7 @@ def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(loop_driv
     known = re.search(r'"id": "([^"]+)"', listed)
     assert known
     done = subprocess.run(
-        [ASSAY, "run", str(plan), "--yes-destroy", known[1], "--out", str(out)],
+        [ASSAY, "run", str(plan), "--yes-destroy", known[1], "--out", str(out), *PATIENT],
         capture_output=True,
         text=True,
         timeout=280,

@@ -15,7 +15,7 @@ from assay.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
 from assay.window import host_finding, loop_result, program_host, withheld_reason
-from conftest import LoopDrive
+from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
@@ -36,7 +36,7 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopD
     known = next(drive["id"] for drive in listed if drive["path"] == path)
     arguments = ["--test", "iops", "--scale", "0.001", "--thread-count", "1", "--queue-depth", "4"]
     child = subprocess.Popen(
-        [ASSAY, "run", path, *arguments, "--yes-destroy", known, "--out", str(out)],
+        [ASSAY, "run", path, *arguments, "--yes-destroy", known, "--out", str(out), *PATIENT],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -58,7 +58,7 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopD
     assert child.returncode in ({5} if withheld else {0, 7}), errors
     assert (f"RESULTS WITHHELD: iops: {withheld}" in shown) == bool(withheld)
     worst = max(test.programs, key=lambda program: program.host.late_ns_max if program.host else 0)
-    found = program_host(worst, test)
+    found = program_host(worst)
     assert found.level == "invalid"
     assert any("stalled for 1," in reason for reason in found.reasons), found
     assert worst.host is not None
@@ -67,7 +67,7 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopD
     assert worst.steps[0].start_ns <= start_ns
     html = (out / "report/report.html").read_text()
     assert "invalid; the host stalled for 1," in html
-    if test.verdict and worst.phase == "round" and worst.index in test.verdict.rounds:
+    if test.verdict and worst.stage == "round" and worst.index in test.verdict.rounds:
         assert loop_result(test).matrix == {}
         assert "NO HEADLINE: the host stalled" in html
 

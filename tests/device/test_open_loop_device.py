@@ -10,7 +10,7 @@ import pytest
 from assay.records import StoredRun
 from assay.store.read import read_run
 from assay.window import completed_count, loop_result, offered_rates, open_loop_times, program_audits
-from conftest import LoopDrive
+from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
@@ -38,7 +38,7 @@ def latency(loop_drive: LoopDrive, folder: Path, environment: dict[str, str], ar
     plan = folder / "plan.toml"
     plan.write_text(f'tests = ["lat"]\nscale = 0.003\ndrive = "{path}"\n[lat]\nround_limit = 5\n')
     demand = ("--arrival", arrival, "--queue-depth", "64")
-    assay(environment, "run", str(plan), *demand, "--yes-destroy", identity, "--out", str(folder / "run"))
+    assay(environment, "run", str(plan), *demand, "--yes-destroy", identity, "--out", str(folder / "run"), *PATIENT)
     return read_run(folder / "run", histograms=True)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.store.read import read_run
 from assay.window import cross_stimulus_result, idle_recovery_result, program_audits
+from conftest import PATIENT
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -41,7 +42,7 @@ def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(loop_drive: L
     listed = subprocess.run([ASSAY, "plan", *options, "--json"], capture_output=True, text=True, check=True).stdout
     known = re.search(r'"id": "([^"]+)"', listed)
     assert known
-    command = [ASSAY, "run", *options, "--yes-destroy", known[1], "--out", str(out), "--on-stall", "continue"]
+    command = [ASSAY, "run", *options, "--yes-destroy", known[1], "--out", str(out), *PATIENT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode in {0, 5, 7}, done.stderr
     recovery, crossed = read_run(out, histograms=True).tests

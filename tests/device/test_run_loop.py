@@ -17,14 +17,15 @@ from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
 from assay.window import issued_bytes, program_audits, saturation_result
-from conftest import LoopDrive, allocate
+from conftest import PATIENT, LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 1 << 30
 
 
 def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=280, check=False)
+    patient = PATIENT if arguments[0] == "run" else ()
+    return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
 
 
 def known_id(path: str) -> str:
@@ -40,7 +41,9 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_dr
     path = loop_drive(SIZE)
     merging = queue(path, "nomerges")
     out = tmp_path / "run"
-    done = assay("run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    done = assay(
+        "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
+    )
     assert done.returncode in {0, 5, 7}, done.stderr
     assert queue(path, "nomerges") == merging
     run = read_run(out)
@@ -61,7 +64,9 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_dr
 def test_write_saturation_writes_what_the_kernel_counts(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path = loop_drive(256 << 20)
     out = tmp_path / "run"
-    done = assay("run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    done = assay(
+        "run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
+    )
     assert done.returncode in {0, 5}, done.stderr
     run = read_run(out)
     (test,) = run.tests
@@ -168,7 +173,17 @@ def test_a_wrong_confirmation_writes_nothing_and_exits_3(loop_drive: LoopDrive, 
     path = loop_drive(SIZE)
     before = identify(path, file_target=False)
     done = assay(
-        "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", answer, "--out", str(tmp_path / "run")
+        "run",
+        path,
+        "--test",
+        "iops",
+        "--scale",
+        "0.001",
+        "--yes-destroy",
+        answer,
+        "--out",
+        str(tmp_path / "run"),
+        *PATIENT,
     )
     assert done.returncode == 3
     assert before.id in done.stderr
@@ -182,6 +197,16 @@ def test_a_drive_that_is_held_by_another_run_is_refused(loop_drive: LoopDrive, t
     drive = identify(path, file_target=False)
     with open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset(), needed_bytes=0):
         done = assay(
-            "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", drive.id, "--out", str(tmp_path / "run")
+            "run",
+            path,
+            "--test",
+            "iops",
+            "--scale",
+            "0.001",
+            "--yes-destroy",
+            drive.id,
+            "--out",
+            str(tmp_path / "run"),
+            *PATIENT,
         )
     assert (done.returncode, "busy" in done.stderr.lower()) == (3, True), done.stderr

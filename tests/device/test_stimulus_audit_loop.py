@@ -10,6 +10,7 @@ import pytest
 from assay.device.identity import identify
 from assay.device.queue import merging_off, stat_path
 from assay.pattern import cell_pattern, leading_range
+from assay.procedures.sampled import pattern_step
 from assay.records import (
     DataPattern,
     Demand,
@@ -19,12 +20,12 @@ from assay.records import (
     StepRecord,
     StepSpec,
     StopRule,
-    StoredProgram,
     StoredRun,
     StoredTest,
 )
 from assay.window import AuditRow, stimulus_audit
 from conftest import LoopDrive, stimulus_on
+from report_run import stored_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,8 @@ def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveI
         time_ns=1,
         amount_bytes=1,
     )
-    program = StoredProgram(phase="sample", index=1, steps=steps)
+    spec = pattern_step("step", pattern, DEMAND, SIZE, 1)
+    program = stored_steps("sample", 1, *steps, asked=spec)
     test = StoredTest(
         settings=settings,
         started_wall_ns=0,

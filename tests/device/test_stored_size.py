@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from assay.store.read import read_run
-from conftest import allocate
+from conftest import PATIENT, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 64 << 20
@@ -25,7 +25,7 @@ def run(folder: Path, test: str, data: str) -> Path:
     rounds = "\n".join(f"[{name}]\nround_limit = 5" for name in ("iops", "tp", "lat"))
     plan.write_text(f'schema = 1\nprofile = "pts-e-1.1"\nscale = 0.001\nseed = 3\n{rounds}\n')
     arguments = ["--file-target", "--yes-destroy", str(file), "--out", str(folder / "run"), "--test", test]
-    command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data]
+    command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data, *PATIENT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     # A busy host may keep the rounds from being steady, or have its results withheld.
     assert done.returncode in {0, 5, 7}, done.stderr

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from assay.store.read import read_run
 from assay.window import program_audits, study_result
-from conftest import LoopDrive
+from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
 
 
 def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=280, check=False)
+    patient = PATIENT if arguments[0] == "run" else ()
+    return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
 
 
 def known_id(path: str) -> str:
@@ -25,7 +26,9 @@ def known_id(path: str) -> str:
 def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path, out = loop_drive(SIZE), tmp_path / "run"
     names = "trim,oio,write-cache"
-    done = assay("run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    done = assay(
+        "run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
+    )
     assert done.returncode in {0, 5}, done.stderr
     run = read_run(out, histograms=True)
     assert [test.settings.test for test in run.tests] == ["study-trim", "study-oio"]
@@ -43,7 +46,9 @@ def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDr
 
 def test_a_trimmed_range_of_a_loop_device_is_given_back_by_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path, out = loop_drive(SIZE), tmp_path / "run"
-    done = assay("run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
+    done = assay(
+        "run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
+    )
     assert done.returncode in {0, 5}, done.stderr
     backing = Path(Path(f"/sys/block/{Path(path).name}/loop/backing_file").read_text().strip())
     # The last variant trims the second half and writes to the first only.

@@ -14,7 +14,7 @@ from assay.bench import Answers
 from assay.errors import DeviceFailureError
 from assay.plan import load_plan
 from assay.procedures import plan_suite
-from assay.procedures.loop import loop_range, preconditioning_program, round_program
+from assay.procedures.loop import loop_range, preconditioning, round_sequence
 from assay.profile import load_profile
 from assay.records import Cell, DriveIdentity, LoopSettings
 from assay.session import run_plan
@@ -94,7 +94,7 @@ def test_a_512_byte_cell_goes_by_the_logical_block_and_not_the_physical_one() ->
 
 def test_every_round_is_a_full_loop_in_the_order_of_the_specification() -> None:
     (found,) = settings("iops", drive())
-    labels = [step.label for step in round_program(found, loop_range(found, drive(), 1))]
+    labels = [step.label for step in round_sequence(found, loop_range(found, drive(), 1), 1).steps]
     assert labels[:3] == ["RND 1024KiB 100/0", "RND 128KiB 100/0", "RND 64KiB 100/0"]
     assert labels[7:9] == ["RND 0.5KiB 100/0", "RND 1024KiB 95/5"]
     assert labels[-1] == "RND 0.5KiB 0/100"
@@ -104,7 +104,7 @@ def test_every_round_is_a_full_loop_in_the_order_of_the_specification() -> None:
 def test_latency_accesses_are_random_and_throughput_accesses_sequential() -> None:
     for name, share in (("lat", 1.0), ("tp", 0.0)):
         for found in settings(name, drive(), "pts-e-2.0"):
-            program = round_program(found, loop_range(found, drive(), 1))
+            program = round_sequence(found, loop_range(found, drive(), 1), 1).steps
             assert {step.pattern.random_share for step in program} == {share}
 
 
@@ -117,7 +117,7 @@ def test_throughput_is_preconditioned_and_judged_for_each_size_by_itself() -> No
 
 def test_many_threads_precondition_the_drive_twice_and_not_twice_each() -> None:
     (found,) = settings("iops", drive(), iops={"thread_count": 16})
-    (step,) = preconditioning_program(found, drive())
+    (step,) = preconditioning(found, drive()).steps
     assert step.stop.amount_bytes == 2 * 32 * 10**9
     assert step.pattern.cursor == "shared"
     assert step.demand.thread_count == 16
@@ -133,7 +133,7 @@ def test_write_saturation_starts_on_a_fresh_drive_without_preconditioning(tmp_pa
     run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
     (test,) = read_run(tmp_path / "run").tests
     assert test.preconditioning == ()
-    assert test.programs[0].phase == "sample"
+    assert test.programs[0].stage == "sample"
 
 
 def test_a_purge_that_fails_ends_the_run_before_anything_is_measured(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay import window
-from assay.procedures.demand import demand_round_program
+from assay.procedures import demand
 from assay.units import KIB
 from demand_run import demand_round, demand_settings, demand_step
 
@@ -31,7 +31,7 @@ def rounds(settings: DemandSettings, tracked: Sequence[StepRecord]) -> list[Roun
 
 def test_threads_are_threads_and_depth_is_depth() -> None:
     settings = small()
-    cells = demand_round_program(settings)[settings.pre_write_samples :]
+    cells = demand.demand_round(settings, 1).steps[settings.pre_write_samples :]
     named = {step.label.rpartition(" ")[2]: (step.demand.thread_count, step.demand.queue_depth) for step in cells}
     assert named == {"TC32-QD2": (32, 2), "TC32-QD1": (32, 1), "TC1-QD2": (1, 2), "TC1-QD1": (1, 1)}
 
@@ -88,5 +88,5 @@ def test_the_composite_workload_reads_40_percent_and_keeps_its_sizes_and_groups(
     assert mean == pytest.approx(7818.24)
     assert settings.pattern.lba_groups == ((0.50, 0.05), (0.30, 0.15), (0.20, 0.80))
     assert settings.pattern.alignment_bytes == 4 * KIB
-    program = demand_round_program(settings)
+    program = demand.demand_round(settings, 1).steps
     assert [step.pattern.read_share for step in program] == [0.0] * 5 + [0.4] * 49

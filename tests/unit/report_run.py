@@ -6,13 +6,16 @@ the tracking variable is the constructed check vector whose determination data w
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.pattern import cell_pattern, leading_range
+from assay.procedures.loop import loop_range, preconditioning, round_sequence
 from assay.profile import load_profile
 from assay.records import (
     Cell,
     DataPattern,
+    Demand,
     DirectionRecord,
     DriveIdentity,
     LoopSettings,
@@ -20,16 +23,23 @@ from assay.records import (
     PurgeRecord,
     Round,
     StepRecord,
+    StepSequence,
+    StepSpec,
+    StopRule,
     StoredProgram,
     StoredRun,
     StoredTest,
 )
+from assay.rounds import Judged, until_saturated, until_steady
 from assay.steady import WINDOW_ROUNDS
 from assay.units import KIB, SECOND_NS
 from assay.window import measurement_window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from assay.records import SaturationSettings
+    from assay.rounds import Judging
 
 SPAN_NS = 100 * SECOND_NS
 GOLDEN = (3445.45, 3011.86, 3147.05, 2903.05, 3227.82)
@@ -149,38 +159,101 @@ def synthetic_test(
     settings = synthetic_settings(profile, **changes)
     rounds = synthetic_rounds(settings, tracked, errors=errors)
     may_judge = not errors and all(tracked)
+    judged = measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and may_judge else None
     return StoredTest(
         settings=settings,
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + 20_000 * SECOND_NS if ended else None,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
-        programs=(synthetic_fill(), *round_programs(rounds)),
+        programs=(synthetic_fill(settings), *round_programs(rounds, settings)),
         # A round with an error, or without a completion in its tracking cell, never enters a verdict.
-        verdict=measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and may_judge else None,
+        verdict=judged,
+        window_stage="round" if judged else "",
+        window_indexes=judged.rounds if judged else (),
         ended=ended,
     )
 
 
-def synthetic_fill() -> StoredProgram:
+def asked_sequence(stage: str, index: int, count: int = 1, asked: StepSpec | None = None) -> StepSequence:
+    """Make a sequence of equal steps: RND 4 KiB writes for 100 s."""
+    spec = asked or StepSpec(
+        label="RND 4KiB 0/100",
+        pattern=cell_pattern("random", 4 * KIB, 0.0, DataPattern()),
+        demand=Demand(thread_count=1, queue_depth=8),
+        active_range=leading_range(16 * KIB**3),
+        stop=StopRule(time_ns=SPAN_NS),
+    )
+    return StepSequence(
+        name=f"{stage} {index}",
+        stage=stage,
+        index=index,
+        steps=(spec,) * count,
+        role="measure",
+        on_void="leave-out",
+    )
+
+
+def followed(judging: Judging, run: Callable[[StepSequence], Sequence[StepRecord]]) -> list[Judged]:
+    """Give what a generator of rounds or samples asks for; its verdicts."""
+    found: list[Judged] = []
+    records: Sequence[StepRecord] | None = None
+    while True:
+        try:
+            action = next(judging) if records is None else judging.send(records)
+        except StopIteration:
+            return found
+        records = run(action) if isinstance(action, StepSequence) else None
+        if isinstance(action, Judged):
+            found.append(action)
+
+
+def judged_rounds(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> list[Judged]:
+    """Run rounds until steady; ``run_round`` gives the cells of one, from 1."""
+    judging = until_steady(settings, lambda index: asked_sequence("round", index, len(settings.cells)))
+    return followed(judging, lambda one: run_round(one.index))
+
+
+def judged_samples(settings: SaturationSettings, run_samples: Callable[[int], Sequence[StepRecord]]) -> list[Judged]:
+    """Run samples until they end; ``run_samples`` gives so many of them."""
+    judging = until_saturated(settings, lambda index, _, count: asked_sequence("sample", index, count))
+    return followed(judging, lambda one: run_samples(len(one.steps)))
+
+
+def stored_sequence(sequence: StepSequence, steps: Sequence[StepRecord], **facts: Any) -> StoredProgram:
+    """Make what is stored of a sequence that did this."""
+    shared = {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name != "steps"}
+    return StoredProgram(**(shared | {"steps": tuple(steps), "asked": sequence.steps} | facts))
+
+
+def stored_steps(
+    stage: str, index: int, *steps: StepRecord, asked: StepSpec | None = None, **facts: Any
+) -> StoredProgram:
+    """Make what is stored of steps of which all were asked the same: RND 4 KiB writes for 100 s."""
+    return stored_sequence(asked_sequence(stage, index, len(steps), asked), steps, **facts)
+
+
+def asked_otherwise(test: StoredTest, change: Callable[[StepSpec], StepSpec]) -> StoredTest:
+    """The same test, whose every step was asked something else."""
+    programs = tuple(replace(one, asked=tuple(map(change, one.asked))) for one in test.programs)
+    return replace(test, programs=programs)
+
+
+def synthetic_fill(settings: LoopSettings | None = None) -> StoredProgram:
     """Make the program of a preconditioning that writes 512 GB, twice the drive."""
     step = synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 512 * 10**9 / (128 * KIB) / 100)
-    return StoredProgram(phase="precondition", index=0, steps=(step,))
+    return stored_sequence(preconditioning(settings or synthetic_settings(), synthetic_drive()), [step])
 
 
-def round_programs(rounds: Sequence[Round]) -> tuple[StoredProgram, ...]:
+def round_programs(rounds: Sequence[Round], settings: LoopSettings | None = None) -> tuple[StoredProgram, ...]:
     """Make the programs that ran these rounds."""
-    return tuple(StoredProgram(phase="round", index=one.index, steps=one.cells) for one in rounds)
+    chosen = settings or synthetic_settings()
+    active_range = loop_range(chosen, synthetic_drive(), 1)
+    return tuple(stored_sequence(round_sequence(chosen, active_range, one.index), one.cells) for one in rounds)
 
 
-def synthetic_run(
-    test: StoredTest | None = None,
-    *,
-    deviations: tuple[str, ...] = (),
-    description: dict[str, str] | None = None,
-    **identity: Any,
-) -> StoredRun:
-    """Make a stored run of one test on a drive that never existed; ``identity`` replaces facts of it."""
-    drive = DriveIdentity(
+def synthetic_drive() -> DriveIdentity:
+    """Make the identity of a drive that never existed."""
+    return DriveIdentity(
         id="sim:synthetic",
         path="sim:synthetic",
         kind="simulated",
@@ -193,6 +266,16 @@ def synthetic_run(
         media="simulated MLC NAND",
         write_cache="enabled",
     )
+
+
+def synthetic_run(
+    test: StoredTest | None = None,
+    *,
+    deviations: tuple[str, ...] = (),
+    description: dict[str, str] | None = None,
+    **identity: Any,
+) -> StoredRun:
+    """Make a stored run of one test on a drive that never existed; ``identity`` replaces facts of it."""
     platform = Platform(
         system="Synthetic test bench",
         motherboard=None,
@@ -208,7 +291,7 @@ def synthetic_run(
     return StoredRun(
         run_id="20260609-synthetic",
         profile=load_profile(stored.settings.profile).model_dump(mode="json", by_alias=True, exclude_none=True),
-        identity=replace(drive, **identity),
+        identity=replace(synthetic_drive(), **identity),
         platform=platform,
         description={"objective": "Lay out synthetic rounds", "sponsor": "Nobody"} | (description or {}),
         plan={"suite": "basic"},

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pattern import workload
-from assay.records import DataPattern, Demand, PurgeRecord, SaturationSettings, StepRecord, StoredProgram, StoredTest
+from assay.procedures.sampled import pattern_step
+from assay.records import DataPattern, Demand, PurgeRecord, SaturationSettings, StepRecord, StoredTest
 from assay.units import GB, MINUTE_NS, SECOND_NS
 from assay.window import saturation_window
-from report_run import START_NS, TRACKED, balanced, synthetic_direction, synthetic_step
+from report_run import START_NS, TRACKED, balanced, stored_steps, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,16 +52,22 @@ def saturation_test(rates: Sequence[float], *, ended: str | None = "time", **cha
     """Make a stored test of one sample per rate, with the verdict over the last five verdict samples."""
     settings = saturation_settings(**changes)
     steps = tuple(saturation_step(rate) for rate in rates)
+    asked = pattern_step(
+        settings.label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.sample_ns
+    )
     programs = tuple(
-        StoredProgram(phase="sample", index=place // 31 + 1, steps=steps[place : place + 31])
+        stored_steps("sample", place // 31 + 1, *steps[place : place + 31], asked=asked)
         for place in range(0, len(steps), 31)
     )
+    window = saturation_window(steps, settings)
     return StoredTest(
         settings=settings,
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + len(steps) * MINUTE_NS if ended else None,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
         programs=programs,
-        verdict=saturation_window(steps, settings),
+        verdict=window,
+        window_stage="sample" if window else "",
+        window_indexes=window.rounds if window else (),
         ended=ended,
     )

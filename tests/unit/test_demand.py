@@ -12,7 +12,8 @@ import pytest
 from assay.errors import PlanError, ValueRangeError
 from assay.plan import load_plan
 from assay.procedures import plan_suite
-from assay.procedures.demand import chosen_points, demand_round_program, grid_demands, point_program
+from assay.procedures.demand import demand_round as round_asked
+from assay.procedures.demand import grid_demands, operating_point
 from assay.profile import load_profile
 from assay.records import Demand, DirectionRecord
 from assay.window import (
@@ -25,6 +26,7 @@ from assay.window import (
     exact_times,
     grid_cells,
     latency_buckets,
+    operating_points,
     total_oio,
 )
 from demand_run import demand_drive, demand_round, demand_settings, demand_step, planned_demand
@@ -104,7 +106,7 @@ def test_the_limit_of_the_max_point_can_be_set_and_is_then_a_deviation() -> None
 def test_a_plan_at_full_length_has_the_steps_of_the_specification() -> None:
     (test,) = planned_demand().tests
     settings = demand_settings()
-    program = demand_round_program(settings)
+    program = round_asked(settings, 1).steps
     assert (settings.test, settings.label) == ("dirth-oltp", "RND 8KiB 65/35")
     assert planned_demand().deviations == ()
     assert [step.stop.time_ns for step in program] == [60 * 10**9] * 54
@@ -193,14 +195,16 @@ def test_a_grid_of_ones_own_is_tracked_at_its_first_cell_and_said() -> None:
 def test_points_run_at_the_demand_of_their_cell() -> None:
     settings = demand_settings(dirth={"thread_counts": [8, 1], "queue_depths": [4, 1]})
     cells = [demand_step(rate, art, art) for rate, art in ((900, 9), (800, 4), (400, 2), (100, 1))]
-    rounds = [demand_round(1, settings, cells).cells] * 5
-    points = chosen_points(settings, rounds)
+    rounds = [demand_round(index, settings, cells) for index in range(1, 6)]
+    points = operating_points(rounds, settings)
     assert [(one.name, one.demand.thread_count, one.demand.queue_depth) for one in points] == [
         ("Max", 8, 1),
         ("Mid", 1, 4),
         ("Min", 1, 1),
     ]
-    before, step = point_program(settings, points[0])
+    pre_writes, point = operating_point(settings, points[0], 1)
+    assert (pre_writes.role, point.role, point.keeps_ios) == ("prepare", "measure", True)
+    before, step = point.steps
     assert (before.demand, before.pattern.read_share) == (settings.demand, 0.0)
     assert (step.demand, step.label) == (points[0].demand, "MaxIOPS RND 8KiB 65/35 TC8-QD1")
     assert isinstance(points[0], OperatingPoint)

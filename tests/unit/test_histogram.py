@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from assay.records import HistogramTable, StoredProgram
+from assay.records import HistogramTable
 from assay.window import ResponseTimes, merged, percentiles, step_times
-from report_run import TRACKED, synthetic_step
+from report_run import TRACKED, stored_steps, synthetic_step
 
 
 def bucket(value: int) -> int:
@@ -51,7 +51,7 @@ def test_no_percentile_exceeds_the_exact_maximum() -> None:
     )
     step = synthetic_step(TRACKED, 1.0)
     step = replace(step, write=replace(step.write, latency_ns_max=40_970_000))
-    (times,) = step_times(StoredProgram(phase="round", index=1, steps=(step,), histograms=table))
+    (times,) = step_times(stored_steps("round", 1, step, histograms=table))
     assert times.percentile(0.5) == 40.97 < times.middles_ms[0]
 
 
@@ -71,6 +71,6 @@ def test_the_steps_of_a_program_are_told_apart_and_directions_added() -> None:
         count=np.array([3, 1, 2], np.uint64),
     )
     steps = (synthetic_step(TRACKED, 1.0),) * 3
-    found = step_times(StoredProgram(phase="round", index=1, steps=steps, histograms=table))
+    found = step_times(stored_steps("round", 1, *steps, histograms=table))
     assert [one.counts.tolist() for one in found] == [[1], [], [5]]
-    assert step_times(StoredProgram(phase="round", index=1, steps=steps)) == []
+    assert step_times(stored_steps("round", 1, *steps)) == []

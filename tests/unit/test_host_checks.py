@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from assay.report.page import Table
 from assay.store.read import read_run
 from assay.store.write import RunWriter, run_document
 from assay.window import certified_point, fill_point, host_checks, iops
-from report_run import START_NS, synthetic_run
+from report_run import START_NS, asked_otherwise, synthetic_run
 
 POINTS = tuple(
     HostPoint(thread_count=1, queue_depth=depth, iops=rate, cpu_ns=cost)
@@ -71,7 +72,7 @@ def filling(*fills: FillPoint, data: str = "random", cpu_count: int | None = Non
     """The synthetic run with a certificate of how fast data are made."""
     stored = run(replace(valid(*POINTS), fills=fills))
     tests = tuple(
-        replace(test, settings=replace(test.settings, data=DataPattern(kind=data)))  # type: ignore[arg-type]
+        asked_otherwise(test, lambda spec: replace(spec, pattern=replace(spec.pattern, data=DataPattern(kind=data))))  # type: ignore[arg-type]
         for test in stored.tests
     )
     platform = replace(stored.platform, extra={"logical_cpu_count": cpu_count})
@@ -101,7 +102,7 @@ def test_no_more_cores_make_data_than_there_are_threads_and_cpus() -> None:
     for threads, cpu_count, cores in ((1, 8, 1), (8, 2, 2), (4, 8, 4), (4, None, 4)):
         stored = filling(point, cpu_count=cpu_count)
         demand = Demand(thread_count=threads, queue_depth=1)
-        tests = tuple(replace(test, settings=replace(test.settings, demand=demand)) for test in stored.tests)
+        tests = tuple(asked_otherwise(test, partial(replace, demand=demand)) for test in stored.tests)
         check = host_checks(replace(stored, tests=tests))[2]
         assert (check.cores, check.ratio * check.measured) == (cores, pytest.approx(cores * 1e9))
 

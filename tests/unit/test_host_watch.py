@@ -79,7 +79,7 @@ def stalled_in(index: int) -> StoredTest:
     test = synthetic_test()
     stalled = host(late_ns_max=1500 * MS, stalled_ns=1500 * MS)
     programs = tuple(
-        replace(program, host=stalled if program.phase == "round" and program.index == index else host())
+        replace(program, host=stalled if program.stage == "round" and program.index == index else host())
         for program in test.programs
     )
     return replace(test, programs=programs, ended="steady")
@@ -111,7 +111,8 @@ def test_a_stall_before_the_window_is_only_told() -> None:
         intercept=1.0,
         steady=True,
     )
-    test = replace(test, verdict=MeasurementWindow(rounds=rounds, verdicts={"x": verdict}, reached=True))
+    window_of = MeasurementWindow(rounds=rounds, verdicts={"x": verdict}, reached=True)
+    test = replace(test, verdict=window_of, window_indexes=rounds)
     assert withheld_reason(test) is None
     levels = [audit.host.level for audit in window.program_audits(test) if audit.name == "round 1"]
     assert levels == ["invalid"]

@@ -10,9 +10,8 @@ from assay.device import kernel_log
 from assay.device.kernel_log import KernelLog, log_names, parse_record
 from assay.device.watch import EVENTS_MAX, DriveWatch, gravest, read_state
 from assay.records import DriveEvent, DriveIdentity
-from assay.rounds import until_steady
 from assay.window import disturbs, void_reason
-from report_run import GOLDEN, synthetic_rounds, synthetic_settings
+from report_run import GOLDEN, judged_rounds, synthetic_rounds, synthetic_settings
 from test_device_identity import make_disk
 
 if TYPE_CHECKING:
@@ -244,7 +243,7 @@ def test_a_reset_voids_its_round_whatever_the_stall_limit_and_the_window_begins_
     for index, event in ((2, reset), (3, harmless)):
         first, *rest = rounds[index - 1].cells
         rounds[index - 1] = replace(rounds[index - 1], cells=(replace(first, drive_events=(event,)), *rest))
-    judged = list(until_steady(settings, lambda index: rounds[index - 1].cells))
+    judged = judged_rounds(settings, lambda index: rounds[index - 1].cells)
     assert [one.index for one in judged if one.void] == [2]
     assert "2/0/0 default/read/poll queues" in (judged[1].void or "")
     assert judged[-1].ended == "steady"

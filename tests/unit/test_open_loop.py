@@ -10,13 +10,13 @@ from assay.plan import load_plan, parse_arrival
 from assay.procedures import plan_suite
 from assay.procedures.planned import PlannedTest
 from assay.profile import load_profile
-from assay.records import Demand, DriveIdentity, StepRecord, StoredTest
+from assay.records import Demand, DriveIdentity, StepRecord, StopRule, StoredTest
 from assay.report import disclosure
 from assay.report.loop import LoopSheets
 from assay.report.page import Table
 from assay.units import SECOND_NS
 from assay.window import arrival_label, loop_result, offered_rates
-from report_run import TRACKED, balanced, synthetic_run, synthetic_test
+from report_run import TRACKED, asked_otherwise, balanced, synthetic_run, synthetic_test
 
 RATE = 4000
 OPEN = Demand(thread_count=1, queue_depth=256, arrivals_per_s=float(RATE))
@@ -74,6 +74,7 @@ def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
         for program in test.programs
     )
     scarce = replace(test, programs=programs, settings=replace(test.loop, step_ns=SECOND_NS // 200))
+    scarce = asked_otherwise(scarce, lambda spec: replace(spec, stop=StopRule(time_ns=SECOND_NS // 200)))
     rate = offered_rates(scarce, loop_result(scarce))[TRACKED]
     assert (rate.share, rate.grade) == (0.95, None)
 

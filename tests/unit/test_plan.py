@@ -7,7 +7,7 @@ from assay import profile as profile_module
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan import Plan, load_plan
 from assay.procedures import plan_suite
-from assay.procedures.loop import loop_range, preconditioning_program, round_program
+from assay.procedures.loop import loop_range, preconditioning, round_sequence
 from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.profile import load_profile, profile_names
 from assay.records import DataPattern, Demand, DriveIdentity, SaturationSettings
@@ -113,14 +113,14 @@ def test_the_client_test_is_that_of_edition_1_0() -> None:
     assert (settings.range_amount_bytes, settings.segment_count) == (16 * GIB, 2048)
     assert settings.demand == Demand(thread_count=1, queue_depth=8)
     active_range = loop_range(settings, drive, seed=1)
-    program = round_program(settings, active_range)
+    program = round_sequence(settings, active_range, 1).steps
     assert [step.label for step in program][:9] == [
         *(f"RND {size}KiB 100/0" for size in ("1024", "128", "64", "32", "16", "8", "4", "0.5")),
         "RND 1024KiB 95/5",
     ]
     assert program[-1].label == "RND 0.5KiB 0/100"
     assert {step.stop.time_ns for step in program} == {MINUTE_NS}
-    (fill,) = preconditioning_program(settings, drive)
+    (fill,) = preconditioning(settings, drive).steps
     assert fill.pattern.writes_tail
     assert fill.stop.amount_bytes == 64 * 10**9
 
@@ -131,7 +131,7 @@ def test_edition_2_0_client_uses_three_quarters_of_the_drive() -> None:
     assert settings.range_amount_bytes == 75 * 10**9
     assert settings.segment_count is None
     assert len(settings.tracking) == 3
-    (fill,) = preconditioning_program(settings, drive)
+    (fill,) = preconditioning(settings, drive).steps
     assert fill.active_range.segment_bytes == 75 * 10**9
 
 
@@ -165,7 +165,9 @@ def test_throughput_is_one_run_per_size_with_its_own_preconditioning() -> None:
     assert [test.settings.test for test in tests] == ["tp-128", "tp-1024"]
     assert [test.settings.preconditioning_transfer_bytes for test in tests] == [131072, 1048576]
     assert [len(test.settings.cells) for test in tests] == [2, 2]
-    (steps, _) = (round_program(test.settings, loop_range(test.settings, identity(10**11), 1)) for test in tests)
+    (steps, _) = (
+        round_sequence(test.settings, loop_range(test.settings, identity(10**11), 1), 1).steps for test in tests
+    )
     assert [step.label for step in steps] == ["SEQ 128KiB 100/0", "SEQ 128KiB 0/100"]
     assert {step.pattern.random_share for step in steps} == {0.0}
 
@@ -174,7 +176,7 @@ def test_latency_runs_at_one_outstanding_io_after_preconditioning_at_the_testers
     settings = planned("lat", "pts-c-1.0", identity()).settings
     assert settings.demand == Demand(thread_count=1, queue_depth=1)
     assert settings.preconditioning_demand == Demand(thread_count=1, queue_depth=8)
-    program = round_program(settings, loop_range(settings, identity(), 1))
+    program = round_sequence(settings, loop_range(settings, identity(), 1), 1).steps
     assert [step.label for step in program][:4] == [
         "RND 8KiB 100/0",
         "RND 4KiB 100/0",

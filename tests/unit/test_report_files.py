@@ -73,7 +73,7 @@ def test_a_cell_without_a_completion_has_no_value(tmp_path: Path) -> None:
     test = synthetic_test()
     empty = synthetic_step(Cell(read_pct=100, transfer_bytes=1 << 20), 0.0)
     programs = tuple(
-        replace(one, steps=(empty, *one.steps[1:])) if one.phase == "round" else one for one in test.programs
+        replace(one, steps=(empty, *one.steps[1:])) if one.stage == "round" else one for one in test.programs
     )
     files = rendered(synthetic_run(replace(test, programs=programs)), tmp_path)
     values = {(row["block_kib"], row["read_pct"]): row["iops"] for row in rows_of(files["iops_matrix.csv"])}

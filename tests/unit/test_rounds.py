@@ -1,20 +1,28 @@
 """The driver that runs rounds until steady."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from assay.records import LoopSettings, SaturationStop, StepRecord
-from assay.rounds import Judged, until_demand_steady, until_saturated, until_steady
+from assay.rounds import Judged, until_demand_steady
 from assay.window import silent_cell
 from demand_run import demand_round, demand_settings, demand_step
-from report_run import FALLING, GOLDEN, synthetic_rounds, synthetic_settings
+from report_run import (
+    FALLING,
+    GOLDEN,
+    asked_sequence,
+    followed,
+    judged_rounds,
+    judged_samples,
+    synthetic_rounds,
+    synthetic_settings,
+)
 from saturation_run import saturation_settings, saturation_step
 
 
 def drive(settings: LoopSettings, tracked: tuple[float, ...]) -> list[Judged]:
     rounds = synthetic_rounds(settings, tracked)
-    return list(until_steady(settings, lambda index: list(rounds[index - 1].cells)))
+    return judged_rounds(settings, lambda index: rounds[index - 1].cells)
 
 
 def test_five_steady_rounds_are_enough() -> None:
@@ -35,7 +43,7 @@ def test_a_falling_drive_runs_to_the_round_limit() -> None:
 def test_a_round_with_an_error_ends_the_test_without_a_verdict() -> None:
     settings = synthetic_settings()
     failing = synthetic_rounds(settings, GOLDEN, errors=1)
-    judged = list(until_steady(settings, lambda index: list(failing[index - 1].cells)))
+    judged = judged_rounds(settings, lambda index: failing[index - 1].cells)
     assert [(item.ended, item.window) for item in judged] == [("incomplete", None)]
 
 
@@ -43,7 +51,7 @@ def test_a_round_that_was_cut_short_ends_the_test() -> None:
     settings = synthetic_settings()
     cells: list[StepRecord] = list(synthetic_rounds(settings, GOLDEN)[0].cells[:3])
     cells[-1] = replace(cells[-1], ended="interrupted")
-    assert [item.ended for item in until_steady(settings, lambda _: cells)] == ["incomplete"]
+    assert [item.ended for item in judged_rounds(settings, lambda _: cells)] == ["incomplete"]
 
 
 def test_a_round_without_a_completion_in_a_tracking_cell_is_the_last_and_no_value() -> None:
@@ -71,7 +79,8 @@ def test_a_tracked_latency_counts_i_os_that_complete_behind_their_cell() -> None
 def test_a_grid_of_demands_ends_where_its_tracking_cell_completes_nothing() -> None:
     settings = demand_settings("dirth", dirth={"thread_counts": [2, 1], "queue_depths": [2, 1]})
     cells = [demand_step(0.0), *[demand_step(100.0)] * 3]
-    (judged,) = until_demand_steady(settings, lambda index: demand_round(index, settings, cells).cells)
+    judging = until_demand_steady(settings, lambda index: asked_sequence("round", index))
+    (judged,) = followed(judging, lambda one: demand_round(one.index, settings, cells).cells)
     assert (judged.ended, judged.silent) == ("no-completions", "RND 8KiB 65/35 TC2-QD2")
 
 
@@ -83,15 +92,12 @@ def test_empty_samples_up_to_one_of_the_five_point_rule_end_what_the_rule_can_en
 ) -> None:
     settings = saturation_settings(stop=stop, samples_per_verdict=2, time_ns=4 * 60 * 10**9)
 
-    def samples(_: int, count: int) -> Sequence[StepRecord]:
-        return [saturation_step(0.0)] * count
-
-    *_, last = until_saturated(settings, samples)
+    *_, last = judged_samples(settings, lambda count: [saturation_step(0.0)] * count)
     assert last.ended == ended
 
 
 def test_a_single_empty_sample_ends_nothing_for_a_deep_queue_fills_before_it_drains() -> None:
     settings = saturation_settings(stop="first", samples_per_verdict=2, first_verdict_sample=1, time_ns=5 * 60 * 10**9)
     rates = iter([0.0, 1000.0, 0.0, 1000.0, 1000.0])
-    *_, last = until_saturated(settings, lambda _, count: [saturation_step(next(rates)) for _ in range(count)])
+    *_, last = judged_samples(settings, lambda count: [saturation_step(next(rates)) for _ in range(count)])
     assert last.ended == "time"

@@ -55,7 +55,7 @@ def quiet(_: StoredProgram) -> tuple[DriveState, DriveState]:
 def changed_in(phase: str, index: int, **changes: object) -> Callable[[StoredProgram], tuple[DriveState, DriveState]]:
     """The state changes in one program and is the former again before the next."""
     other = replace(STATE, **changes)  # type: ignore[arg-type]
-    return lambda program: (STATE, other if (program.phase, program.index) == (phase, index) else STATE)
+    return lambda program: (STATE, other if (program.stage, program.index) == (phase, index) else STATE)
 
 
 def level(test: StoredTest, number: str) -> tuple[str, str]:

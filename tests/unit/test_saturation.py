@@ -11,13 +11,11 @@ from assay.errors import VerificationError
 from assay.report import build_report
 from assay.report.page import Box, Figure
 from assay.report.saturation_figures import FILLS, response_figure
-from assay.rounds import until_saturated
 from assay.units import GB, MINUTE_NS
-from report_run import synthetic_run
+from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test
 
 if TYPE_CHECKING:
-    from assay.records import StepRecord
     from assay.report.page import Page
     from assay.rounds import Judged
 
@@ -35,11 +33,7 @@ def driven(rates: list[float], **changes: object) -> list[Judged]:
     settings = saturation_settings(**changes)
     steps = iter(saturation_step(rate) for rate in rates)
 
-    def run_samples(index: int, count: int) -> list[StepRecord]:
-        del index
-        return [next(steps) for _ in range(count)]
-
-    return list(until_saturated(settings, run_samples))
+    return judged_samples(settings, lambda count: [next(steps) for _ in range(count)])
 
 
 def count(judged: list[Judged]) -> int:
@@ -97,7 +91,7 @@ def test_a_sample_with_an_error_ends_the_test() -> None:
     settings = saturation_settings()
     bad = saturation_step(1000.0)
     bad = replace(bad, write=replace(bad.write, errors={5: 1}))
-    judged = list(until_saturated(settings, lambda _index, count: [bad] * count))
+    judged = judged_samples(settings, lambda count: [bad] * count)
     assert (len(judged), judged[0].ended) == (1, "incomplete")
 
 

@@ -10,11 +10,20 @@ from assay.plan import load_plan
 from assay.procedures.planned import VOID_LIMIT
 from assay.records import LoopSettings, Round, StepRecord, StoredTest
 from assay.report import render
-from assay.rounds import Judged, until_saturated, until_steady
+from assay.rounds import Judged
 from assay.session import plan_run
 from assay.units import SECOND_NS
 from assay.window import loop_result, measurement_window, saturation_window, stalls, void_reason
-from report_run import GOLDEN, round_programs, synthetic_rounds, synthetic_run, synthetic_settings, synthetic_test
+from report_run import (
+    GOLDEN,
+    judged_rounds,
+    judged_samples,
+    round_programs,
+    synthetic_rounds,
+    synthetic_run,
+    synthetic_settings,
+    synthetic_test,
+)
 from saturation_run import saturation_settings, saturation_step
 
 POLICY = {"stall_limit_ns": 2 * SECOND_NS, "void_limit": VOID_LIMIT}
@@ -35,7 +44,7 @@ def rounds_with_stalls(settings: LoopSettings, *numbers: int) -> list[Round]:
 
 def drive(settings: LoopSettings, *numbers: int) -> list[Judged]:
     rounds = rounds_with_stalls(settings, *numbers)
-    return list(until_steady(settings, lambda index: rounds[index - 1].cells))
+    return judged_rounds(settings, lambda index: rounds[index - 1].cells)
 
 
 def test_the_reason_names_the_longest_silence_and_its_cell() -> None:
@@ -108,12 +117,12 @@ def test_saturation_goes_on_behind_a_void_sample(void: tuple[int, ...], count: i
     settings = saturation_settings(samples_per_verdict=2, stop="steady", **POLICY)
     everything, done = samples(100, *void), []
 
-    def run(_: int, number: int) -> list[StepRecord]:
+    def run(number: int) -> list[StepRecord]:
         steps = everything[len(done) : len(done) + number]
         done.extend(steps)
         return steps
 
-    assert [one.ended for one in until_saturated(settings, run)][-1] == ended
+    assert [one.ended for one in judged_samples(settings, run)][-1] == ended
     assert len(done) == count
 
 
@@ -121,9 +130,9 @@ def stored(*void: int, until: int) -> StoredTest:
     plain = synthetic_test(tracked=GOLDEN, **POLICY)
     rounds = rounds_with_stalls(plain.loop, *void)[:until]
     kept = [one for one in rounds if one.index not in void]
-    return replace(
-        plain, programs=(plain.programs[0], *round_programs(rounds)), verdict=measurement_window(kept, plain.loop)
-    )
+    window = measurement_window(kept, plain.loop)
+    programs = (plain.programs[0], *round_programs(rounds))
+    return replace(plain, programs=programs, verdict=window, window_indexes=window.rounds if window else ())
 
 
 def test_a_report_shows_void_rounds_and_takes_its_numbers_from_the_rounds_behind(tmp_path: Path) -> None:
@@ -131,7 +140,7 @@ def test_a_report_shows_void_rounds_and_takes_its_numbers_from_the_rounds_behind
     result = loop_result(test)
     assert (result.rounds, result.window and result.window.rounds) == ((1, 3, 4, 5, 6, 7), (3, 4, 5, 6, 7))
     assert result.matrix
-    assert [(stall.phase, stall.index, stall.void) for stall in stalls(test)] == [("round", 2, True)]
+    assert [(stall.name, stall.void) for stall in stalls(test)] == [("round 2", True)]
     files = {path.name: path for path in render(synthetic_run(test), tmp_path, formats=("html", "json"))}
     page = files["report.html"].read_text("utf-8")
     assert "ROUND 2 VOID: the drive stalled for 5.0 s" in page

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from assay.errors import StoreError
+from assay.procedures.sampled import pattern_step
 from assay.records import (
     AccessPattern,
     DataPattern,
@@ -22,7 +23,6 @@ from assay.records import (
     SaturationSettings,
     SeriesTable,
     StepRecord,
-    StoredProgram,
     StoredTest,
     TraceSummary,
 )
@@ -35,7 +35,7 @@ from assay.window import AuditRow, stimulus_audit, withheld_reason
 from assay.window.stimulus_asked import asked_steps
 from assay.window.stimulus_checks import draw_sigmas
 from assay.window.stimulus_time import larger_lead_ins, short_windows
-from report_run import balanced, synthetic_direction, synthetic_run, synthetic_test
+from report_run import balanced, stored_steps, synthetic_direction, synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,13 +133,16 @@ def stored(
         time_ns=20 * SECOND_NS,
         amount_bytes=1,
     )
-    one = StoredProgram(
-        phase="sample",
-        index=1,
-        steps=(step(0, **(first or {})), step(1, **({"lead_in_ns": MILLISECOND_NS} | (second or {})))),
+    asked = pattern_step("step", settings.pattern, DEMAND, RANGE, 10 * SECOND_NS)
+    one = stored_steps(
+        "sample",
+        1,
+        step(0, **(first or {})),
+        step(1, **({"lead_in_ns": MILLISECOND_NS} | (second or {}))),
+        asked=asked,
         **({"histograms": histograms(), "trace": trace(), "series": series()} | program),
     )
-    two = StoredProgram(phase="sample", index=2, steps=(step(2), step(3)))
+    two = stored_steps("sample", 2, step(2), step(3), asked=asked)
     base = synthetic_test()
     return replace(base, settings=settings, programs=(one, two), verdict=None)
 
@@ -310,15 +313,15 @@ def test_a_long_lead_in_is_a_mark_and_says_where_its_largest_response_time_is_la
     row = audited("lead-in", test)
     assert (row.outcome, row.bound) == ("pass", 500 * MILLISECOND_NS)
     said = "I/Os issued in the lead-in took longer than those of the window: at most 7.000 ms before sample 1"
-    assert said in (larger_lead_ins(tuple(asked_steps(test, CAPACITY))) or "")
+    assert said in (larger_lead_ins(tuple(asked_steps(test))) or "")
     assert any(said in "".join(note) for note in audit_table(synthetic_run(test), test).notes)
-    assert larger_lead_ins(tuple(asked_steps(stored(), CAPACITY))) is None
+    assert larger_lead_ins(tuple(asked_steps(stored()))) is None
     assert audited("lead-in", stored(second=fits | {"lead_in_ns": 501 * MILLISECOND_NS})).outcome == "mark"
 
 
 def test_a_window_with_fewer_completions_than_ios_outstanding_is_short() -> None:
     test = stored(first={"read": synthetic_direction(7, SIZE), "write": synthetic_direction(0, SIZE)})
-    assert short_windows(tuple(asked_steps(test, CAPACITY))) == {"sample 1, step 1": 7}
+    assert short_windows(tuple(asked_steps(test))) == {"sample 1, step 1": 7}
 
 
 def test_gaps_beyond_the_slowest_io_are_marks_of_the_host() -> None:

@@ -1,5 +1,6 @@
 """Studies: what each is planned to do, and how its readings are taken from steps."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median, pstdev
@@ -9,8 +10,8 @@ from assay.errors import UsageError, ValueRangeError
 from assay.pattern import cell_pattern
 from assay.plan import SUITE_STUDIES, Plan, StudyName, load_plan
 from assay.procedures import plan_suite
-from assay.procedures.planned import PlannedTest
-from assay.procedures.studies import variant_programs
+from assay.procedures.planned import Context, PlannedTest
+from assay.procedures.studies import variant_actions
 from assay.profile import load_profile
 from assay.records import (
     Control,
@@ -19,15 +20,17 @@ from assay.records import (
     DriveIdentity,
     SkippedTest,
     StepRecord,
+    StepSequence,
     StoredProgram,
     StoredTest,
     StudySettings,
     StudyStep,
     StudyVariant,
+    Trim,
 )
 from assay.units import GIB, MIB, SECOND_NS
 from assay.window import changes_of, proposal_of, stability_of, study_result
-from report_run import START_NS, TRACKED, balanced, synthetic_direction, synthetic_step
+from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_direction, synthetic_step
 
 ALL: tuple[StudyName, ...] = (
     "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
@@ -124,9 +127,9 @@ def test_active_ranges_are_segments_of_the_whole_drive_and_those_that_do_not_fit
     _, small = planned("active-range", identity(12 * 10**9))
     assert [variant.label for variant in small.variants] == ["AR 100 %", "AR 8 GiB"]
     assert [label for label, _ in small.not_run] == ["AR 16 GiB"]
-    phases = list(variant_programs(settings.variants[2], identity().capacity_bytes, 7))
-    assert isinstance(phases[-1], tuple)
-    spec = phases[-1][1][0]
+    *_, last = variant_actions(settings.variants[2], 3, Context(drive=identity(), seed=7))
+    assert isinstance(last, StepSequence)
+    spec = last.steps[0]
     assert (len(spec.active_range.segment_starts), spec.active_range.segment_bytes) == (2048, 4 * MIB)
 
 
@@ -160,11 +163,11 @@ def test_a_file_becomes_a_variant_of_the_data_pattern_study(tmp_path: Path) -> N
 
 def test_trim_lies_between_the_programs_before_and_behind_it() -> None:
     _, settings = planned("trim")
-    parts = list(variant_programs(settings.variants[1], identity().capacity_bytes, 1))
-    place = next(index for index, part in enumerate(parts) if isinstance(part, StudyStep))
-    assert [part[0] for part in parts[:place] if isinstance(part, tuple)] == ["precondition"] * place
-    assert [part[0] for part in parts[place + 1 :] if isinstance(part, tuple)] == ["variant"]
-    assert all(len(part[1]) <= 60 for part in parts if isinstance(part, tuple))
+    parts = list(variant_actions(settings.variants[1], 2, Context(drive=identity(), seed=1)))
+    place = next(index for index, part in enumerate(parts) if isinstance(part, Trim))
+    assert [part.role for part in parts[:place] if isinstance(part, StepSequence)] == ["prepare"] * place
+    assert [part.role for part in parts[place + 1 :] if isinstance(part, StepSequence)] == ["measure"]
+    assert all(len(part.steps) <= 60 for part in parts if isinstance(part, StepSequence))
 
 
 def test_named_studies_run_alone_and_beside_named_tests_and_suites(tmp_path: Path) -> None:
@@ -232,6 +235,13 @@ def stage_of(*found: StepRecord) -> StudySettings:
     return replace(settings, variants=(replace(variant, steps=(step,)),))
 
 
+def variant_program(settings: StudySettings, steps: Sequence[StepRecord]) -> StoredProgram:
+    """What is stored of the first measured sequence of the first variant."""
+    actions = variant_actions(settings.variants[0], 1, Context(drive=identity(), seed=1))
+    sequence = next(one for one in actions if isinstance(one, StepSequence) and one.role == "measure")
+    return stored_sequence(sequence, steps)
+
+
 def stage_test(*found: StepRecord) -> StoredTest:
     """The same study as it was stored."""
     return StoredTest(
@@ -239,7 +249,7 @@ def stage_test(*found: StepRecord) -> StoredTest:
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS,
         purge=None,
-        programs=(StoredProgram(phase="variant", index=1, steps=found),),
+        programs=(variant_program(stage_of(*found), found),),
         verdict=None,
         ended="time",
     )
@@ -307,7 +317,7 @@ def stored(settings: StudySettings, steps: list[StepRecord], ended: str | None =
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS,
         purge=None,
-        programs=(StoredProgram(phase="variant", index=1, steps=tuple(steps)),),
+        programs=(variant_program(settings, steps),),
         verdict=None,
         ended=ended,
     )
@@ -316,7 +326,7 @@ def stored(settings: StudySettings, steps: list[StepRecord], ended: str | None =
 def one_variant(samples: int, settled_share: float) -> StudySettings:
     _, settings = planned("trim")
     (step,) = measured(settings.variants[0])
-    variant = replace(settings.variants[0], steps=(replace(step, samples=samples),))
+    variant = replace(settings.variants[0], steps=(replace(step, samples=samples, span_ns=10 * SECOND_NS),))
     return replace(settings, variants=(variant,), settled_share=settled_share)
 
 

@@ -57,7 +57,7 @@ def test_preconditioning_that_wrote_too_little_and_demands_that_were_exceeded_ar
     programs = tuple(
         replace(one, steps=tuple(replace(step, outstanding_ns=4 * step.span_ns) for step in one.steps))
         for one in test.programs
-        if one.phase != "precondition"
+        if one.stage != "precondition"
     )
     found = derived_deviations(replace(run, tests=(replace(test, programs=programs),)))
     assert "preconditioning of 0.00 GB instead of 2.00 GB" in found

@@ -81,13 +81,13 @@ def composite(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun
 
 def test_a_run_goes_from_preconditioning_over_rounds_to_three_points(intensity: tuple[Path, StoredRun]) -> None:
     (test,) = intensity[1].tests
-    phases = [program.phase for program in test.programs]
+    phases = [program.stage for program in test.programs]
     assert list(dict.fromkeys(phases)) == ["sample", "round", "pre-write", "point"]
     assert phases[-6:] == ["pre-write", "point"] * 3
     result = demand_result(test)
     assert test.ended == "steady"
     assert result.window is not None
-    assert [len(program.steps) for program in test.phase("pre-write")] == [59, 59, 59]
+    assert [len(program.steps) for program in test.stage("pre-write")] == [59, 59, 59]
     assert {len(run.pre_write_iops) for run in result.points} == {60}
     assert [run.point.name for run in result.points] == ["Max", "Mid", "Min"]
     best, middle, least = (run.point.iops for run in result.points)

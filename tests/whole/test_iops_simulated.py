@@ -213,7 +213,7 @@ def test_a_forged_verdict_is_found_from_its_rounds(finished: Path, tmp_path: Pat
     for line in (finished / "journal.jsonl").read_bytes().splitlines():
         entry = json.loads(line)
         if entry["kind"] == "verdict":
-            for verdict in entry["data"]["verdicts"].values():
+            for verdict in entry["data"]["window"]["verdicts"].values():
                 verdict["average"] *= 2
         entry["previous"] = previous
         lines.append(sealed({key: value for key, value in entry.items() if key != "hash"}))

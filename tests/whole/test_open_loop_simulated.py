@@ -97,10 +97,10 @@ def test_the_report_gives_both_latencies_and_both_rates_of_every_cell(poisson: P
 
 def test_counts_from_when_the_ios_were_due_are_kept_beside_the_others(poisson: Path) -> None:
     (test,) = read_run(poisson, histograms=True).tests
-    (fill,) = test.phase("precondition")
+    (fill,) = test.stage("precondition")
     assert fill.steps[0].offered_io_count is None
     assert not intended_times(fill)
-    for program in test.phase("round"):
+    for program in test.stage("round"):
         for step, times in zip(program.steps, intended_times(program), strict=True):
             both = (step.read, step.write)
             assert times.io_count == sum(one.window_io_count + one.tail_io_count for one in both)

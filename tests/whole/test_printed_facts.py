@@ -46,7 +46,7 @@ def test_idle_recovery_has_a_second_baseline_from_its_return_phases(tmp_path: Pa
     result = idle_recovery_result(test, run.identity.capacity_bytes)
     cycles = test.idle_recovery.cycles
     states = [
-        [step for one in test.phase("segment") if one.index == place for step in one.steps] for place in range(1, 6)
+        [step for one in test.stage("segment") if one.index == place for step in one.steps] for place in range(1, 6)
     ]
     returned = fmean(float(iops(step)) for steps in states for step in steps[2 * cycles :])
     assert result.return_iops is not None

@@ -74,7 +74,7 @@ def test_rounds_of_samples_never_repeat_their_addresses(tmp_path: Path) -> None:
 def test_edition_2_0_adds_percentiles_and_the_histogram(tmp_path: Path) -> None:
     run = stored(tmp_path / "run", scale=0.02, profile="pts-c-2.0")
     (test,) = run.tests
-    (histogram,) = test.phase("histogram")
+    (histogram,) = test.stage("histogram")
     (times,) = step_times(histogram)
     step = histogram.steps[0]
     assert times.io_count == step.write.window_io_count + step.write.tail_io_count

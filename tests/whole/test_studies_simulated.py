@@ -49,7 +49,7 @@ def test_iops_saturate_and_response_times_rise_with_the_outstanding_i_os(tmp_pat
     assert result.outstanding_error < 0.01
     (test,) = run.tests
     demands = [step.demand for step in test.study.variants[2].steps if step.role == "measure"]
-    steps = [step for one in test.phase("variant") if one.index == 3 for step in one.steps]
+    steps = [step for one in test.stage("variant") if one.index == 3 for step in one.steps]
     assert all(holds_queue_depth(step, demand) for step, demand in zip(steps, demands, strict=True))
 
 
@@ -126,16 +126,18 @@ def test_trim_helps_the_writes_behind_it(tmp_path: Path) -> None:
 def test_the_audit_asks_each_step_of_its_own_variant_and_stage(tmp_path: Path) -> None:
     run, _ = studied(tmp_path / "run", "trim")
     (test,) = run.tests
-    found = [asked.where for asked in asked_steps(test, run.identity.capacity_bytes)]
+    asked = list(asked_steps(test))
+    found = [(one.program.index, one.spec.label, one.spec.pattern, one.spec.demand) for one in asked]
     planned = [
-        f"{variant.label}: {step.label}"
-        for variant in test.study.variants
+        (index, step.label, step.pattern, step.demand)
+        for index, variant in enumerate(test.study.variants, 1)
         for step in variant.steps
         if step.role != "trim"
         for _ in range(step.samples)
     ]
     assert found == planned
-    assert len({where.partition(":")[0] for where in found}) == 2
+    labels = [variant.label for variant in test.study.variants]
+    assert all(labels[one.program.index - 1] in one.where for one in asked)
 
 
 def test_without_its_write_cache_a_drive_waits_for_its_flash_and_the_cache_is_set_back(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ def test_the_order_of_the_cells_is_the_order_in_which_they_ran(tmp_path: Path) -
     run, result = studied(tmp_path / "run", "cell-order")
     (test,) = run.tests
     for index, variant in enumerate(test.study.variants, 1):
-        ran = [step.label for one in test.phase("variant") if one.index == index for step in one.steps]
+        ran = [step.label for one in test.stage("variant") if one.index == index for step in one.steps]
         assert ran == [step.label for step in variant.steps if step.role == "measure"]
     assert {len(variant.stages) for variant in result.variants} == {8}
 

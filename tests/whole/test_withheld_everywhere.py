@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.report import FORMATS, build_report, render
-from assay.window import program_name, withheld_reason
-from assay.window.measured import measured_programs
+from assay.window import counted_programs, withheld_reason
 from every_kind import KINDS, run_of, with_stall
 from openpyxl import load_workbook
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from assay.records import StoredProgram, StoredRun
 
-PREPARING = {"precondition", "pre-write"}
 SAID = "NO HEADLINE: the host stalled for 5,000 ms in "
 
 
@@ -29,13 +27,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StoredRun]:
     return {kind: run_of(kind, folder / kind) for kind in KINDS}
 
 
-def only(program: StoredProgram, phase: str, index: int) -> bool:
-    return (program.phase, program.index) == (phase, index)
+def only(program: StoredProgram, name: str) -> bool:
+    return program.name == name
 
 
-def places(run: StoredRun) -> list[tuple[str, int]]:
-    """Everything that is measured in the first test of a run, by phase and index."""
-    return list(dict.fromkeys((one.phase, one.index) for one in measured_programs(run.tests[0])))
+def places(run: StoredRun) -> list[str]:
+    """Everything that is measured in the first test of a run, by name."""
+    return [one.name for one in counted_programs(run.tests[0])]
 
 
 def selected(run: StoredRun) -> list[str]:
@@ -59,17 +57,16 @@ def test_without_a_stall_headlines_are_printed(kind: str, runs: dict[str, Stored
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(kind: str, runs: dict[str, StoredRun]) -> None:
     found = places(runs[kind])
-    for phase, index in (found[0], found[len(found) // 2], found[-1]):
-        run = with_stall(runs[kind], lambda one, at=(phase, index): only(one, *at))
-        (program, *_) = (one for one in run.tests[0].programs if only(one, phase, index))
+    for name in (found[0], found[len(found) // 2], found[-1]):
+        run = with_stall(runs[kind], lambda one, name=name: only(one, name))
         banners = [page.banner or "" for page in build_report(run).pages]
-        assert all(SAID + program_name(program) in banner for banner in banners), (phase, index, banners)
-        assert set(selected(run)) <= {"n/a"}, (phase, index)
+        assert all(SAID + name in banner for banner in banners), (name, banners)
+        assert set(selected(run)) <= {"n/a"}, name
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(kind: str, runs: dict[str, StoredRun]) -> None:
-    run = with_stall(runs[kind], lambda one: one.phase in PREPARING)
+    run = with_stall(runs[kind], lambda one: one.role == "prepare")
     assert withheld_reason(run.tests[0]) is None
 
 
@@ -77,24 +74,24 @@ def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(kind: s
 def test_preconditioning_that_has_the_numbers_of_the_window_s_rounds_is_no_result(
     kind: str, runs: dict[str, StoredRun]
 ) -> None:
-    run = with_stall(runs[kind], lambda one: one.phase == "sample")
-    rounds, samples = run.tests[0].phase("round"), run.tests[0].phase("sample")
+    run = with_stall(runs[kind], lambda one: one.stage == "sample")
+    rounds, samples = run.tests[0].stage("round"), run.tests[0].stage("sample")
     assert {one.index for one in samples} & {one.index for one in rounds}
     assert withheld_reason(run.tests[0]) is None
 
 
 def test_the_baseline_of_idle_recovery_comes_from_its_preconditioning(runs: dict[str, StoredRun]) -> None:
-    last = runs["hir"].tests[0].phase("sample")[-1].index
-    run = with_stall(runs["hir"], lambda one: only(one, "sample", last))
-    assert f"in samples {last};" in (withheld_reason(run.tests[0]) or "")
+    last = runs["hir"].tests[0].stage("sample")[-1].name
+    run = with_stall(runs["hir"], lambda one: only(one, last))
+    assert f"in {last};" in (withheld_reason(run.tests[0]) or "")
 
 
 @pytest.mark.parametrize("kind", ["hir", "xsr", "dirth", "study-oio", "study-stability"])
 def test_no_format_has_the_headline_of_a_run_that_is_withheld(
     kind: str, runs: dict[str, StoredRun], tmp_path: Path
 ) -> None:
-    phase, index = places(runs[kind])[-1]
-    run = with_stall(runs[kind], lambda one: only(one, phase, index))
+    last = places(runs[kind])[-1]
+    run = with_stall(runs[kind], lambda one: only(one, last))
     files = {path.name: path for path in render(run, tmp_path, formats=FORMATS)}
     assert SAID in files["report.html"].read_text("utf-8")
     results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]

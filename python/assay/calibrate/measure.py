@@ -10,7 +10,7 @@ from assay.calibrate.targets import cell_name
 from assay.errors import UsageError
 from assay.pattern import leading_range, random_pattern, segmented_range
 from assay.procedures import plan_suite
-from assay.procedures.loop import preconditioning_program, round_program
+from assay.procedures.loop import preconditioning, round_sequence
 from assay.profile import load_profile
 from assay.records import DriveIdentity, LoopSettings, StepSpec, StopRule
 from assay.stimulus import Stimulus
@@ -132,7 +132,7 @@ class _Scaled:
         # By count, since a scaled minute is shorter than a deep queue of large transfers; by many, since each step
         # begins while those of the step before are still in the drive.
         stop = StopRule(io_count=max(12 * outstanding, FEW))
-        program = [replace(step, stop=stop) for step in round_program(full, self._range(full))]
+        program = [replace(step, stop=stop) for step in round_sequence(full, self._range(full), 1).steps]
         # A drive that takes more than half a minute for one transfer is given up by the engine.
         reads, *_, writes = self._stimulus.run([*program, *program])
         return {
@@ -152,7 +152,7 @@ class _Scaled:
     def _rounds(self, test: str, count: int) -> list[list[StepRecord]]:
         self._fill(test)
         full = self._rig.tests[test]
-        program = [self._shortened(step) for step in round_program(full, self._range(full))]
+        program = [self._shortened(step) for step in round_sequence(full, self._range(full), 1).steps]
         return [self._stimulus.run(program) for _ in range(count)]
 
     def _shortened(self, step: StepSpec) -> StepSpec:
@@ -164,7 +164,7 @@ class _Scaled:
         """Precondition a fresh drive, as before each test."""
         full = self._rig.tests[test]
         settings = replace(full, preconditioning_bytes=round(full.preconditioning_bytes * self._share))
-        self._stimulus.run(preconditioning_program(settings, self._identity))
+        self._stimulus.run(preconditioning(settings, self._identity).steps)
 
     def _range(self, settings: LoopSettings) -> ActiveRange:
         """The same share of the drive as at full capacity, in segments of the same size."""

@@ -18,20 +18,22 @@ from assay.procedures.planned import (
     shared_bytes,
     unfit,
 )
-from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, shortened
-from assay.records import Demand, DemandSettings, Round, SkippedTest
+from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate, shortened
+from assay.records import Demand, DemandSettings, Ending, Purge, SkippedTest, StepSequence
+from assay.rounds import until_demand_steady
 from assay.steady import WINDOW_ROUNDS
 from assay.units import SECOND_NS, duration_label
-from assay.window import demand_label, operating_points
+from assay.window import NO_COMPLETIONS, demand_label, operating_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.pattern import Workload
     from assay.plan import GridOptions, Plan
+    from assay.procedures.planned import Context, Course
     from assay.profile import DemandProfile, Profile
     from assay.profile.demand import TieOrder
-    from assay.records import DriveIdentity, StepRecord, StepSpec
+    from assay.records import DriveIdentity, StepSpec
     from assay.window import OperatingPoint
 
 POINT_COUNT = 3
@@ -64,6 +66,7 @@ def plan_demand(
     points_ns = POINT_COUNT * (settings.point_pre_write_samples * settings.sample_ns + settings.capture_ns)
     return PlannedTest(
         settings=settings,
+        run=run_over_demands,
         deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=earliest_steady_ns(settings.preconditioning) + WINDOW_ROUNDS * round_ns + points_ns,
         latest_ns=settings.preconditioning.time_ns + settings.round_limit * round_ns + points_ns,
@@ -83,27 +86,56 @@ def grid_demands(thread_counts: Sequence[int], queue_depths: Sequence[int], ties
     return tuple(sorted(cells, key=lambda one: (-one.thread_count * one.queue_depth, sign * one.thread_count)))
 
 
-def demand_round_program(settings: DemandSettings) -> list[StepSpec]:
-    """One round: the pre-write samples, then every cell of the grid, without a gap."""
+def run_over_demands(settings: DemandSettings, _: Context) -> Course:
+    """Purge, samples until steady, rounds of pre-writes and grid until steady, then the operating points."""
+    yield Purge()
+    before = yield from saturate(settings.preconditioning, "prepare")
+    if before.ended == NO_COMPLETIONS:
+        return Ending(reason=NO_COMPLETIONS, reached=False)
+    last = yield from until_demand_steady(settings, lambda index: demand_round(settings, index))
+    if last.silent:
+        return Ending(reason=NO_COMPLETIONS, reached=False)
+    for place, point in enumerate(operating_points(last.complete, settings), 1):
+        yield from operating_point(settings, point, place)
+    prepared = before.ended == "steady"
+    reason = "round-limit" if last.ended == "steady" and not prepared else str(last.ended)
+    return Ending(reason=reason, reached=prepared and last.ended == "steady")
+
+
+def demand_round(settings: DemandSettings, index: int) -> StepSequence:
+    """Round ``index``, from 1: the pre-write samples, then every cell of the grid, without a gap."""
     cells = [_step(settings, demand_label(settings, demand), demand, settings.cell_ns) for demand in settings.grid]
-    return [*_pre_writes(settings, settings.pre_write_samples), *cells]
+    steps = (*_pre_writes(settings, settings.pre_write_samples), *cells)
+    return StepSequence(
+        name=f"round {index}", stage="round", index=index, steps=steps, role="measure", on_void="leave-out"
+    )
 
 
-def point_pre_write_program(settings: DemandSettings) -> list[StepSpec]:
-    """The pre-write samples before an operating point, but for the last; may be none."""
-    return _pre_writes(settings, settings.point_pre_write_samples - 1)
+def operating_point(settings: DemandSettings, point: OperatingPoint, place: int) -> Iterator[StepSequence]:
+    """The pre-writes of an operating point, then the last of them and, without a gap, the nominal mix at its demand.
 
-
-def point_program(settings: DemandSettings, point: OperatingPoint) -> list[StepSpec]:
-    """One operating point: the last pre-write sample and, without a gap, the nominal mix at its demand in one step."""
+    Every completion of the second sequence is kept. place : of the point, from 1.
+    """
+    if settings.point_pre_write_samples > 1:
+        writes = _pre_writes(settings, settings.point_pre_write_samples - 1)
+        yield StepSequence(
+            name=f"pre-writes {place}",
+            stage="pre-write",
+            index=place,
+            steps=tuple(writes),
+            role="prepare",
+            on_void="accept",
+        )
     label = f"{point.name}IOPS {demand_label(settings, point.demand)}"
-    return [*_pre_writes(settings, 1), _step(settings, label, point.demand, settings.capture_ns)]
-
-
-def chosen_points(settings: DemandSettings, rounds: Sequence[Sequence[StepRecord]]) -> tuple[OperatingPoint, ...]:
-    """The operating points that the last five rounds give; none where no cell completed an I/O."""
-    numbered = [Round(index=index, cells=tuple(steps)) for index, steps in enumerate(rounds, 1)]
-    return operating_points(numbered, settings)
+    yield StepSequence(
+        name=f"operating point {place}",
+        stage="point",
+        index=place,
+        steps=(*_pre_writes(settings, 1), _step(settings, label, point.demand, settings.capture_ns)),
+        role="measure",
+        on_void="stop",
+        keeps_ios=True,
+    )
 
 
 def _settings(

@@ -25,18 +25,29 @@ from assay.procedures.planned import (
     shared_bytes,
     unfit,
 )
-from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, shortened
-from assay.records import IDLE, IdleRecoverySettings, SkippedTest
+from assay.procedures.sampled import (
+    earliest_steady_ns,
+    numbered,
+    pattern_step,
+    sampled_preconditioning,
+    saturate,
+    shortened,
+)
+from assay.records import IDLE, Ending, IdleRecoverySettings, Purge, SkippedTest, StepSequence
 from assay.units import duration_label
+from assay.window import NO_COMPLETIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from assay.pattern import Workload
     from assay.plan import Plan
+    from assay.procedures.planned import Context, Course
     from assay.profile import IdleRecoveryProfile, Profile
     from assay.records import DriveIdentity, StepSpec
 
-CYCLES_PER_PROGRAM = 60
-"""Programs of a wait state end behind an idle step, so that what was measured is durable now and then."""
+CYCLES_PER_SEQUENCE = 60
+"""Sequences of a wait state end behind an idle step, so that what was measured is durable now and then."""
 
 
 def plan_hir(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest | SkippedTest]:
@@ -56,6 +67,7 @@ def plan_hir(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planned
     return [
         PlannedTest(
             settings=settings,
+            run=run_hir,
             deviations=tuple(_deviations(settings, edition, profile, drive)),
             earliest_ns=earliest_steady_ns(settings.preconditioning) + waits_ns,
             latest_ns=settings.preconditioning.time_ns + waits_ns,
@@ -64,18 +76,37 @@ def plan_hir(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planned
     ]
 
 
-def wait_programs(settings: IdleRecoverySettings, idle_ns: int) -> list[list[StepSpec]]:
-    """The programs of one wait state: bursts with idle time behind each, then bursts without.
+def run_hir(settings: IdleRecoverySettings, _: Context) -> Course:
+    """Purge, samples until steady, which give the baseline of the bursts, then every wait state."""
+    yield Purge()
+    prepared = yield from saturate(settings.preconditioning, "measure")
+    if prepared.ended == NO_COMPLETIONS:
+        return Ending(reason=NO_COMPLETIONS, reached=False)
+    for index in range(1, len(settings.idles_ns) + 1):
+        yield from wait_state(settings, index)
+    steady = prepared.ended == "steady"
+    return Ending(reason="steady" if steady else "round-limit", reached=steady)
 
-    Worked: 360 cycles and 360 return bursts -> six programs of 120 steps and one of 360.
+
+def wait_state(settings: IdleRecoverySettings, index: int) -> Iterator[StepSequence]:
+    """The sequences of wait state ``index``, from 1: bursts with idle time behind each, then bursts without.
+
+    Worked: 360 cycles and 360 return bursts -> six sequences of 120 steps and one of 360.
     """
+    idle_ns = settings.idles_ns[index - 1]
     burst = pattern_step(
         settings.label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.burst_ns
     )
     idle = pattern_step("idle", settings.pattern, IDLE, settings.range_amount_bytes, idle_ns)
-    cycles = range(0, settings.cycles, CYCLES_PER_PROGRAM)
-    waits = [[burst, idle] * min(CYCLES_PER_PROGRAM, settings.cycles - first) for first in cycles]
-    return [*waits, [burst] * settings.return_bursts]
+    for first in range(0, settings.cycles, CYCLES_PER_SEQUENCE):
+        count = min(CYCLES_PER_SEQUENCE, settings.cycles - first)
+        yield _of_wait_state(index, numbered("bursts", first + 1, count), [burst, idle] * count)
+    yield _of_wait_state(index, "bursts without idle time", [burst] * settings.return_bursts)
+
+
+def _of_wait_state(index: int, part: str, steps: Sequence[StepSpec]) -> StepSequence:
+    name = f"wait state {index}, {part}"
+    return StepSequence(name=name, stage="segment", index=index, steps=tuple(steps), role="measure", on_void="stop")
 
 
 def _settings(

@@ -21,13 +21,15 @@ from assay.procedures.planned import (
     shared_bytes,
     whole_blocks,
 )
-from assay.records import LoopSettings, StepSpec, StopRule
+from assay.records import Ending, LoopSettings, Purge, StepSequence, StepSpec, StopRule
+from assay.rounds import until_steady
 from assay.steady import WINDOW_ROUNDS
 from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes, kib_label
 from assay.window import arrival_label, cell_label
 
 if TYPE_CHECKING:
     from assay.plan import Plan
+    from assay.procedures.planned import Context, Course
     from assay.profile import LoopProfile, Profile, RangeDatum
     from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity, Variable
 
@@ -84,6 +86,7 @@ def plan_loop(
     round_ns = settings.step_ns * len(settings.cells)
     return PlannedTest(
         settings=settings,
+        run=run_loop,
         deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
@@ -103,18 +106,30 @@ def _outline(settings: LoopSettings) -> Outline:
     )
 
 
-def preconditioning_program(settings: LoopSettings, drive: DriveIdentity) -> list[StepSpec]:
+def run_loop(settings: LoopSettings, context: Context) -> Course:
+    """Purge, precondition, rounds until steady, and the response-time histogram where there is one."""
+    yield Purge()
+    yield preconditioning(settings, context.drive)
+    active_range = loop_range(settings, context.drive, context.seed)
+    last = yield from until_steady(settings, lambda index: round_sequence(settings, active_range, index))
+    if settings.histogram_ns and not last.silent:
+        yield histogram_sequence(settings, active_range)
+    return Ending(reason=str(last.ended), reached=last.ended == "steady")
+
+
+def preconditioning(settings: LoopSettings, drive: DriveIdentity) -> StepSequence:
     """Workload-independent preconditioning: sequential writes over the range, the tail included."""
     covered = whole_blocks(drive.capacity_bytes * settings.preconditioning_share, drive)
-    return [
-        StepSpec(
-            label=f"WIPC SEQ {settings.preconditioning_transfer_bytes // KIB}KiB 0/100",
-            pattern=fill_pattern(settings.preconditioning_transfer_bytes, settings.data),
-            demand=settings.preconditioning_demand,
-            active_range=leading_range(covered),
-            stop=StopRule(amount_bytes=settings.preconditioning_bytes),
-        )
-    ]
+    step = StepSpec(
+        label=f"WIPC SEQ {settings.preconditioning_transfer_bytes // KIB}KiB 0/100",
+        pattern=fill_pattern(settings.preconditioning_transfer_bytes, settings.data),
+        demand=settings.preconditioning_demand,
+        active_range=leading_range(covered),
+        stop=StopRule(amount_bytes=settings.preconditioning_bytes),
+    )
+    return StepSequence(
+        name="preconditioning", stage="precondition", index=0, steps=(step,), role="prepare", on_void="accept"
+    )
 
 
 def loop_range(settings: LoopSettings, drive: DriveIdentity, seed: int) -> ActiveRange:
@@ -125,35 +140,36 @@ def loop_range(settings: LoopSettings, drive: DriveIdentity, seed: int) -> Activ
     return segmented_range(drive.capacity_bytes, settings.segment_count, segment_bytes, seed)
 
 
-def round_program(settings: LoopSettings, active_range: ActiveRange) -> list[StepSpec]:
-    """One round: every cell in the order of the specification, reads first, large blocks first."""
-    return [
-        StepSpec(
-            label=cell_label(cell, settings.access),
-            pattern=cell_pattern(settings.access, cell.transfer_bytes, cell.read_pct / 100, settings.data),
-            demand=settings.demand,
-            active_range=active_range,
-            stop=StopRule(time_ns=settings.step_ns),
-        )
-        for cell in settings.cells
-    ]
+def round_sequence(settings: LoopSettings, active_range: ActiveRange, index: int) -> StepSequence:
+    """Round ``index``, from 1: every cell in the order of the specification, reads first, large blocks first."""
+    return StepSequence(
+        name=f"round {index}",
+        stage="round",
+        index=index,
+        steps=tuple(_step(settings, cell, active_range, settings.step_ns) for cell in settings.cells),
+        role="measure",
+        on_void="leave-out",
+    )
 
 
-def histogram_program(settings: LoopSettings, active_range: ActiveRange) -> list[StepSpec]:
+def histogram_sequence(settings: LoopSettings, active_range: ActiveRange) -> StepSequence:
     """The response-time histogram behind a latency test: one step of writes of the tracked size.
 
     Source: public implementations and summaries of PTS 2.0.x: 20 minutes RND 4KiB W at TC 1 / QD 1.
     """
-    tracked = settings.tracking[0]
-    return [
-        StepSpec(
-            label=f"histogram {cell_label(tracked, settings.access)}",
-            pattern=cell_pattern(settings.access, tracked.transfer_bytes, tracked.read_pct / 100, settings.data),
-            demand=settings.demand,
-            active_range=active_range,
-            stop=StopRule(time_ns=settings.histogram_ns),
-        )
-    ]
+    step = _step(settings, settings.tracking[0], active_range, settings.histogram_ns)
+    step = replace(step, label=f"histogram {step.label}")
+    return StepSequence(name="histogram", stage="histogram", index=0, steps=(step,), role="measure", on_void="repeat")
+
+
+def _step(settings: LoopSettings, cell: Cell, active_range: ActiveRange, span_ns: int) -> StepSpec:
+    return StepSpec(
+        label=cell_label(cell, settings.access),
+        pattern=cell_pattern(settings.access, cell.transfer_bytes, cell.read_pct / 100, settings.data),
+        demand=settings.demand,
+        active_range=active_range,
+        stop=StopRule(time_ns=span_ns),
+    )
 
 
 def _closed(demand: Demand) -> Demand:

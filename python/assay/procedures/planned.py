@@ -11,9 +11,14 @@ from assay.records import DemandSettings, IdleRecoverySettings, SkippedTest
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
     from assay.plan import Plan
     from assay.profile import Profile, RangeDatum
-    from assay.records import AccessPattern, AnySettings, Demand, DriveIdentity
+    from assay.records import AccessPattern, AnySettings, Demand, DriveIdentity, Ending
+    from assay.rounds import Action, Records
+
+    Course = Generator[Action, Records, Ending]
 
 OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000
@@ -22,9 +27,19 @@ VOID_LIMIT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a test may know of its run beside its settings. seed : of segment places, 0 to 2**64 - 1."""
+
+    drive: DriveIdentity
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
+    run : what it does, from the settings: a generator that yields sequences of steps, acts and verdicts and is sent the
+    records of each sequence.
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
     kept_bytes : room for the completions that the test always keeps.
@@ -33,6 +48,7 @@ class PlannedTest:
     """
 
     settings: AnySettings
+    run: Callable[[Any, Context], Course]
     deviations: tuple[str, ...]
     earliest_ns: int
     latest_ns: int | None

@@ -9,14 +9,16 @@ from assay.procedures.planned import (
     scaled_ns,
     shared_bytes,
 )
-from assay.records import SaturationSettings, StepSpec, StopRule
+from assay.records import SaturationSettings, StepSequence, StepSpec, StopRule
+from assay.rounds import until_saturated
 from assay.steady import WINDOW_ROUNDS
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.profile import Profile, RangeDatum, SampledPreconditioning
-    from assay.records import AccessPattern, Demand, DriveIdentity
+    from assay.records import AccessPattern, Demand, DriveIdentity, Role
+    from assay.rounds import Judging
 
 
 def sampled_preconditioning(
@@ -63,6 +65,29 @@ def earliest_steady_ns(settings: SaturationSettings) -> int:
     """The earliest time at which five verdict samples are there. Worked: minutes 30, 60 to 150 -> 9000 s."""
     first = settings.first_verdict_sample or settings.samples_per_verdict
     return (first + (WINDOW_ROUNDS - 1) * settings.samples_per_verdict) * settings.sample_ns
+
+
+def saturate(settings: SaturationSettings, role: Role) -> Judging:
+    """Samples without a gap until the settings end them; returns the last verdict. role : of the samples."""
+    sample = pattern_step(
+        settings.label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.sample_ns
+    )
+    return until_saturated(
+        settings,
+        lambda index, first, count: StepSequence(
+            name=numbered("samples", first, count),
+            stage="sample",
+            index=index,
+            steps=(sample,) * count,
+            role=role,
+            on_void="leave-out",
+        ),
+    )
+
+
+def numbered(what: str, first: int, count: int) -> str:
+    """What so many steps from a number on are called. Worked: 31 samples from the first -> ``samples 1 to 31``."""
+    return f"{what} {first}" + (f" to {first + count - 1}" if count > 1 else "")
 
 
 def pattern_step(label: str, pattern: AccessPattern, demand: Demand, range_amount_bytes: int, span_ns: int) -> StepSpec:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import ValueRangeError
-from assay.pattern import leading_range, workload
+from assay.pattern import workload
 from assay.procedures.planned import (
     Outline,
     PlannedTest,
@@ -26,13 +26,15 @@ from assay.procedures.planned import (
     shared_bytes,
     unfit,
 )
-from assay.records import SaturationSettings, SkippedTest, StepSpec, StopRule
+from assay.procedures.sampled import pattern_step, saturate
+from assay.records import Ending, Purge, SaturationSettings, SkippedTest, StepSequence
 from assay.steady import WINDOW_ROUNDS
 from assay.units import HOUR_SECONDS, SECOND_NS, duration_label, gigabytes
 
 if TYPE_CHECKING:
     from assay.pattern import Workload
     from assay.plan import Plan
+    from assay.procedures.planned import Context, Course
     from assay.profile import Profile, SaturationProfile
     from assay.records import DriveIdentity
 
@@ -46,14 +48,20 @@ def plan_wsat(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planne
     return [_plan_workload(name, profile, plan, drive) for name in plan.wsat.workloads]
 
 
-def sample_program(settings: SaturationSettings, count: int) -> list[StepSpec]:
-    """``count`` samples without a gap."""
-    return [_step(settings, settings.label, settings.sample_ns)] * count
+def run_wsat(settings: SaturationSettings, _: Context) -> Course:
+    """Purge, samples until the stop rule ends them, and the response-time histogram where there is one."""
+    yield Purge()
+    last = yield from saturate(settings, "measure")
+    if settings.histogram_ns and not last.silent:
+        yield saturation_histogram(settings)
+    return Ending(reason=str(last.ended), reached=True)
 
 
-def saturation_histogram_program(settings: SaturationSettings) -> list[StepSpec]:
+def saturation_histogram(settings: SaturationSettings) -> StepSequence:
     """The response-time histogram behind the samples: the same accesses in one step."""
-    return [_step(settings, f"histogram {settings.label}", settings.histogram_ns)]
+    label = f"histogram {settings.label}"
+    step = pattern_step(label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.histogram_ns)
+    return StepSequence(name="histogram", stage="histogram", index=0, steps=(step,), role="measure", on_void="repeat")
 
 
 def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedTest | SkippedTest:
@@ -69,6 +77,7 @@ def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity
     refuse_deep(test, settings.demand)
     return PlannedTest(
         settings=settings,
+        run=run_wsat,
         deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=_earliest_ns(settings),
         latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
@@ -123,16 +132,6 @@ def _outline(settings: SaturationSettings) -> Outline:
         step_ns=settings.sample_ns,
         notes=(f"ends {chosen}" + (", whichever is first" if settings.stop == "first" else ""),),
         facts={"stop": settings.stop, "amount_bytes": settings.amount_bytes},
-    )
-
-
-def _step(settings: SaturationSettings, label: str, span_ns: int) -> StepSpec:
-    return StepSpec(
-        label=label,
-        pattern=settings.pattern,
-        demand=settings.demand,
-        active_range=leading_range(settings.range_amount_bytes),
-        stop=StopRule(time_ns=span_ns),
     )
 
 

@@ -27,17 +27,21 @@ from assay.procedures.planned import (
     shared_bytes,
     unfit,
 )
-from assay.procedures.sampled import pattern_step, shortened
-from assay.records import AccessGroup, Cell, CrossStimulusSettings, SkippedTest
+from assay.procedures.sampled import numbered, pattern_step, shortened
+from assay.records import AccessGroup, Cell, CrossStimulusSettings, Ending, Purge, SkippedTest, StepSequence
 from assay.units import HOUR_SECONDS, KIB, SECOND_NS, duration_label
 from assay.window import cell_label, sample_count
 
 if TYPE_CHECKING:
-    from assay.plan import Plan
-    from assay.profile import AccessGroupDatum, CrossStimulusProfile, Profile
-    from assay.records import DataPattern, DriveIdentity, StepSpec
+    from collections.abc import Iterator
 
-SAMPLES_PER_PROGRAM = 60
+    from assay.plan import Plan
+    from assay.procedures.planned import Context, Course
+    from assay.profile import AccessGroupDatum, CrossStimulusProfile, Profile
+    from assay.records import DataPattern, DriveIdentity
+
+SAMPLES_PER_SEQUENCE = 60
+"""So that what was measured is durable now and then."""
 
 
 def plan_xsr(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest | SkippedTest]:
@@ -58,6 +62,7 @@ def plan_xsr(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planned
     return [
         PlannedTest(
             settings=settings,
+            run=run_xsr,
             deviations=tuple(_deviations(settings, edition, profile, drive)),
             earliest_ns=span_ns,
             latest_ns=span_ns,
@@ -66,11 +71,29 @@ def plan_xsr(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[Planned
     ]
 
 
-def group_programs(settings: CrossStimulusSettings, group: AccessGroup) -> list[list[StepSpec]]:
-    """The programs of one access group. Worked: 480 samples -> eight programs of 60."""
+def run_xsr(settings: CrossStimulusSettings, _: Context) -> Course:
+    """Purge, then every access group on what the one before has left."""
+    yield Purge()
+    for index in range(1, len(settings.groups) + 1):
+        yield from access_group(settings, index)
+    return Ending(reason="time", reached=True)
+
+
+def access_group(settings: CrossStimulusSettings, index: int) -> Iterator[StepSequence]:
+    """The sequences of access group ``index``, from 1. Worked: 480 samples -> eight sequences of 60."""
+    group = settings.groups[index - 1]
     sample = pattern_step(group.label, group.pattern, settings.demand, settings.range_amount_bytes, settings.sample_ns)
-    count = sample_count(settings, group)
-    return [[sample] * min(SAMPLES_PER_PROGRAM, count - first) for first in range(0, count, SAMPLES_PER_PROGRAM)]
+    total = sample_count(settings, group)
+    for first in range(0, total, SAMPLES_PER_SEQUENCE):
+        count = min(SAMPLES_PER_SEQUENCE, total - first)
+        yield StepSequence(
+            name=f"access group {index}, {numbered('samples', first + 1, count)}",
+            stage="group",
+            index=index,
+            steps=(sample,) * count,
+            role="measure",
+            on_void="stop",
+        )
 
 
 def _settings(

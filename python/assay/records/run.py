@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.records.host import HostCertificate
+from assay.records.sequence import OnVoid, Role, Stage
 from assay.records.settings import (
     AnySettings,
     CrossStimulusSettings,
@@ -15,7 +16,7 @@ from assay.records.settings import (
     LoopSettings,
     SaturationSettings,
 )
-from assay.records.stimulus import HistogramTable, SeriesTable, StepRecord, TraceSummary
+from assay.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
 from assay.records.study import StudySettings
 from assay.records.watched import DriveRecord, HostRecord
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-Phase = Literal["precondition", "round", "sample", "histogram", "segment", "group", "variant", "pre-write", "point"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +73,10 @@ class MeasurementWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredProgram:
-    """One program of steps as the run folder holds it.
+    """One program of steps as the run folder holds it: what was asked, and what ran.
 
-    index : round, or program of samples, counted from 1; 0 for preconditioning and histogram.
+    name, stage, index, role, on_void, keeps_ios : as in ``StepSequence``. asked : its steps; more than ``steps`` where
+    it was cut short.
     histograms : response-time counts of its steps, None where they were not read.
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     drive : what was seen of the drive from beside it, None for one that is simulated or a file.
@@ -88,9 +88,14 @@ class StoredProgram:
     trace : what its captured completions say, None where they were not captured or not read.
     """
 
-    phase: Phase
+    name: str
+    stage: Stage
     index: int
     steps: tuple[StepRecord, ...]
+    asked: tuple[StepSpec, ...] = field(repr=False)
+    role: Role = "measure"
+    on_void: OnVoid = "leave-out"
+    keeps_ios: bool = False
     histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
     host: HostRecord | None = None
     drive: DriveRecord | None = None
@@ -105,7 +110,8 @@ class StoredProgram:
 class StoredTest:
     """One test of a run as the run folder holds it.
 
-    programs : what ran, in order. verdict : the last one taken.
+    programs : what ran, in order. verdict : the last one taken; of the programs of ``window_stage`` with one of
+    ``window_indexes``, none before there is a verdict.
     conditions : of the drive, before the purge and behind the last program; none in runs of earlier versions.
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
         ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
@@ -118,6 +124,8 @@ class StoredTest:
     programs: tuple[StoredProgram, ...]
     verdict: MeasurementWindow | None
     ended: str | None
+    window_stage: Stage = ""
+    window_indexes: tuple[int, ...] = ()
     conditions: tuple[DriveCondition, ...] = ()
 
     @property
@@ -162,13 +170,13 @@ class StoredTest:
             raise TypeError(f"{self.settings.test} has no grid of demands")
         return self.settings
 
-    def phase(self, phase: Phase) -> tuple[StoredProgram, ...]:
-        """The programs of one phase in the order they ran."""
-        return tuple(program for program in self.programs if program.phase == phase)
+    def stage(self, stage: Stage, index: int | None = None) -> tuple[StoredProgram, ...]:
+        """The programs of one stage in the order they ran; only those of an index where one is given."""
+        return tuple(one for one in self.programs if one.stage == stage and index in {None, one.index})
 
-    def steps(self, phase: Phase) -> tuple[StepRecord, ...]:
-        """The steps of one phase in the order they ran."""
-        return tuple(step for program in self.phase(phase) for step in program.steps)
+    def steps(self, stage: Stage, index: int | None = None) -> tuple[StepRecord, ...]:
+        """The steps of the same in the order they ran."""
+        return tuple(step for program in self.stage(stage, index) for step in program.steps)
 
     @property
     def preconditioning(self) -> tuple[StepRecord, ...]:
@@ -178,7 +186,7 @@ class StoredTest:
     @property
     def rounds(self) -> tuple[Round, ...]:
         """The rounds of a test loop in the order they ran."""
-        return tuple(Round(index=program.index, cells=program.steps) for program in self.phase("round"))
+        return tuple(Round(index=program.index, cells=program.steps) for program in self.stage("round"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,9 +54,9 @@ def _event_rows(test: StoredTest) -> Iterator[tuple[str, ...]]:
     for program in test.programs:
         for step in program.steps:
             for event in step.drive_events:
-                void = disturbs(event) and program.phase != "precondition"
+                void = disturbs(event) and program.on_void != "accept"
                 yield (
-                    f"{program.phase} {program.index or ''}".strip(),
+                    program.name,
                     paragraph(step.label),
                     str(event.level),
                     paragraph(event.text),

@@ -78,12 +78,12 @@ def _of_test(test: StoredTest, profile: Profile, drive: DriveIdentity) -> Iterat
         case _:
             yield f"{settings.test} is no test of {profile.title}"
     yield from _common(test, profile, drive)
-    yield from _short_windows(test, drive)
+    yield from _short_windows(test)
 
 
-def _short_windows(test: StoredTest, drive: DriveIdentity) -> Iterator[str]:
+def _short_windows(test: StoredTest) -> Iterator[str]:
     """Windows in which fewer I/Os completed than were outstanding: their rate rests on too few."""
-    found = short_windows(tuple(asked_steps(test, drive.capacity_bytes)))
+    found = short_windows(tuple(asked_steps(test)))
     if found:
         fewest, where = min((count, where) for where, count in found.items())
         number = "1 window" if len(found) == 1 else f"{len(found)} windows"
@@ -176,14 +176,10 @@ def _bursts_and_idles(
     """Every burst, and the idle times of the first wait state."""
     bursts: list[StepRecord] = []
     waits = 2 * settings.cycles
-    states = [_indexed(test, place) for place in range(1, len(settings.wait_states) + 1)]
+    states = [test.steps("segment", place) for place in range(1, len(settings.wait_states) + 1)]
     for steps in states:
         bursts += [*steps[:waits:2], *steps[waits:]]
     return bursts, states[0][1:waits:2] if states else ()
-
-
-def _indexed(test: StoredTest, index: int) -> tuple[StepRecord, ...]:
-    return tuple(step for one in test.phase("segment") if one.index == index for step in one.steps)
 
 
 def _cross_stimulus(
@@ -191,7 +187,7 @@ def _cross_stimulus(
 ) -> Iterator[str]:
     yield from _shorter("samples", test.steps("group"), settings.sample_ns, edition.sample_seconds.value)
     for index, (group, datum) in enumerate(zip(settings.groups, edition.groups.value, strict=False), 1):
-        ran_ns = sum(step.span_ns for one in test.phase("group") if one.index == index for step in one.steps)
+        ran_ns = sum(step.span_ns for step in test.steps("group", index))
         asked_ns = round(datum.hours * HOUR_SECONDS * SECOND_NS)
         if test.ended in _WHOLE and ran_ns < asked_ns * (1 - TOLERANCE):
             shown_ns = group.span_ns if abs(group.span_ns - ran_ns) <= settings.sample_ns else ran_ns
@@ -205,7 +201,7 @@ def _demand(test: StoredTest, settings: DemandSettings, edition: DemandProfile, 
     writes = [*test.steps("sample"), *test.steps("pre-write")]
     writes += [step for round_ in test.rounds for step in round_.cells[:before]]
     cells = [step for round_ in test.rounds for step in round_.cells[before:]]
-    points = [step for one in test.phase("point") for step in one.steps[1:]]
+    points = [step for one in test.stage("point") for step in one.steps[1:]]
     asked = edition.preconditioning.sample_seconds.value
     yield from _shorter("preconditioning and pre-write samples", writes, settings.sample_ns, asked)
     yield from _shorter("cells", cells, settings.cell_ns, edition.cell_seconds.value)

@@ -86,19 +86,6 @@ class DemandSheets(Sheets):
         """Grid, operating points and rounds."""
         return demand_results(self.test, self.result)
 
-    def asked(self) -> Iterator[tuple[StepRecord, Demand]]:
-        """Every step with its own demand: pre-writes, cells of the grid, operating points."""
-        settings = self.settings
-        grid = [settings.demand] * settings.pre_write_samples + list(settings.grid)
-        points = {place: run.point.demand for place, run in enumerate(self.result.points, 1)}
-        for program in self.test.programs:
-            if program.phase == "round":
-                yield from zip(program.steps, grid, strict=False)
-            elif program.phase != "point":
-                yield from ((step, settings.demand) for step in program.steps)
-            elif program.index in points:
-                yield from zip(program.steps, (settings.demand, points[program.index]), strict=False)
-
 
 def demand_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> DemandSheets:
     """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""

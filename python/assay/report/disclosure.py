@@ -33,6 +33,7 @@ from assay.window import (
     program_audits,
     stalls,
 )
+from assay.window.stimulus_asked import asked_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -138,7 +139,7 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         audits = program_audits(test)
         reads, writes = (_totals(audit.read_bytes for audit in audits), _totals(audit.write_bytes for audit in audits))
         steps = [step for program in test.programs for step in program.steps]
-        held = [holds_queue_depth(step, demand) for step, demand in one.asked()]
+        held = [holds_queue_depth(step.record, step.demand) for step in asked_steps(test)]
         gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
         rows.append(
             (
@@ -348,7 +349,7 @@ def _stalls(name: str, test: StoredTest) -> tuple[Table, ...]:
     """Print when the drive was silent, where it was."""
     rows = tuple(
         (
-            f"{stall.phase} {stall.index or ''}".strip(),
+            stall.name,
             paragraph(stall.label),
             f"{stall.span_ns / SECOND_NS:.2f}",
             "void: enters no verdict and no result" if stall.void else "marked",

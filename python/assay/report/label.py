@@ -10,14 +10,13 @@ from assay.window import (
     check_reason,
     host_reason,
     offered_rates,
-    phase_name,
     stored_error_count,
     void_places,
     withheld_reason,
 )
 
 if TYPE_CHECKING:
-    from assay.records import MeasurementWindow, Phase, StoredRun, StoredTest
+    from assay.records import MeasurementWindow, StoredRun, StoredTest
     from assay.window import LoopResult, SaturationResult
 
 ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
@@ -112,12 +111,7 @@ def _no_headline(test: StoredTest) -> list[str]:
 
 def _void(test: StoredTest) -> list[str]:
     """Name what is void. Worked: a stall in round 3 -> ``["ROUND 3 VOID: the drive stalled for 5.0 s"]``."""
-    return [f"{_place(phase, index)} VOID: {paragraph(told)}" for (phase, index), told in void_places(test).items()]
-
-
-def _place(phase: Phase, index: int) -> str:
-    name = phase_name(phase, 0 if phase == "histogram" else index)
-    return name.upper() if phase != "sample" else f"SAMPLE IN PROGRAM {index}"
+    return [f"{name.upper()} VOID: {paragraph(told)}" for name, told in void_places(test)]
 
 
 def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:

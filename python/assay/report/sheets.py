@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.profile import Profile
-    from assay.records import Demand, StepRecord, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest
     from assay.report.data_tables import DataTable
     from assay.report.facts import TestFacts
     from assay.report.page import Block, Entry, Table
@@ -68,15 +68,6 @@ class Sheets(ABC):
     @abstractmethod
     def results(self) -> dict[str, Any]:
         """The numbers of ``results.json``."""
-
-    def asked(self) -> Iterator[tuple[StepRecord, Demand]]:
-        """The steps of which an outstanding number of I/Os was asked, each with its demand.
-
-        Preconditioning may have a demand of its own, and idle steps have none.
-        """
-        test = self.test
-        steps = (step for program in test.programs if program.phase != "precondition" for step in program.steps)
-        return ((step, test.settings.demand) for step in steps if step.first_submission_ns is not None)
 
     def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""

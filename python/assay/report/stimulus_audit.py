@@ -59,12 +59,12 @@ def audit_table(run: StoredRun, test: StoredTest) -> Table:
         caption=f"{test.settings.test.upper()}: stimulus audit",
         columns=("Check", "Outcome", "Marked", "Worst", "Bound", "Where", "Figures"),
         rows=tuple(_row(row) for row in stimulus_audit(run, test)),
-        notes=tuple(paragraph(note) for note in (*_NOTES, *_lead_ins(run, test))),
+        notes=tuple(paragraph(note) for note in (*_NOTES, *_lead_ins(test))),
     )
 
 
-def _lead_ins(run: StoredRun, test: StoredTest) -> tuple[str, ...]:
-    told = larger_lead_ins(tuple(asked_steps(test, run.identity.capacity_bytes)))
+def _lead_ins(test: StoredTest) -> tuple[str, ...]:
+    told = larger_lead_ins(tuple(asked_steps(test)))
     return () if told is None else (told,)
 
 

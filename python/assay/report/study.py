@@ -19,7 +19,7 @@ from assay.units import duration_label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import Demand, StepRecord, StudySettings, StudyStep
+    from assay.records import StudySettings, StudyStep
     from assay.report.data_tables import DataTable
     from assay.report.page import Block, Entry, Page
     from assay.window import StudyResult
@@ -128,13 +128,6 @@ class StudySheets(Sheets):
         )
         columns = ("Variant", "Role", "Accesses", "Samples", "Each", "Range")
         return (Table(caption=f"{self.settings.test.upper()}: steps", columns=columns, rows=rows, folded=True),)
-
-    def asked(self) -> Iterator[tuple[StepRecord, Demand]]:
-        """Every measured step with the demand of its own."""
-        for index, variant in enumerate(self.settings.variants, 1):
-            steps = [step for one in self.test.phase("variant") if one.index == index for step in one.steps]
-            demands = [step.demand for step in variant.steps if step.role == "measure" for _ in range(step.samples)]
-            yield from zip(steps, demands, strict=False)
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Every sample, the settled values, and what the reading found."""

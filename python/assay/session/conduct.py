@@ -1,4 +1,4 @@
-"""Leads one test through its phases: purge, precondition, rounds or samples, histogram."""
+"""Runs one test: takes what it asks for next, carries it out, makes it durable, and tells it what came of it."""
 
 from __future__ import annotations
 
@@ -8,39 +8,20 @@ from typing import TYPE_CHECKING, Any
 from assay.bench import change_told, check_program
 from assay.device.purge import PurgeWatch
 from assay.errors import AssayError, DeviceFailureError
-from assay.procedures.demand import (
-    chosen_points,
-    demand_round_program,
-    point_pre_write_program,
-    point_program,
-)
-from assay.procedures.hir import wait_programs
-from assay.procedures.loop import histogram_program, loop_range, preconditioning_program, round_program
-from assay.procedures.studies import variant_programs
-from assay.procedures.wsat import sample_program, saturation_histogram_program
-from assay.procedures.xsr import group_programs
-from assay.records import (
-    CrossStimulusSettings,
-    DemandSettings,
-    IdleRecoverySettings,
-    LoopSettings,
-    SaturationSettings,
-    StudySettings,
-    StudyStep,
-)
-from assay.rounds import until_demand_steady, until_saturated, until_steady
+from assay.procedures.planned import Context
+from assay.records import Purge, SetCache, StepSequence, Trim
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
-from assay.window import NO_COMPLETIONS, stalled_steps, void_reason
+from assay.window import stalled_steps, void_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.bench import Bench
     from assay.device.watch import DriveWatch
-    from assay.procedures.planned import PlannedTest
-    from assay.records import AnySettings, CacheState, Phase, StepRecord, StepSpec
-    from assay.rounds import Judged
+    from assay.procedures.planned import Course, PlannedTest
+    from assay.records import CacheState, Ending, StepRecord
+    from assay.rounds import Action, Judged
     from assay.store.write import RunWriter
 
     Watcher = Callable[[int, int, int, int], None]
@@ -65,137 +46,18 @@ def conduct(
     conductor = _Conductor(planned, bench, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        with change_told(bench.unchanged):
+        with change_told(bench.unchanged), conductor.write_cache_put_back():
             writer.test_condition(bench.condition())
-            conductor.purge()
-            return _conduct(conductor, planned.settings, seed)
+            ending = conductor.follow(planned.run(planned.settings, Context(drive=bench.identity, seed=seed)))
+        writer.test_condition(bench.condition())
+        writer.note("test_ended", reason=ending.reason)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
     except AssayError as error:
         writer.note("test_ended", reason=error.slug)
         raise
-
-
-def _conduct(conductor: _Conductor, settings: AnySettings, seed: int) -> bool:
-    match settings:
-        case LoopSettings():
-            return _conduct_loop(conductor, settings, seed)
-        case SaturationSettings():
-            return _conduct_saturation(conductor, settings)
-        case IdleRecoverySettings():
-            return _conduct_idle_recovery(conductor, settings)
-        case CrossStimulusSettings():
-            return _conduct_cross_stimulus(conductor, settings)
-        case StudySettings():
-            return _conduct_study(conductor, settings, seed)
-        case DemandSettings():
-            return _conduct_demand(conductor, settings)
-
-
-def _conduct_loop(conductor: _Conductor, settings: LoopSettings, seed: int) -> bool:
-    identity = conductor.bench.identity
-    conductor.run("precondition", preconditioning_program(settings, identity))
-    active_range = loop_range(settings, identity, seed)
-    cells = round_program(settings, active_range)
-    last = conductor.judge("round", until_steady(settings, lambda index: conductor.run("round", cells, index)))
-    if settings.histogram_ns and not last.silent:
-        conductor.run_again_if_void("histogram", histogram_program(settings, active_range))
-    conductor.end(last.ended)
-    return last.ended == "steady"
-
-
-def _conduct_saturation(conductor: _Conductor, settings: SaturationSettings) -> bool:
-    last = _saturate(conductor, settings)
-    if settings.histogram_ns and not last.silent:
-        conductor.run_again_if_void("histogram", saturation_histogram_program(settings))
-    conductor.end(last.ended)
-    return True
-
-
-def _conduct_idle_recovery(conductor: _Conductor, settings: IdleRecoverySettings) -> bool:
-    prepared = _saturate(conductor, settings.preconditioning).ended
-    if prepared == NO_COMPLETIONS:
-        conductor.end(prepared)
-        return False
-    steady = prepared == "steady"
-    for index, idle_ns in enumerate(settings.idles_ns, 1):
-        for program in wait_programs(settings, idle_ns):
-            conductor.run_once("segment", program, index)
-    conductor.end("steady" if steady else "round-limit")
-    return steady
-
-
-def _conduct_cross_stimulus(conductor: _Conductor, settings: CrossStimulusSettings) -> bool:
-    for index, group in enumerate(settings.groups, 1):
-        for program in group_programs(settings, group):
-            conductor.run_once("group", program, index)
-    conductor.end("time")
-    return True
-
-
-def _conduct_study(conductor: _Conductor, settings: StudySettings, seed: int) -> bool:
-    with _write_cache_put_back(conductor, settings):
-        for index, variant in enumerate(settings.variants, 1):
-            # The first is purged as every test is.
-            if variant.purge and index > 1:
-                conductor.purge()
-            if variant.write_cache is not None:
-                conductor.set_write_cache(variant.write_cache)
-            for part in variant_programs(variant, conductor.bench.identity.capacity_bytes, seed):
-                if isinstance(part, StudyStep):
-                    conductor.trim(part.from_bytes, part.from_bytes + part.length_bytes)
-                else:
-                    conductor.run_once(*part, index)
-    conductor.end("time")
-    return True
-
-
-@contextmanager
-def _write_cache_put_back(conductor: _Conductor, settings: StudySettings) -> Iterator[None]:
-    """Whatever happens, the write cache is what it was before a study that sets it."""
-    if all(variant.write_cache is None for variant in settings.variants):
-        yield
-        return
-    former = conductor.bench.identity.write_cache
-    try:
-        yield
-    except BaseException:
-        # A drive that failed may not take it any more; what it failed of is what is told.
-        with suppress(AssayError):
-            conductor.set_write_cache(former)
-        raise
-    conductor.set_write_cache(former)
-
-
-def _conduct_demand(conductor: _Conductor, settings: DemandSettings) -> bool:
-    before = _saturate(conductor, settings.preconditioning).ended
-    if before == NO_COMPLETIONS:
-        conductor.end(before)
-        return False
-    program, rounds = demand_round_program(settings), []  # type: list[StepSpec], list[Sequence[StepRecord]]
-
-    def run_round(index: int) -> Sequence[StepRecord]:
-        steps = conductor.run("round", program, index)
-        if void_reason(steps, settings) is None:
-            rounds.append(steps)
-        return steps
-
-    last = conductor.judge("round", until_demand_steady(settings, run_round))
-    if last.silent:
-        conductor.end(last.ended)
-        return False
-    _run_points(conductor, settings, rounds)
-    prepared = before == "steady"
-    conductor.end("round-limit" if last.ended == "steady" and not prepared else last.ended)
-    return prepared and last.ended == "steady"
-
-
-def _run_points(conductor: _Conductor, settings: DemandSettings, rounds: Sequence[Sequence[StepRecord]]) -> None:
-    for place, point in enumerate(chosen_points(settings, rounds), 1):
-        if before := point_pre_write_program(settings):
-            conductor.run_once("pre-write", before, place)
-        conductor.run_once("point", point_program(settings, point), place)
+    return ending.reached
 
 
 def _both(drive: DriveWatch | None, watch: Watcher) -> Watcher:
@@ -210,28 +72,48 @@ def _both(drive: DriveWatch | None, watch: Watcher) -> Watcher:
     return look
 
 
-def _saturate(conductor: _Conductor, settings: SaturationSettings) -> Judged:
-    def run_samples(index: int, count: int) -> Sequence[StepRecord]:
-        return conductor.run("sample", sample_program(settings, count), index)
-
-    return conductor.judge("sample", until_saturated(settings, run_samples))
-
-
 class _Conductor:
-    """Runs the programs of one test on the bench, writes them down and shows how far it is."""
+    """Carries out what one test asks for, writes it down and shows how far it is."""
 
     def __init__(
         self, planned: PlannedTest, bench: Bench, writer: RunWriter, show: Callable[[Progress], None], capture: str
     ) -> None:
-        self.bench = bench
+        self._bench = bench
         self._planned, self._writer, self._show = planned, writer, show
         self._capture = capture
         self._engine: dict[str, str] = {}
         self._done_ns = 0
+        self._cache_before: CacheState | None = None
+
+    def follow(self, course: Course) -> Ending:
+        """Carry out one action after the other until the test has ended."""
+        records: Sequence[StepRecord] | None = None
+        while True:
+            try:
+                action = next(course) if records is None else course.send(records)
+            except StopIteration as done:
+                ending: Ending = done.value
+                return ending
+            records = self._act(action)
+
+    def _act(self, action: Action) -> Sequence[StepRecord] | None:
+        """Carry out one action; the records of a sequence, None of all else."""
+        match action:
+            case StepSequence():
+                return self._run_allowed(action)
+            case Purge():
+                self.purge()
+            case Trim():
+                self._trim(action)
+            case SetCache():
+                self._set_write_cache(action.state)
+            case _:
+                self._judged(action)
+        return None
 
     def purge(self) -> None:
         self._tell("purge")
-        self._writer.purged(self.bench.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
+        self._writer.purged(self._bench.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
 
     def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
         step = "" if done is None else f"{int(done * 10) * 10} %"
@@ -242,98 +124,97 @@ class _Conductor:
         self._writer.keep_advice(advice)
         self._tell("purge", advice=advice)
 
-    def trim(self, from_bytes: int, to_bytes: int) -> None:
-        """Give a range back to the drive."""
-        self.bench.trim(from_bytes, to_bytes)
-        self._writer.note("trimmed", from_bytes=from_bytes, to_bytes=to_bytes)
+    def _trim(self, trim: Trim) -> None:
+        self._bench.trim(trim.from_bytes, trim.to_bytes)
+        self._writer.note("trimmed", from_bytes=trim.from_bytes, to_bytes=trim.to_bytes)
 
-    def set_write_cache(self, state: CacheState) -> None:
-        """Set the drive's write cache between programs."""
-        self.bench.set_write_cache(state)
+    def _set_write_cache(self, state: CacheState) -> None:
+        if self._cache_before is None:
+            self._cache_before = self._bench.identity.write_cache
+        self._bench.set_write_cache(state)
         self._writer.note("write_cache_set", state=state)
 
-    def judge(self, phase: Phase, driver: Iterator[Judged]) -> Judged:
-        """Write down every verdict; the last round or program of samples.
+    @contextmanager
+    def write_cache_put_back(self) -> Iterator[None]:
+        """Whatever happens, the write cache is what it was before a test that switches it."""
+        try:
+            yield
+        except BaseException:
+            # A drive that failed may not take it any more; what it failed of is what is reported.
+            with suppress(AssayError):
+                self._put_back()
+            raise
+        self._put_back()
 
-        Raises DeviceFailureError where more of them are void than the test allows.
-        """
-        for judged in driver:
-            if judged.window:
-                self._writer.judged(judged.window)
-            self._tell(phase, index=judged.index, judged=judged)
-            last = judged
-        if last.ended == "stalled":
-            raise self._stalled(f"the last void {phase}: {last.void}")
-        return last
+    def _put_back(self) -> None:
+        if self._cache_before is not None:
+            self._set_write_cache(self._cache_before)
 
-    def run_again_if_void(self, phase: Phase, program: list[StepSpec]) -> None:
-        """Run a program until it is not void, as often as the test allows. Raises DeviceFailureError."""
+    def _judged(self, judged: Judged) -> None:
+        """Write down a verdict. Raises DeviceFailureError where more is void than the test allows."""
+        if judged.window:
+            self._writer.judged(judged.window, judged.stage, judged.covered)
+        self._tell(judged.stage, index=judged.index, judged=judged)
+        if judged.ended == "stalled":
+            raise self._stalled(f"the last void {judged.stage}: {judged.void}")
+
+    def _run_allowed(self, sequence: StepSequence) -> list[StepRecord]:
+        """Run a sequence, and again where it is void and asks for that. Raises DeviceFailureError where it gives up."""
         settings = self._planned.settings
-        for attempt in range(settings.void_limit + 1):
-            void = void_reason(self.run(phase, program, attempt), settings)
-            if void is None:
-                return
-        raise self._stalled(f"the last void {phase}: {void}")
-
-    def run_once(self, phase: Phase, program: list[StepSpec], index: int) -> None:
-        """Run a program of a sequence that cannot be taken up again behind a stall. Raises DeviceFailureError."""
-        if void := void_reason(self.run(phase, program, index), self._planned.settings):
-            raise self._stalled(f"{void}; this test cannot go on behind a void {phase}")
+        for _ in range(settings.void_limit + 1):
+            records = self._run(sequence)
+            void = void_reason(records, settings)
+            if void is None or sequence.on_void in {"accept", "leave-out"}:
+                return records
+            if sequence.on_void == "stop":
+                raise self._stalled(f"{void}; this test cannot go on behind a void {sequence.name}")
+        raise self._stalled(f"the last void {sequence.name}: {void}")
 
     def _stalled(self, reason: str) -> DeviceFailureError:
         remedy = "check the drive and the kernel log, or raise --stall-limit"
-        return DeviceFailureError(self.bench.identity.path, f"the drive stalled or was reset: {reason}", remedy)
+        return DeviceFailureError(self._bench.identity.path, f"the drive stalled or was reset: {reason}", remedy)
 
-    def run(self, phase: Phase, program: list[StepSpec], index: int = 0) -> list[StepRecord]:
-        """Run a program, make its record durable, and stop where it failed or the drive is another than before."""
-        self._tell(phase, index=index)
-        self.bench.unchanged()
-        self.bench.heat()
-        watch, capture = self._watcher(phase, program, index), self._captured(phase, index)
-        drive = self.bench.watched
+    def _run(self, sequence: StepSequence) -> list[StepRecord]:
+        """Run a sequence, make its record durable, and stop where it failed or the drive is another than before."""
+        self._tell(sequence.stage, index=sequence.index)
+        self._bench.unchanged()
+        self._bench.heat()
+        watch, capture = self._watcher(sequence), self._captured(sequence)
+        drive = self._bench.watched
         if drive:
             drive.begin()
-        with self.bench.watch_host() as host:
-            records = self.bench.stimulus.run(program, _both(drive, watch), capture)
+        with self._bench.watch_host() as host:
+            records = self._bench.stimulus.run(sequence.steps, _both(drive, watch), capture)
         records = drive.finished(records) if drive else records
         self._disclose()
-        if phase != "precondition":
+        if sequence.role == "measure":
             self._done_ns += sum(record.span_ns for record in records)
         self._writer.stepped(
-            records,
-            phase=phase,
-            index=index,
-            host=host.record if host else None,
-            drive=drive.record if drive else None,
+            sequence, records, host=host.record if host else None, drive=drive.record if drive else None
         )
         for step in stalled_steps(records):
-            self._writer.note("stall", phase=phase, index=index, step=step.label, stall_ns=step.stall_ns_max)
-        check_program(records, self.bench.identity.path)
-        self.bench.unchanged()
+            self._writer.note("stall", sequence=sequence.name, step=step.label, stall_ns=step.stall_ns_max)
+        check_program(records, self._bench.identity.path)
+        self._bench.unchanged()
         return records
 
-    def _captured(self, phase: Phase, index: int) -> Capture | None:
-        """Where the completions of a program are kept: all that is measured on wish, operating points always."""
-        if phase == "precondition" or (self._capture == "none" and phase != "point"):
+    def _captured(self, sequence: StepSequence) -> Capture | None:
+        """Where the completions of a sequence are kept: of what is measured on request, of others where they say so."""
+        if not sequence.keeps_ios and (self._capture == "none" or sequence.role == "prepare"):
             return None
-        path = self._writer.trace_path(self._planned.settings.test, phase, index)
+        path = self._writer.trace_path(self._planned.settings.test, sequence.stage, sequence.index)
         return Capture(path=path, addresses=self._capture == "addresses")
 
-    def end(self, reason: str | None) -> None:
-        """The test has run to its end: what its drive has become, and why it ended."""
-        self._writer.test_condition(self.bench.condition())
-        self._writer.note("test_ended", reason=reason)
-
-    def _watcher(self, phase: Phase, program: list[StepSpec], index: int) -> Watcher:
-        pace, unit_ns = Pace(), sum(step.stop.time_ns or 0 for step in program)
+    def _watcher(self, sequence: StepSequence) -> Watcher:
+        pace, unit_ns = Pace(), sum(step.stop.time_ns or 0 for step in sequence.steps)
 
         def watch(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:
             rate, latency_ms = pace.look(io_count, latency_ns_sum, elapsed_ns)
             timed_ns = elapsed_ns if unit_ns else 0
             self._tell(
-                phase,
-                index=index,
-                step=program[step_index].label,
+                sequence.stage,
+                index=sequence.index,
+                step=sequence.steps[step_index].label,
                 iops=rate,
                 latency_ms=latency_ms,
                 unit_done_ns=timed_ns,
@@ -345,7 +226,7 @@ class _Conductor:
 
     def _disclose(self) -> None:
         """Note how the I/Os are carried out whenever it changes."""
-        engine = {**self.bench.queue, **self.bench.stimulus.disclosure()}
+        engine = {**self._bench.queue, **self._bench.stimulus.disclosure()}
         if engine != self._engine:
             self._writer.note("engine", **engine)
             self._engine = engine

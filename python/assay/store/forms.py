@@ -14,15 +14,18 @@ from assay.records import (  # noqa: TC001
     DriveRecord,
     HostCertificate,
     HostRecord,
-    Phase,
+    MeasurementWindow,
+    OnVoid,
     Platform,
+    Role,
     SkippedTest,
     StepRecord,
 )
 
-RUN_SCHEMA = 2
+RUN_SCHEMA = 3
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Name = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 _TableName = Annotated[str, Field(pattern=r"^(series|histograms|intended|lead-ins)/[0-9]{6,12}\.parquet$")]
 # Up to the year 2262, and so within every calendar that prints it.
 _Instant = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -33,7 +36,7 @@ _Text = Annotated[str, Field(max_length=1 << 16)]
 class RunDocument:
     """``run.json``: everything that is known before the first I/O. run_id : hexadecimal time and chance."""
 
-    schema: Literal[2]
+    schema: Literal[3]
     run_id: Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$")]
     plan: dict[str, Any]
     profile: dict[str, Any]
@@ -84,15 +87,37 @@ class TestStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steps:
-    """A program ran."""
+class Asked:
+    """What steps were asked: ranges and specifications by the digest of their content."""
 
-    phase: Phase
+    ranges: dict[_Name, dict[str, Any]]
+    specs: dict[_Name, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """A sequence of steps ran. asked : the name of what each was asked; more than steps where it was cut short."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    stage: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,31}$")]
     index: Annotated[int, Field(ge=0, lt=10_000)]
+    role: Role
+    on_void: OnVoid
+    keeps_ios: bool
+    asked: tuple[_Name, ...]
     steps: tuple[StepRecord, ...]
     tables: dict[_TableName, _Digest]
     host: HostRecord | None = None
     drive: DriveRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A verdict. stage, covered : the sequences that its window is of."""
+
+    window: MeasurementWindow
+    stage: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,31}$")]
+    covered: tuple[Annotated[int, Field(ge=0, lt=10_000)], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

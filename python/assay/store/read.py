@@ -83,13 +83,13 @@ class _Traces:
         return replace(test, programs=tuple(self._joined(test.settings.test, program) for program in test.programs))
 
     def _joined(self, test: str, program: StoredProgram) -> StoredProgram:
-        name = f"{TRACES}/{trace_name(self.taken, test, program.phase, program.index)}"
+        name = f"{TRACES}/{trace_name(self.taken, test, program.stage, program.index)}"
         try:
             if not exists_inside(self.folder, name):
                 return program
         except OSError as error:
             raise StoreError(str(self.folder / name), error.strerror or "cannot be read", "remove it") from None
-        captured = latency_reader(self.folder, name, program.steps) if program.phase == "point" else None
+        captured = latency_reader(self.folder, name, program.steps) if program.keeps_ios else None
         if self.capacity_bytes is None:
             return replace(program, captured=captured)
         found = trace_summary(self.folder, name, step_count=len(program.steps), capacity_bytes=self.capacity_bytes)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
 from assay.files import is_plain_name
-from assay.records import DriveCondition, MeasurementWindow, PurgeRecord, StoredProgram, StoredTest
+from assay.records import DriveCondition, PurgeRecord, StoredProgram, StoredTest
+from assay.store.asked import AskedReader
 from assay.store.codec import decode
-from assay.store.forms import Steps, TestEnded, TestStarted
+from assay.store.forms import Steps, TestEnded, TestStarted, Verdict
 from assay.store.series import completions, series_rows, with_series
 from assay.store.settings import settings_fault
 from assay.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from assay.records import AnySettings, DirectionRecord, HistogramTable, StepRecord
+    from assay.records import AnySettings, DirectionRecord, HistogramTable, StepRecord, StepSpec
     from assay.store.journal import Entry
 
 _TEST_NAME_MAX = 64
@@ -44,14 +45,19 @@ class Tables:
             return None
         return series_rows(program.steps, self.contents[name], name=str(self.folder / name))
 
-    def joined(self, steps: Steps) -> StoredProgram:
-        """A program with what its tables hold."""
+    def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredProgram:
+        """A program with what was asked of it and what its tables hold."""
         rows = self._series(steps)
         return StoredProgram(
-            phase=steps.phase,
+            name=steps.name,
+            stage=steps.stage,
             index=steps.index,
+            asked=asked,
+            role=steps.role,
+            on_void=steps.on_void,
+            keeps_ios=steps.keeps_ios,
             # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
-            steps=with_series(steps.steps, rows) if rows is not None and steps.phase == "variant" else steps.steps,
+            steps=with_series(steps.steps, rows) if rows is not None and steps.stage == "variant" else steps.steps,
             histograms=self._histograms(steps, HISTOGRAMS),
             intended=self._histograms(steps, INTENDED),
             lead_in=self._histograms(steps, LEAD_INS),
@@ -73,7 +79,7 @@ class _Test:
     purge: PurgeRecord | None = None
     programs: list[StoredProgram] = field(default_factory=list)
     conditions: list[DriveCondition] = field(default_factory=list)
-    verdict: MeasurementWindow | None = None
+    verdict: Verdict | None = None
     ended: str | None = None
     ended_wall_ns: int | None = None
 
@@ -84,7 +90,7 @@ class _Test:
             case "test_condition":
                 self.conditions.append(decode(DriveCondition, entry.data, name=entry.place))
             case "verdict":
-                self.verdict = decode(MeasurementWindow, entry.data, name=entry.place)
+                self.verdict = decode(Verdict, entry.data, name=entry.place)
             case "test_ended" if self.ended is None:
                 self.ended = decode(TestEnded, entry.data, name=entry.place).reason
                 self.ended_wall_ns = entry.wall_ns
@@ -96,7 +102,9 @@ class _Test:
             ended_wall_ns=self.ended_wall_ns,
             purge=self.purge,
             programs=tuple(self.programs),
-            verdict=self.verdict,
+            verdict=self.verdict.window if self.verdict else None,
+            window_stage=self.verdict.stage if self.verdict else "",
+            window_indexes=self.verdict.covered if self.verdict else (),
             ended=self.ended,
             conditions=tuple(self.conditions),
         )
@@ -107,6 +115,8 @@ def read_steps(entry: Entry) -> Steps:
     steps = decode(Steps, entry.data, name=entry.place)
     if not steps.steps:
         raise StoreError(entry.place, "steps: a program has at least one", _DAMAGED)
+    if len(steps.steps) > len(steps.asked):
+        raise StoreError(entry.place, "asked: names fewer steps than ran", _DAMAGED)
     for place, step in enumerate(steps.steps):
         if fault := step_fault(step):
             raise StoreError(entry.place, f"steps.{place}: {fault}", _DAMAGED)
@@ -140,13 +150,17 @@ def stored_tests(entries: Sequence[Entry], programs: Mapping[int, Steps], tables
     Raises StoreError naming the line that is none of a run's.
     """
     tests: list[_Test] = []
+    asked = AskedReader()
     for entry in entries:
         if entry.kind == "test_started":
             tests.append(_Test(_settings(entry), entry.wall_ns))
         elif entry.kind == "steps":
             if not tests:
                 raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
-            tests[-1].programs.append(tables.joined(programs[entry.seq]))
+            steps = programs[entry.seq]
+            tests[-1].programs.append(tables.joined(steps, asked.specs(steps.asked, entry)))
+        elif entry.kind == "asked":
+            asked.take(entry)
         elif tests:
             tests[-1].take(entry)
     return [test.stored() for test in tests]

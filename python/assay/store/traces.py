@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assay.records import Phase, StepRecord
+    from assay.records import Stage, StepRecord
 
 TRACES = "traces"
 
@@ -34,12 +34,12 @@ _TYPES = {
 _GROUP_ROWS_MAX, _GROUP_BYTES_MAX = 1 << 24, 1 << 29
 
 
-def trace_name(taken: Counter[str], test: str, phase: Phase, index: int) -> str:
+def trace_name(taken: Counter[str], test: str, stage: Stage, index: int) -> str:
     """Name the trace of the next program, in the order they run; ``taken`` counts those of one name.
 
     Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
     """
-    name = f"{test}-{phase}-{index:04}"
+    name = f"{test}-{stage}-{index:04}"
     taken[name] += 1
     return f"{name}{f'-{taken[name]}' if taken[name] > 1 else ''}.parquet"
 

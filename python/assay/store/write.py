@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import FolderBusyError, StoreError
 from assay.files import write_inside
+from assay.store.asked import AskedWriter
 from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.document import RUN_DOCUMENT
 from assay.store.forms import RUN_SCHEMA
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
         HostCertificate,
         HostRecord,
         MeasurementWindow,
-        Phase,
         Platform,
         PurgeRecord,
         SkippedTest,
+        Stage,
         StepRecord,
+        StepSequence,
     )
 
 RUNS = Path("runs")
@@ -108,6 +110,7 @@ class RunWriter:
         head = canonical(document)
         self.folder = folder
         self._program_count = 0
+        self._asked = AskedWriter()
         self._traces: Counter[str] = Counter()
         try:
             self._lock = _locked(folder)
@@ -130,34 +133,37 @@ class RunWriter:
 
     def stepped(
         self,
+        sequence: StepSequence,
         steps: Sequence[StepRecord],
         *,
-        phase: Phase,
-        index: int = 0,
         host: HostRecord | None = None,
         drive: DriveRecord | None = None,
     ) -> None:
-        """A program ran; returns once its record is durable.
+        """A sequence ran; returns once its record is durable.
 
-        phase : of the test. index : the round, or the program of samples, from 1. host : what the test system did.
+        steps : what its steps did, as many as were begun. host : what the test system did.
         drive : what was seen of the drive from beside it.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1
         number = self._program_count
+        names, unknown = self._asked.named(sequence.steps)
+        if unknown:
+            self._journal.append("asked", lambda: unknown)
         watched = {name: encode(record) for name, record in (("host", host), ("drive", drive)) if record}
-        self._journal.append("steps", lambda: self._store_steps(number, steps, phase, index) | watched)
+        ran = {**_sequence_facts(sequence), "asked": names, **watched}
+        self._journal.append("steps", lambda: ran | self._store_steps(number, steps))
         self._journal.wait()
 
-    def judged(self, window: MeasurementWindow) -> None:
-        """A verdict, with its inputs."""
-        self._journal.append("verdict", lambda: encode(window))
+    def judged(self, window: MeasurementWindow, stage: Stage, covered: Sequence[int]) -> None:
+        """A verdict, with its inputs, and the sequences of a stage, by index, that its window is of."""
+        self._journal.append("verdict", lambda: {"window": encode(window), "stage": stage, "covered": list(covered)})
 
-    def trace_path(self, test: str, phase: Phase, index: int) -> Path:
+    def trace_path(self, test: str, stage: Stage, index: int) -> Path:
         """Where the completions of a program are to be kept; the folder is made."""
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / trace_name(self._traces, test, phase, index)
+        return folder / trace_name(self._traces, test, stage, index)
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
@@ -204,7 +210,7 @@ class RunWriter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _store_steps(self, number: int, steps: Sequence[StepRecord], phase: Phase, index: int) -> dict[str, Any]:
+    def _store_steps(self, number: int, steps: Sequence[StepRecord]) -> dict[str, Any]:
         tables = {
             f"{SERIES}/{number:06}.parquet": series_table(steps),
             f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
@@ -215,11 +221,20 @@ class RunWriter:
         for name, content in tables.items():
             write_inside(self.folder, name, content)
         return {
-            "phase": phase,
-            "index": index,
             "steps": [encode(step, exclude=STEP_WITHOUT_TABLES) for step in steps],
             "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
         }
+
+
+def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
+    return {
+        "name": sequence.name,
+        "stage": sequence.stage,
+        "index": sequence.index,
+        "role": sequence.role,
+        "on_void": sequence.on_void,
+        "keeps_ios": sequence.keeps_ios,
+    }
 
 
 def run_document(

@@ -72,7 +72,7 @@ from assay.window.loop import (
     measurement_window,
     window_times,
 )
-from assay.window.names import phase_name, program_name
+from assay.window.measured import counted_programs
 from assay.window.open_loop import (
     OPEN_LOOP_SHARES,
     LatencyTimes,
@@ -198,6 +198,7 @@ __all__ = [
     "complete_rounds",
     "complete_samples",
     "completed_count",
+    "counted_programs",
     "cross_stimulus_result",
     "demand_label",
     "demand_result",
@@ -239,11 +240,9 @@ __all__ = [
     "open_loop_times",
     "operating_points",
     "percentiles",
-    "phase_name",
     "preconditioning_result",
     "program_audits",
     "program_host",
-    "program_name",
     "proposal_of",
     "rate_count",
     "reference_changes",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.window.disturbed import program_host
-from assay.window.names import program_name
 from assay.window.step import issued_bytes
 
 if TYPE_CHECKING:
@@ -38,15 +37,15 @@ def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
     """
     programs = [program for program in test.programs if program.steps]
     befores = [None, *(program.steps[-1] for program in programs)]
-    return tuple(_program_audit(test, program, before) for program, before in zip(programs, befores, strict=False))
+    return tuple(_program_audit(program, before) for program, before in zip(programs, befores, strict=False))
 
 
-def _program_audit(test: StoredTest, program: StoredProgram, before: StepRecord | None) -> ProgramAudit:
+def _program_audit(program: StoredProgram, before: StepRecord | None) -> ProgramAudit:
     steps = program.steps
     first, last = steps[0].counters_before, steps[-1].counters_after
     begun, ended = steps[0].first_submission_ns, before.last_submission_ns if before else None
     return ProgramAudit(
-        name=program_name(program),
+        name=program.name,
         read_bytes=(
             sum(issued_bytes(step.read) for step in steps),
             last.read_bytes - first.read_bytes if first and last else None,
@@ -56,5 +55,5 @@ def _program_audit(test: StoredTest, program: StoredProgram, before: StepRecord 
             last.write_bytes - first.write_bytes if first and last else None,
         ),
         gap_ns=None if begun is None or ended is None else begun - ended,
-        host=program_host(program, test),
+        host=program_host(program),
     )

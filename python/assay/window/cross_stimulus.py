@@ -88,7 +88,7 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
 
 
 def _complete(test: StoredTest, index: int) -> list[StepRecord]:
-    steps = [step for program in test.phase("group") if program.index == index for step in program.steps]
+    steps = test.steps("group", index)
     return list(takewhile(lambda step: step.ended == "stop-rule" and not error_count(step), steps))
 
 

@@ -279,8 +279,8 @@ def _point_runs(test: StoredTest, points: Sequence[OperatingPoint]) -> tuple[Poi
 
 
 def _point_run(test: StoredTest, place: int, point: OperatingPoint) -> PointRun:
-    before = [step for program in test.phase("pre-write") if program.index == place for step in program.steps]
-    found = next((program for program in test.phase("point") if program.index == place), None)
+    before = test.steps("pre-write", place)
+    found = next(iter(test.stage("point", place)), None)
     times = dict(enumerate(step_times(found))).get(POINT_STEP) if found else None
     steps = found.steps if found else ()
     return PointRun(

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.units import MILLISECOND_NS, milliseconds
-from assay.window.measured import measured_programs
-from assay.window.names import program_name
+from assay.window.measured import counted_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,9 +68,9 @@ def host_finding(host: HostRecord | None, thread_count: int) -> HostFinding:
     )
 
 
-def program_host(program: StoredProgram, test: StoredTest) -> HostFinding:
+def program_host(program: StoredProgram) -> HostFinding:
     """Judge what the host did during a stored program."""
-    return host_finding(program.host, test.settings.demand.thread_count)
+    return host_finding(program.host, max(1, *(spec.demand.thread_count for spec in program.asked)))
 
 
 def host_reason(test: StoredTest) -> str | None:
@@ -79,11 +78,10 @@ def host_reason(test: StoredTest) -> str | None:
 
     Worked: ``"the host stalled for 1,502 ms in round 3; the test system disturbed this, not the drive"``.
     """
-    for program in measured_programs(test):
-        finding = program_host(program, test)
+    for program in counted_programs(test):
+        finding = program_host(program)
         if finding.level == "invalid":
-            place = program_name(program)
-            return f"{finding.reasons[0]} in {place}; the test system disturbed this, not the drive"
+            return f"{finding.reasons[0]} in {program.name}; the test system disturbed this, not the drive"
     return None
 
 

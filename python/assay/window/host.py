@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.units import SECOND_NS
-from assay.window.step import cell_label, iops, issued_bytes, issued_count, latency_count, mean_latency_ns
+from assay.window.measured import counted_programs
+from assay.window.step import iops, issued_bytes, issued_count, latency_count, mean_latency_ns
+from assay.window.stimulus_asked import step_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import AnySettings, Demand, FillPoint, HostPoint, StepRecord, StoredRun, StoredTest
+    from assay.records import Demand, FillPoint, HostPoint, StepRecord, StepSpec, StoredRun
 
 Grade = Literal["pass", "warn", "invalid"]
 
@@ -59,8 +61,8 @@ def host_checks(run: StoredRun) -> tuple[HostCheck, ...]:
     if run.certificate is None or run.certificate.status != "valid":
         return ()
     points, both = run.certificate.points, []
-    for name, settings, record in _measured(run):
-        point = certified_point(points, settings.demand)
+    for name, spec, record in _measured(run):
+        point = certified_point(points, spec.demand)
         rate, mean_ns = float(iops(record)), mean_latency_ns(record)
         if point is not None and rate and mean_ns:
             both.append((_ceiling(name, point, rate), _cost(name, point, mean_ns)))
@@ -111,11 +113,11 @@ def fill_point(fills: tuple[FillPoint, ...], transfer_bytes: float) -> FillPoint
 def _fills(run: StoredRun) -> Iterator[HostCheck]:
     fills = run.certificate.fills if run.certificate else ()
     cpu_count = run.platform.extra.get("logical_cpu_count")
-    for name, settings, record in _measured(run):
-        write, threads = record.write, settings.demand.thread_count
+    for name, spec, record in _measured(run):
+        write, threads = record.write, spec.demand.thread_count
         moved, span_ns = issued_bytes(write), record.lead_in_ns + record.span_ns
         point = fill_point(fills, moved / max(issued_count(write), 1))
-        if point is not None and moved and settings.data.kind in _MADE:
+        if point is not None and moved and spec.pattern.data.kind in _MADE:
             cores = min(threads, cpu_count) if isinstance(cpu_count, int) else threads
             yield _fill(name, point, cores, moved * SECOND_NS / span_ns)
 
@@ -126,18 +128,11 @@ def _fill(step: str, point: FillPoint, cores: int, rate: float) -> HostCheck:
     return HostCheck(name="fill", grade=grade, ratio=ratio, measured=rate, step=step, point=point, cores=cores)
 
 
-def _measured(run: StoredRun) -> Iterator[tuple[str, AnySettings, StepRecord]]:
-    """Every step that a result comes from; preconditioning is none."""
+def _measured(run: StoredRun) -> Iterator[tuple[str, StepSpec, StepRecord]]:
+    """Every step that a result comes from, with its name and what was asked of it."""
     for test in run.tests:
-        for program in test.programs:
-            if program.phase != "precondition":
-                for place, record in enumerate(program.steps):
-                    if latency_count(record):
-                        yield _name(test, program.phase, program.index, place), test.settings, record
-
-
-def _name(test: StoredTest, phase: str, index: int, place: int) -> str:
-    settings = test.settings
-    if phase == "round" and settings.kind == "loop":
-        return f"{settings.test.upper()} {cell_label(settings.cells[place], settings.access)}, round {index}"
-    return f"{settings.test.upper()} {phase} {index or ''}".strip()
+        for program in counted_programs(test):
+            names = step_names(program)
+            for name, spec, record in zip(names, program.asked, program.steps, strict=False):
+                if latency_count(record):
+                    yield f"{test.settings.test.upper()} {name}", spec, record

@@ -127,7 +127,7 @@ def _state(
     *,
     withheld: bool,
 ) -> WaitState:
-    steps = [step for program in test.phase("segment") if program.index == place + 1 for step in program.steps]
+    steps = test.steps("segment", place + 1)
     waited = [step for step in steps[: 2 * settings.cycles : 2] if step.ended == "stop-rule"]
     returned = [step for step in steps[2 * settings.cycles :] if step.ended == "stop-rule"]
     whole = not withheld and len(waited) == settings.cycles and len(returned) == settings.return_bursts

@@ -169,7 +169,7 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
     """
     if not result.matrix or result.window is None:
         return {}
-    programs = [program for program in test.phase("round") if program.index in result.window.rounds]
+    programs = [program for program in test.stage("round") if program.index in result.window.rounds]
     times = [step_times(program) for program in programs]
     return {
         cell: _window_times([program.steps[place] for program in programs], [steps[place] for steps in times if steps])

@@ -106,7 +106,7 @@ def open_loop_times(test: StoredTest, result: LoopResult) -> dict[Cell, OpenLoop
 def _window_programs(test: StoredTest, result: LoopResult) -> list[StoredProgram]:
     if not result.matrix or result.window is None:
         return []
-    return [program for program in test.phase("round") if program.index in result.window.rounds]
+    return [program for program in test.stage("round") if program.index in result.window.rounds]
 
 
 def _rate(steps: Sequence[StepRecord], demand: Demand) -> OfferedRate:

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import DemandSettings, IdleRecoverySettings, LoopSettings, SaturationSettings, StudySettings
+from assay.records import StudySettings
 from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
 from assay.window.audit import program_audits
 from assay.window.events import disturbing, told
-from assay.window.measured import measured_programs
-from assay.window.names import program_name
+from assay.window.measured import counted_programs
 from assay.window.step import max_latency_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from assay.records import AnySettings, DriveState, StoredProgram, StoredTest
+    from assay.records import DriveState, StoredProgram, StoredTest
 
 CheckLevel = Literal["pass", "warn", "invalid", "unknown"]
 Answer = tuple[CheckLevel, str]
@@ -85,7 +84,7 @@ def _drive_events(test: StoredTest) -> Answer:
     watched = [program.drive for program in test.programs if program.drive]
     found = [(program, event) for program in test.programs for step in program.steps for event in disturbing(step)]
     bad = [
-        f"controller {program.drive.after.controller} behind {program_name(program)}"
+        f"controller {program.drive.after.controller} behind {program.name}"
         for program in test.programs
         if program.drive and program.drive.after.controller not in _WELL
     ]
@@ -96,7 +95,7 @@ def _drive_events(test: StoredTest) -> Answer:
         return level, errors
     if found:
         program, event = found[0]
-        return "warn", f"{len(found)} void what they befell, first {program_name(program)}: {told(event)}"
+        return "warn", f"{len(found)} void what they befell, first {program.name}: {told(event)}"
     if level == "warn":
         return level, errors
     if not watched or any(one.log == "unknown" for one in watched):
@@ -114,7 +113,7 @@ def _bus_errors(test: StoredTest) -> Answer:
         shown = ", ".join(f"{count} {kind} errors of the bus" for kind, count in grown.items() if count > 0)
         if shown:
             grave = grown.get("fatal", 0) > 0 or grown.get("nonfatal", 0) > 0
-            return ("invalid" if grave else "warn"), f"{shown} in {program_name(program)}"
+            return ("invalid" if grave else "warn"), f"{shown} in {program.name}"
     return "pass", "none"
 
 
@@ -136,7 +135,7 @@ def _queue(test: StoredTest) -> Answer:
     for program, queue in known:
         names = [name for name, text in sorted(queue.items()) if known[0][1].get(name) != text]
         if names:
-            return level, f"{', '.join(names)} changed in {program_name(program)}"
+            return level, f"{', '.join(names)} changed in {program.name}"
     return level, f"{len(known[0][1])} settings" if known else "not told"
 
 
@@ -159,38 +158,25 @@ def _temperature(test: StoredTest) -> Answer:
 
 
 def _duration(test: StoredTest) -> Answer:
-    measured = {id(program) for program in measured_programs(test)}
+    measured = {id(program) for program in counted_programs(test)}
     found = [
-        (abs(sum(step.span_ns for step in part) / (planned_ns * len(part)) - 1), id(program) in measured, program)
+        (abs(step.span_ns / spec.stop.time_ns - 1), id(program) in measured, program)
         for program in test.programs
-        if (planned_ns := _planned_ns(program, test.settings))
-        for part in ([program.steps] if program.phase == "round" else [(step,) for step in program.steps])
-        if part and all(step.ended == "stop-rule" for step in part)
+        for step, spec in zip(program.steps, program.asked, strict=False)
+        if spec.stop.time_ns and step.ended == "stop-rule"
     ]
     if not found:
         return "unknown", "nothing of a planned length ran to its end"
     worst, _, program = max(found, key=lambda one: one[0])
     limit = max((share for share, counts, _ in found if counts), default=0.0)
     level: CheckLevel = "invalid" if limit > DURATION_INVALID else "warn" if worst > DURATION_PASS else "pass"
-    return level, f"at most {worst:.2%} from the plan" + ("" if level == "pass" else f", {program_name(program)}")
-
-
-def _planned_ns(program: StoredProgram, settings: AnySettings) -> int | None:
-    """Length of each step of a round, or of a sample."""
-    match settings:
-        case LoopSettings() if program.phase == "round":
-            return settings.step_ns
-        case SaturationSettings() if program.phase == "sample":
-            return settings.sample_ns
-        case IdleRecoverySettings() | DemandSettings() if program.phase == "sample":
-            return settings.preconditioning.sample_ns
-    return None
+    return level, f"at most {worst:.2%} from the plan" + ("" if level == "pass" else f", {program.name}")
 
 
 def _gaps(test: StoredTest) -> Answer:
     """Time without a submission, less the slowest I/O before it: so long the drive may still have been at work."""
     programs = [program for program in test.programs if program.steps]
-    measured = {id(program) for program in measured_programs(test)}
+    measured = {id(program) for program in counted_programs(test)}
     slowest = [0, *(max_latency_ns(program.steps[-1]) or 0 for program in programs)]
     found = [
         (max(audit.gap_ns - working_ns, 0), id(program) in measured, audit.name)
@@ -251,8 +237,8 @@ def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, ac
     changes = [after for before, after in pairs if before[1] != after[1]]
     if not changes:
         return "pass", str(known[0][1])
-    measured = {id(program) for program in measured_programs(test)}
-    told = [str(known[0][1]), *(f"{value} in {program_name(program)}" for program, value in changes[:3])]
+    measured = {id(program) for program in counted_programs(test)}
+    told = [str(known[0][1]), *(f"{value} in {program.name}" for program, value in changes[:3])]
     values = {value for program, value in known if id(program) in measured}
     return ("invalid" if len(values) > 1 else "warn"), ", ".join(told)
 
@@ -263,7 +249,7 @@ RUN_CHECKS = (
     RunCheck("C13", "Queue settings", "stay as they were", _queue),
     RunCheck("C15", "Link", "stays as it was, at full speed", _link),
     RunCheck("C16", "Temperature", "no minute at or above the drive's warning", _temperature),
-    RunCheck("C22", "Duration of rounds and samples", "within 0.5 % of the plan, invalid beyond 2 %", _duration),
+    RunCheck("C22", "Duration of steps", "within 0.5 % of the plan, invalid beyond 2 %", _duration),
     RunCheck("C23", "Gaps between programs", "at most 1 s, invalid beyond 5 s", _gaps),
     RunCheck("C25", "Monotonic and wall clock", "at most 200 ppm apart, invalid beyond 1,000", _clocks),
     RunCheck("C26", "Swapping", "no page swapped in", _swap),

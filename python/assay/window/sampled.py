@@ -19,6 +19,6 @@ def preconditioning_result(test: StoredTest, settings: SaturationSettings, capac
     settings : of the preconditioning. capacity_bytes : user capacity, the unit of drive fills.
     A verdict is recomputed from the samples; it is withheld where the whole test is.
     """
-    samples = tuple(program for program in test.programs if program.phase == "sample")
+    samples = test.stage("sample")
     part = replace(test, settings=settings, programs=samples, verdict=None)
     return sampled_result(part, capacity_bytes, withheld_reason(test))

@@ -228,6 +228,6 @@ class _Curve:
 
 
 def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float | None, ...]]:
-    times = [step for program in test.phase("sample") for step in step_times(program)][:count]
+    times = [step for program in test.stage("sample") for step in step_times(program)][:count]
     found = [percentiles(step) for step in times]
     return {share: tuple(one[share] for one in found) for share in NINES} if found else {}

@@ -32,12 +32,12 @@ def no_completions_reason(test: StoredTest) -> str:
     Worked: ``"no I/O of RND 4KiB 0/100 completed within a step of 0.05 s, which is too short for this drive and
     demand"``.
     """
-    programs = [*test.phase("round"), *test.phase("sample")]
+    programs = [*test.stage("round"), *test.stage("sample")]
     last = max(programs, key=lambda one: one.steps[0].start_ns, default=None) if programs else None
     settings = test.settings
-    if last and last.phase == "sample" and isinstance(settings, IdleRecoverySettings | DemandSettings):
+    if last and last.stage == "sample" and isinstance(settings, IdleRecoverySettings | DemandSettings):
         settings = settings.preconditioning
-    steps = () if last is None else last.steps if last.phase == "round" else last.steps[-1:]
+    steps = () if last is None else last.steps if last.stage == "round" else last.steps[-1:]
     found = [(label, step) for label, step, late in _tracked(steps, settings) if not _count(step, late=late)]
     if not found:
         return "no I/O of a tracking variable completed within its step"

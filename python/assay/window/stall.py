@@ -11,7 +11,7 @@ from assay.window.events import disturbing, told
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Phase, StepRecord, StoredProgram, StoredTest, TestSettings
+    from assay.records import StepRecord, StoredProgram, StoredTest, TestSettings
 
 STALL_NS = SECOND_NS
 """A silence of this length is marked as a stall; from the test's stall limit on it makes a measurement void."""
@@ -19,10 +19,9 @@ STALL_NS = SECOND_NS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """One step in which the drive was silent. void : what it belongs to enters no verdict and no result."""
+    """One step in which the drive was silent. name : of its program. void : that enters no verdict and no result."""
 
-    phase: Phase
-    index: int
+    name: str
     label: str
     span_ns: int
     void: bool
@@ -59,16 +58,18 @@ def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> str | No
     return f"{_happened(found, settings)} in {found[0].label}"
 
 
-def void_places(test: StoredTest) -> dict[tuple[Phase, int], str]:
-    """Phase and index of everything that is void, with what happened to the drive.
+def void_places(test: StoredTest) -> list[tuple[str, str]]:
+    """The names of everything that is void, with what happened to the drive, in the order they ran.
 
-    Worked: a stall in round 3 -> ``{("round", 3): "the drive stalled for 5.0 s"}``.
+    Worked: a stall in round 3 -> ``[("round 3", "the drive stalled for 5.0 s")]``; in one of samples 32 to 62, which
+    are judged each for itself -> ``"a step of samples 32 to 62"``.
     """
-    found: dict[tuple[Phase, int], str] = {}
+    found = []
     for program in test.programs:
-        void = [step for step in program.steps if program.phase != "precondition" and is_void(step, test.settings)]
+        void = [step for step in program.steps if program.on_void != "accept" and is_void(step, test.settings)]
         if void:
-            found[program.phase, program.index] = _happened(void, test.settings)
+            alike = len(program.asked) > 1 and len(set(program.asked)) == 1
+            found.append((f"a step of {program.name}" if alike else program.name, _happened(void, test.settings)))
     return found
 
 
@@ -84,11 +85,10 @@ def stalls(test: StoredTest) -> tuple[Stall, ...]:
     """Every step of a stored test in which the drive was silent, in the order they ran."""
     return tuple(
         Stall(
-            phase=program.phase,
-            index=program.index,
+            name=program.name,
             label=step.label,
             span_ns=step.stall_ns_max or 0,
-            void=program.phase != "precondition" and _is_stalled(step, test.settings),
+            void=program.on_void != "accept" and _is_stalled(step, test.settings),
         )
         for program in test.programs
         for step in stalled_steps(program.steps)
@@ -97,4 +97,4 @@ def stalls(test: StoredTest) -> tuple[Stall, ...]:
 
 def kept_histograms(test: StoredTest) -> tuple[StoredProgram, ...]:
     """The histogram programs that are not void: one at the most, since it is run again only until it is not."""
-    return tuple(program for program in test.phase("histogram") if void_reason(program.steps, test.settings) is None)
+    return tuple(program for program in test.stage("histogram") if void_reason(program.steps, test.settings) is None)

@@ -41,7 +41,7 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[AuditRow, ...]:
     Source: PTS 1.1 section 6 (test tool). Worked: 1000 I/Os issued, 970 requests and 30 merges counted -> ``merges``
     is marked with 30, ``counted-ios`` passes.
     """
-    steps = tuple(asked_steps(test, run.identity.capacity_bytes))
+    steps = tuple(asked_steps(test))
     programs = [program for program in test.programs if any(one.program is program for one in steps)]
     return (
         audit_row("failed-ios", _failed(steps)),
@@ -119,7 +119,7 @@ def _program_deltas(
             directions = [_directions(step)[write] for step in program.steps]
             io_count, moved = sum(map(issued_count, directions)), sum(map(issued_bytes, directions))
             counted = deltas[write] if deltas else (0, 0, 0)
-            yield f"{program.phase} {program.index or ''}".strip(), name, io_count, moved, counted
+            yield program.name, name, io_count, moved, counted
 
 
 def _counted_bytes(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
@@ -144,7 +144,7 @@ def _merges(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
 
 def _boundaries(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """At a step's boundaries the counters differ from what it issued by no more than what is in flight."""
-    largest = max((size for one in steps for size, _ in one.sizes), default=0)
+    largest = max((size for one in steps for size, _ in one.pattern.sizes), default=0)
     # What the step before had in flight counts, too, and may be more.
     in_flight = largest * max((one.demand.thread_count * one.demand.queue_depth for one in steps), default=0)
     for one in steps:

@@ -34,7 +34,7 @@ def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Reads among all I/Os, in standard deviations of a draw; pure reads or writes exactly."""
     off, spread = 0.0, 0.0
     for one in steps:
-        count, share = completed_count(one.record), one.read_share
+        count, share = completed_count(one.record), one.pattern.read_share
         reads = issued_count(one.record.read)
         detail = f"asked {share:.4%}, {reads:,} of {count:,}"
         variance = count * share * (1 - share)
@@ -78,24 +78,24 @@ def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         captured = one.program.trace.sizes[one.place] if one.program.trace and one.program.trace.sizes else None
         if not count:
             continue
-        if captured is not None and len(one.sizes) > 1:
+        if captured is not None and len(one.pattern.sizes) > 1:
             yield _captured_sizes(one, dict(captured))
             continue
         moved = issued_bytes(one.record.read) + issued_bytes(one.record.write)
-        yield _one_size(one, count, moved) if len(one.sizes) == 1 else _mean_size(one, count, moved)
+        yield _one_size(one, count, moved) if len(one.pattern.sizes) == 1 else _mean_size(one, count, moved)
 
 
 def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
-    ((size, _),) = one.sizes
+    ((size, _),) = one.pattern.sizes
     # A pass of preconditioning ends with what is left of the range.
-    passes = -(-moved // one.range_bytes) if one.fill else 0
+    passes = -(-moved // one.range_bytes) if one.pattern.writes_tail else 0
     detail = f"{moved:,} bytes in {count:,} I/Os of {size:,}"
     return Finding(where=one.where, found=moved - count * size, bound=passes * size, detail=detail, weight=moved)
 
 
 def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
-    mean = sum(size * share for size, share in one.sizes)
-    deviation = math.sqrt(sum(size * size * share for size, share in one.sizes) - mean * mean)
+    mean = sum(size * share for size, share in one.pattern.sizes)
+    deviation = math.sqrt(sum(size * size * share for size, share in one.pattern.sizes) - mean * mean)
     detail = f"mean {moved / count:,.1f} bytes of {count:,} I/Os, asked {mean:,.1f}"
     return Finding(
         where=one.where, found=(moved / count - mean) * math.sqrt(count) / deviation, bound=SIGMAS, detail=detail
@@ -104,9 +104,11 @@ def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
 
 def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
     """Chi-square as standard deviations (Wilson and Hilferty, 1931); a size that nobody asked for is a mark."""
-    total, asked = sum(captured.values()), dict(one.sizes)
+    total, asked = sum(captured.values()), dict(one.pattern.sizes)
     strange = sum(count for size, count in captured.items() if size not in asked)
-    square = sum((captured.get(size, 0) - total * share) ** 2 / (total * share) for size, share in one.sizes if share)
+    square = sum(
+        (captured.get(size, 0) - total * share) ** 2 / (total * share) for size, share in one.pattern.sizes if share
+    )
     freedom = len(asked) - 1
     sigmas = ((square / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
     detail = f"chi-square {square:,.1f} of {freedom} degrees, {total:,} I/Os, {strange:,} of other sizes"
@@ -133,14 +135,14 @@ def coverage(steps: Sequence[AskedStep]) -> tuple[AuditRow, ...]:
 def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
     done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
     detail = f"{kept:,} captured, {done:,} completed"
-    return Finding(where=_program_name(steps), found=kept - done, bound=0, detail=detail, weight=done)
+    return Finding(where=steps[0].program.name, found=kept - done, bound=0, detail=detail, weight=done)
 
 
 def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
     """None without addresses, or where chance has no simple form: zones, odd grids, random and in order mixed."""
     if trace.touched_bytes is None or any(not one.aligned for one in steps):
         return None
-    shares, range_bytes = {one.random_share for one in steps}, steps[0].range_bytes
+    shares, range_bytes = {one.pattern.random_share for one in steps}, steps[0].range_bytes
     if shares == {1.0}:
         # A block of the grid escapes an aligned transfer of size s with the chance 1 - s / range.
         escapes = sum(
@@ -155,15 +157,10 @@ def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
         return None
     found = trace.touched_bytes / range_bytes
     # The last transfers of a walk in order may end anywhere, and chance spreads over few blocks.
-    largest = max(size for one in steps for size, _ in one.sizes)
+    largest = max(size for one in steps for size, _ in one.pattern.sizes)
     slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
     detail = f"{found:.3%} of the range touched, expected {expected:.3%}"
-    return Finding(where=_program_name(steps), found=found - expected, bound=slack, detail=detail)
-
-
-def _program_name(steps: Sequence[AskedStep]) -> str:
-    program = steps[0].program
-    return f"{program.phase} {program.index or ''}".strip()
+    return Finding(where=steps[0].program.name, found=found - expected, bound=slack, detail=detail)
 
 
 def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -191,9 +188,8 @@ def program_gaps(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
         slowest = max_latency_ns(before.steps[-1]) or 0
         ended, begun = before.steps[-1].last_submission_ns, program.steps[0].first_submission_ns
         if ended is not None and begun is not None:
-            where = f"{program.phase} {program.index or ''}".strip()
             detail = f"{_ms(begun - ended)} before it, slowest I/O of the program before {_ms(slowest)}"
-            yield Finding(where=where, found=begun - ended, bound=slowest + PROGRAM_GAP_NS, detail=detail)
+            yield Finding(where=program.name, found=begun - ended, bound=slowest + PROGRAM_GAP_NS, detail=detail)
 
 
 def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:

@@ -146,7 +146,9 @@ def short_windows(steps: Sequence[AskedStep]) -> dict[str, int]:
     return {
         one.where: rate_count(one.record)
         for one in steps
-        if _is_whole(one.record) and not one.fill and rate_count(one.record) < effective_queue_depth(one.record)
+        if _is_whole(one.record)
+        and not one.pattern.writes_tail
+        and rate_count(one.record) < effective_queue_depth(one.record)
     }
 
 

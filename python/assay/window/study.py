@@ -111,7 +111,7 @@ def study_result(test: StoredTest) -> StudyResult:
     settings, withheld = test.study, withheld_reason(test)
     variants: list[VariantResult] = []
     for index, variant in enumerate(settings.variants, 1):
-        steps = [step for program in test.phase("variant") if program.index == index for step in program.steps]
+        steps = test.steps("variant", index)
         reference = variants[0].stages if variants else ()
         variants.append(_variant(settings, variant, steps, reference, may_print=withheld is None))
     found = [stage.settled for variant in variants for stage in variant.stages if stage.settled]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError
 from assay.pattern import segmented_range
 from assay.procedures.planned import Outline, PlannedTest, common_deviations, refuse_deep
+from assay.procedures.sampled import numbered
 from assay.procedures.studies.active_range import plan_active_range
 from assay.procedures.studies.alignment import plan_alignment
 from assay.procedures.studies.cell_order import plan_cell_order
@@ -20,15 +23,27 @@ from assay.procedures.studies.trim import plan_trim
 from assay.procedures.studies.workload_dependency import plan_workload_dependency
 from assay.procedures.studies.write_cache import plan_write_cache
 from assay.procedures.studies.xsr_reverse import plan_xsr_reverse
-from assay.records import ActiveRange, SkippedTest, StepSpec, StopRule, StudySettings
+from assay.records import (
+    ActiveRange,
+    Ending,
+    Purge,
+    SetCache,
+    SkippedTest,
+    StepSequence,
+    StepSpec,
+    StopRule,
+    StudySettings,
+    Trim,
+)
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.plan import Plan, StudyName
+    from assay.procedures.planned import Context, Course
     from assay.profile import Profile
-    from assay.records import DriveIdentity, Phase, StudyStep, StudyVariant
+    from assay.records import DriveIdentity, Role, StudyStep, StudyVariant
 
 _STUDIES: dict[StudyName, Callable[[Ground], Study | SkippedTest]] = {
     "data-pattern": plan_data_pattern,
@@ -45,7 +60,7 @@ _STUDIES: dict[StudyName, Callable[[Ground], Study | SkippedTest]] = {
     "xsr-reverse": plan_xsr_reverse,
 }
 
-STEPS_PER_PROGRAM = 60
+STEPS_PER_SEQUENCE = 60
 CAPACITY_BYTES_MIN = 64 << 20
 
 
@@ -67,6 +82,7 @@ def plan_study(name: StudyName, profile: Profile, plan: Plan, drive: DriveIdenti
     spans = [step.span_ns * step.samples for variant in study.variants for step in _measured(variant)]
     return PlannedTest(
         settings=settings,
+        run=run_study,
         deviations=tuple(_deviations(name, settings, ground)),
         earliest_ns=sum(spans),
         latest_ns=sum(spans) if all(spans) else None,
@@ -77,39 +93,54 @@ def plan_study(name: StudyName, profile: Profile, plan: Plan, drive: DriveIdenti
     )
 
 
-def variant_programs(
-    variant: StudyVariant, capacity_bytes: int, seed: int
-) -> Iterator[tuple[Phase, list[StepSpec]] | StudyStep]:
-    """The programs of a variant in order, each with its phase; a trim step stands for itself between them.
+def run_study(settings: StudySettings, context: Context) -> Course:
+    """Every variant in order, on a purged drive or on what the one before has left."""
+    for index, variant in enumerate(settings.variants, 1):
+        # The first is purged as every test is.
+        if variant.purge or index == 1:
+            yield Purge()
+        if variant.write_cache is not None:
+            yield SetCache(state=variant.write_cache)
+        yield from variant_actions(variant, index, context)
+    return Ending(reason="time", reached=True)
 
-    Programs have at most 60 steps, so that what was measured is durable now and then.
+
+def variant_actions(variant: StudyVariant, index: int, context: Context) -> Iterator[StepSequence | Trim]:
+    """The sequences of variant ``index``, from 1, in order, and the trims between them.
+
+    Sequences have at most 60 steps, so that what was measured is durable now and then.
     """
-    phase: Phase = "precondition"
-    program: list[StepSpec] = []
-    for step in variant.steps:
-        own: Phase = "variant" if step.role == "measure" else "precondition"
-        if program and (own != phase or step.role == "trim"):
-            yield phase, program
-            program = []
-        if step.role == "trim":
-            yield step
+    done: Counter[str] = Counter()
+    for role, steps in groupby(variant.steps, key=lambda step: step.role):
+        if role == "trim":
+            yield from (Trim(from_bytes=one.from_bytes, to_bytes=one.from_bytes + one.length_bytes) for one in steps)
             continue
-        phase = own
-        for spec in [_spec(step, capacity_bytes, seed)] * step.samples:
-            program.append(spec)
-            if len(program) == STEPS_PER_PROGRAM:
-                yield phase, program
-                program = []
-    if program:
-        yield phase, program
+        specs = [spec for step in steps for spec in [_spec(step, context)] * step.samples]
+        for place in range(0, len(specs), STEPS_PER_SEQUENCE):
+            part = tuple(specs[place : place + STEPS_PER_SEQUENCE])
+            yield _sequence(variant.label, index, role, part, done[role] + 1)
+            done[role] += len(part)
 
 
-def _spec(step: StudyStep, capacity_bytes: int, seed: int) -> StepSpec:
+def _sequence(label: str, index: int, role: Role, steps: tuple[StepSpec, ...], first: int) -> StepSequence:
+    measured = role == "measure"
+    of = label if measured else f"preparation of {label}"
+    return StepSequence(
+        name=f"{of}, {numbered('steps', first, len(steps))}",
+        stage="variant" if measured else "precondition",
+        index=index,
+        steps=steps,
+        role=role,
+        on_void="stop" if measured else "accept",
+    )
+
+
+def _spec(step: StudyStep, context: Context) -> StepSpec:
     stop = StopRule(time_ns=step.span_ns) if step.span_ns else StopRule(amount_bytes=step.amount_bytes)
     active_range = ActiveRange(segment_starts=(step.from_bytes,), segment_bytes=step.length_bytes)
     if step.segment_count is not None:
         length = step.length_bytes // step.segment_count
-        active_range = segmented_range(capacity_bytes, step.segment_count, length, seed)
+        active_range = segmented_range(context.drive.capacity_bytes, step.segment_count, length, context.seed)
     return StepSpec(label=step.label, pattern=step.pattern, demand=step.demand, active_range=active_range, stop=stop)
 
 
