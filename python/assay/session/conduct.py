@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.bench import Bench
+    from assay.device.fault_watch import FaultWatch
     from assay.device.watch import DriveWatch
     from assay.procedures.planned import PlannedTest
     from assay.records import AnySettings, CacheState, Phase, StepRecord, StepSpec
@@ -198,7 +199,7 @@ def _run_points(conductor: _Conductor, settings: DemandSettings, rounds: Sequenc
         conductor.run_once("point", point_program(settings, point), place)
 
 
-def _both(drive: DriveWatch | None, watch: Watcher) -> Watcher:
+def _both(drive: DriveWatch | FaultWatch | None, watch: Watcher) -> Watcher:
     """Look at the drive whenever the stimulus is looked at, so that what befalls it is known to the step."""
     if drive is None:
         return watch
