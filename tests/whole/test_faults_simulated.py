@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from assay.bench import Answers, open_bench
 from assay.device.simulated import parse_simulated
-from assay.errors import DeviceFailureError
+from assay.errors import DeviceFailureError, UsageError
 from assay.pattern import leading_range, random_pattern
 from assay.plan import load_plan
 from assay.records import DataPattern, Demand, StepSpec, StopRule, StoredTest
@@ -247,3 +247,23 @@ def test_the_command_line_ends_with_4_and_describes_the_faults(tmp_path: Path) -
         [assay, "drives", "--json", "--describe", drive], capture_output=True, text=True, timeout=60, check=True
     )
     assert json.loads(shown.stdout)["injected_faults"] == [{"kind": "gone", "at_s": 5}]
+
+
+def test_nothing_is_fitted_to_a_drive_with_faults(tmp_path: Path) -> None:
+    path = written(tmp_path, f'kind = "gone"\n{IN_ROUND_2}')
+    assay = str(Path(sys.executable).with_name("assay"))
+    arguments = [assay, "calibrate-sim", f"sim:client-2011?faults={path}", "--against", str(path)]
+    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, "has faults" in ended.stderr, ended.stderr.count("\n")) == (2, True, 1), ended.stderr
+
+
+def test_a_file_of_faults_that_changes_before_the_run_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, f'kind = "gone"\n{IN_ROUND_2}')
+    plan = load_plan(None, {"drive": f"sim:ideal?capacity=128MB&faults={path}"})
+    identity = parse_simulated(plan.drive).identity
+    written(tmp_path, 'kind = "gone"\nat_s = 6')
+    with (
+        pytest.raises(UsageError, match="has changed since it was read"),
+        open_bench(plan, identity, [], answers=Answers(), seed=1),
+    ):
+        pass
