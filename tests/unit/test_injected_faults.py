@@ -96,6 +96,7 @@ def test_a_mistake_in_a_file_of_faults_is_named_with_its_place(
     assert caught.value.thing.startswith(f"{path}{place}"), caught.value.thing
     assert words in caught.value.reason
     assert caught.value.remedy == "correct the file"
+    assert ";" not in caught.value.reason.replace("; did you mean", ""), "one mistake is said once"
 
 
 @pytest.mark.parametrize(

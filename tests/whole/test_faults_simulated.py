@@ -267,3 +267,25 @@ def test_a_file_of_faults_that_changes_before_the_run_is_refused(tmp_path: Path)
         open_bench(plan, identity, [], answers=Answers(), seed=1),
     ):
         pass
+
+
+def test_the_example_of_the_guide_runs(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/simulated-drives.md").read_text("utf-8")
+    (example,) = (part.split("```")[0] for part in guide.split("```toml\n")[1:] if "[[faults]]" in part)
+    (tmp_path / "faults.toml").write_text(example, "utf-8")
+    keys = {"tests": ["iops"], "seed": 1, "scale": SCALE}
+    drive = f"sim:ideal?capacity=32GB&faults={tmp_path / 'faults.toml'}"
+    plan = load_plan(None, {"drive": drive, **keys})
+    # Scaled, it is over before a fault strikes by time or amount; of its millions of reads some fail.
+    with pytest.raises(DeviceFailureError, match="errno 61"):
+        run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
+    stored = read_run(tmp_path / "run")
+    events = [event for step in stored.tests[0].steps("round") for event in step.drive_events]
+    assert len(events) == stored_error_count(stored.tests[0])
+    assert all(event.text.startswith("critical medium error, read of LBA ") for event in events)
+    assert [line.partition(",")[0] for line in stored.identity.faults] == [
+        "media-error",
+        "media-error of 2 s",
+        "stall of 5 s",
+        "gone",
+    ]

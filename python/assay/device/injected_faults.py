@@ -41,6 +41,13 @@ def _word(*known: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _some(faults: object) -> object:
+    # A smallest length would also count those that are refused.
+    if faults == []:
+        raise PydanticCustomError("empty", "has no fault")
+    return faults
+
+
 def _near(word: str, known: tuple[str, ...]) -> str:
     found = get_close_matches(word[:64], known, n=1)
     return f'; did you mean "{found[0]}"?' if found else ""
@@ -88,7 +95,7 @@ class FaultFile(Strict):
     """A file of faults."""
 
     schema_version: Literal[1] = Field(alias="schema")
-    faults: tuple[Fault, ...] = Field(min_length=1)
+    faults: Annotated[tuple[Fault, ...], BeforeValidator(_some)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
