@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "check_faults", "clock_reads", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
 
 @final
 class NativeCounters:
@@ -178,6 +178,16 @@ class NativeStimulus:
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
+    def fault_events(self, /) -> tuple[list[tuple[int, int, str]], int]:
+        """
+        What faults did since this was last asked: (time in ns on the drive's clock, level of the kernel's log, text) each,
+        and how many more there were.
+        """
+    @staticmethod
+    def faulty(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, faults: str) -> NativeStimulus:
+        """
+        The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the card's seed.
+        """
     @staticmethod
     def from_state(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
         """
@@ -191,6 +201,10 @@ class NativeStimulus:
     def null(seed: SupportsIndex, answer_ns: SupportsIndex | None) -> NativeStimulus:
         """
         Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
+        """
+    def present_bytes(self, /) -> int | None:
+        """
+        What faults have left of a simulated drive's capacity, in bytes; None where it is gone.
         """
     def purge_simulated(self, /) -> int | None:
         """
@@ -230,6 +244,13 @@ class NativeStimulus:
         """
         Free what lies between two places of simulated flash, in bytes, as a trim command does.
         """
+
+def check_faults(faults: str, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex) -> None:
+    """
+    Refuse faults that a drive of this capacity cannot have; `faults` is a JSON list of `assay_ftl::faults::Fault`.
+
+    Raises `ValueRangeError` with the number of the fault, from 1, and its key.
+    """
 
 def clock_reads(count: SupportsIndex) -> tuple[float, int]:
     """

@@ -11,11 +11,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from assay._native import hands_to_workers, simulated_memory_bytes
+from assay._native import check_faults, hands_to_workers, simulated_memory_bytes
 from assay.device.condition import read_condition
+from assay.device.fault_watch import FaultWatch
 from assay.device.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
 from assay.device.heat import too_hot
 from assay.device.identity import identify
+from assay.device.injected_faults import faults_text
 from assay.device.memory import spare_memory_bytes
 from assay.device.placement import place_threads
 from assay.device.platform import available_memory_bytes
@@ -24,7 +26,7 @@ from assay.device.queue import merging_off, stat_path
 from assay.device.simulated import is_simulated, parse_simulated
 from assay.device.transport import HeldDrive, command_set
 from assay.device.trim import trim_range
-from assay.device.unchanged import check_unchanged
+from assay.device.unchanged import check_present, check_unchanged
 from assay.device.watch import DriveWatch
 from assay.device.write_cache import WriteCache, write_cache_held
 from assay.errors import AssayError, DeviceFailureError, TimekeepingError, UsageError, ValueRangeError
@@ -80,7 +82,7 @@ class Bench:
     ValueRangeError where the drive's ``controls`` do not name them.
     heat : raises DeviceFailureError where it is as warm as it warns of.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
-    watched : the drive as seen from beside it; None where the kernel has no such drive.
+    watched : the drive as seen from beside it; None where the kernel has no such drive, or nothing can befall it.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """
@@ -94,7 +96,7 @@ class Bench:
     trim: Callable[[int, int], None]
     set_write_cache: Callable[[CacheState], None]
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
-    watched: DriveWatch | None = None
+    watched: DriveWatch | FaultWatch | None = None
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
@@ -155,11 +157,26 @@ def open_bench(
 @contextmanager
 def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
     target = parse_simulated(plan.drive)
-    with _simulated_stimulus(target, seed) as stimulus:
+    if target.identity.faults_sha256 != drive.faults_sha256:
+        raise UsageError(drive.path, "its file of faults has changed since it was read", "start the run again")
+    with _simulated_stimulus(target, seed, round(plan.io_time_limit_seconds * SECOND_NS)) as stimulus:
+
+        def unchanged() -> None:
+            if target.faults:
+                check_present(drive, stimulus.present_bytes())
 
         def purge(_: PurgeWatch) -> PurgeRecord:
+            unchanged()
             span_ns = stimulus.purge_simulated() or 0
             return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
+
+        def trim(first: int, end: int) -> None:
+            unchanged()
+            stimulus.trim_simulated(first, end)
+
+        def set_write_cache(state: CacheState) -> None:
+            unchanged()
+            stimulus.switch_write_cache_simulated(enabled=state == "enabled")
 
         def condition() -> DriveCondition:
             return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
@@ -168,17 +185,23 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
             identity=drive,
             stimulus=stimulus,
             purge=purge,
-            unchanged=lambda: None,
+            unchanged=unchanged,
             heat=lambda: None,
             condition=condition,
-            trim=stimulus.trim_simulated,
-            set_write_cache=lambda state: stimulus.switch_write_cache_simulated(enabled=state == "enabled"),
+            trim=trim,
+            set_write_cache=set_write_cache,
+            watched=FaultWatch(stimulus.fault_events, stimulus.present_bytes) if target.faults else None,
             host_time=False,
         )
 
 
 def _fitting(target: SimulatedTarget) -> SimulatedTarget:
     """A simulated drive that can be built here. Raises ValueRangeError naming what it needs and what there is."""
+    for file in target.faults:
+        try:
+            check_faults(faults_text(file.faults), target.card.capacity_bytes, target.card.logical_block_bytes)
+        except ValueRangeError as error:
+            raise ValueRangeError(f"{file.path}: {error.thing}", error.reason, error.remedy) from None
     # A state that is taken up is there twice for a moment: as it is read, and as the drive it becomes.
     try:
         needed = simulated_memory_bytes(target.card) * (2 if target.state else 1)
@@ -193,12 +216,20 @@ def _fitting(target: SimulatedTarget) -> SimulatedTarget:
 
 
 @contextmanager
-def _simulated_stimulus(target: SimulatedTarget, seed: int) -> Iterator[Stimulus]:
-    """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends."""
+def _simulated_stimulus(target: SimulatedTarget, seed: int, io_time_limit_ns: int) -> Iterator[Stimulus]:
+    """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends.
+
+    io_time_limit_ns : of one with faults; nothing can be late on another.
+    """
     epoch_wall_ns = time.time_ns()
     state = target.state
     if state is not None and state.exists():
         stimulus = Stimulus.from_state(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
+    elif target.faults:
+        faults = faults_text(tuple(fault for file in target.faults for fault in file.faults))
+        stimulus = Stimulus.faulty(
+            target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
+        )
     else:
         stimulus = Stimulus.simulated(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns)
     with stimulus:

@@ -68,6 +68,18 @@ class Stimulus:
         return cls(NativeStimulus.simulated(card, seed, epoch_wall_ns))
 
     @classmethod
+    def faulty(
+        cls, card: object, *, seed: int, epoch_wall_ns: int, faults: str, io_time_limit_ns: int = IO_TIME_LIMIT_NS
+    ) -> Self:
+        """Drive a fresh simulated drive that fails where and when its faults say.
+
+        faults : a JSON list, see ``device.injected_faults``. Their draws follow from the card's seed.
+        io_time_limit_ns : an I/O that takes longer ends its program; above 0.
+        Raises ValueRangeError for faults that the drive cannot have.
+        """
+        return cls(NativeStimulus.faulty(card, seed, epoch_wall_ns, faults), io_time_limit_ns)
+
+    @classmethod
     def from_state(cls, card: object, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
         """Drive simulated flash as it was when ``keep_state`` wrote the file; its clock goes on from there.
 
@@ -183,6 +195,21 @@ class Stimulus:
         Raises ValueRangeError for other drives.
         """
         return self._native.state_hash()
+
+    def present_bytes(self) -> int | None:
+        """What faults have left of a simulated drive's capacity; None where it is gone.
+
+        Raises ValueRangeError for a drive without faults.
+        """
+        return self._native.present_bytes()
+
+    def fault_events(self) -> tuple[list[tuple[int, int, str]], int]:
+        """What faults did since this was last asked, and how many more events there were than could be kept.
+
+        Each event is (time in ns on the drive's clock, level of the kernel's log, text).
+        Raises ValueRangeError for a drive without faults.
+        """
+        return self._native.fault_events()
 
     def disclosure(self) -> dict[str, str]:
         """How the I/Os were carried out, for the report; empty on a simulated drive."""

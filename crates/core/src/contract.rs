@@ -209,4 +209,10 @@ pub trait Device {
 
     /// Counters and CPU time; `with_counters` is false where only the CPU time is wanted.
     fn probe(&mut self, with_counters: bool) -> Probe;
+
+    /// Longest time without any completion while I/Os were outstanding, since this was last asked; one that still lasts
+    /// counts up to now. `None` where the device does not watch itself.
+    fn stall_max(&mut self) -> Option<Nanos> {
+        None
+    }
 }

@@ -140,6 +140,8 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     fn run(mut self, mut start: Nanos) -> Vec<StepRecord> {
         self.boundary = self.probe();
+        // What was before the program belongs to none of its steps.
+        let _ = self.lane.device.stall_max();
         let lane = &self.program.lane_totals[self.lane.index];
         lane.blocks.store(self.lane.device.blocks(), Ordering::Relaxed);
         lane.clock.store(start.0.max(1), Ordering::Relaxed);
@@ -153,6 +155,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             start = self.steps[index].end;
         }
         self.drain();
+        self.note_stall(self.steps.len() - 1);
         self.steps.into_iter().map(|step| step.record).collect()
     }
 
@@ -374,6 +377,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
             // Another lane has ended the step, of stated amount or count, or the whole program.
             self.program.halt(Ended::LateBoundary);
         }
+        self.note_stall(index);
         let probe = self.probe();
         let active = self.program.steps[index].slots(self.lane.index, self.program.lane_count) > 0;
         let step = &mut self.steps[index];
@@ -434,6 +438,12 @@ impl<'a, D: Device> LaneRun<'a, D> {
             step.in_flight = 0;
             self.seal_if_done(index);
         }
+    }
+
+    /// How long the device was silent since the last look, where it knows: in the step that ran.
+    fn note_stall(&mut self, index: usize) {
+        let record = &mut self.steps[index].record;
+        record.stall_max = record.stall_max.max(self.lane.device.stall_max());
     }
 
     fn probe(&mut self) -> Probe {

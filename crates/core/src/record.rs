@@ -123,8 +123,8 @@ pub struct StepRecord {
     pub carried_out_ns: u64,
     /// Longest time that a thread went without a submission, lead-in included.
     pub submission_gap_max: Nanos,
-    /// Longest time without any completion while I/Os were outstanding, to about 0.1 s, lead-in included; `None` where
-    /// time is virtual.
+    /// Longest time without any completion while I/Os were outstanding, lead-in included: to about 0.1 s on a real drive,
+    /// exact on a simulated one with faults, `None` on one without.
     pub stall_max: Option<Nanos>,
     /// First submission, in the lead-in where there is one.
     pub first_submission: Option<Nanos>,

@@ -6,7 +6,8 @@
 //!                                  garbage collection (paced by host writes)
 //! ```
 //!
-//! Beside it stands [`disk`], a hard disk: seeks, rotation and a scheduler instead of flash.
+//! Beside it stands [`disk`], a hard disk: seeks, rotation and a scheduler instead of flash. [`faults`] makes either fail
+//! where and when a file says.
 //!
 //! No wall clock, no randomness from the system, no files: the same card and the same I/Os give the same
 //! completions to the nanosecond.
@@ -16,6 +17,7 @@
 pub mod card;
 pub mod disk;
 pub mod drive;
+pub mod faults;
 
 mod collect;
 mod die;

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 mod disk_card;
 mod errors;
+mod faults;
 mod gauge;
 mod paths;
 mod positions;
@@ -22,6 +23,8 @@ mod written;
 mod _native {
     #[pymodule_export]
     use crate::disk_card::simulated_memory_bytes;
+    #[pymodule_export]
+    use crate::faults::check_faults;
     #[pymodule_export]
     use crate::gauge::{NativeStallGauge, NativeStalls, clock_reads};
     #[pymodule_export]

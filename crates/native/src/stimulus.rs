@@ -8,6 +8,7 @@ use assay_core::step::{ProgramError, StepSpec};
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
+use assay_ftl::faults::Faulty;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
 use assay_uring::path::Path;
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 
 use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
+use crate::faults::{Happened, faults_of, happened, no_faults, present};
 use crate::paths::{open_error, path_error, path_of};
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
@@ -31,6 +33,8 @@ type Traced = (u64, u64);
 enum Engine {
     Simulated(Stimulus<SimulatedDrive>),
     SimulatedDisk(Stimulus<SimulatedDisk>),
+    Faulty(Stimulus<Faulty<SimulatedDrive>>),
+    FaultyDisk(Stimulus<Faulty<SimulatedDisk>>),
     Null(Stimulus<NullDevice>),
     Real(Stimulus<UringDevice>),
 }
@@ -55,6 +59,28 @@ impl NativeStimulus {
             }
             PySimulatedCard::Disk(card) => {
                 Stimulus::open(seed, vec![move || SimulatedDisk::new(card.convert(), epoch)]).map(Engine::SimulatedDisk)
+            }
+        };
+        Ok(Self::of(opened.map_err(|error| card_error(&error))?))
+    }
+
+    /// The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the card's seed.
+    #[staticmethod]
+    fn faulty(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64, faults: &str) -> PyResult<Self> {
+        const CHECKED: &str = "the faults were checked for this drive";
+        let epoch = Nanos(epoch_wall_ns);
+        let opened = match card {
+            PySimulatedCard::Flash(card) => {
+                let card = card.convert();
+                let (faults, draws) = (faults_of(faults, card.capacity, card.logical_block)?, card.seed);
+                let wrap = move |drive| Faulty::new(drive, &faults, draws).expect(CHECKED);
+                Stimulus::open(seed, vec![move || SimulatedDrive::new(card, epoch).map(wrap)]).map(Engine::Faulty)
+            }
+            PySimulatedCard::Disk(card) => {
+                let card = card.convert();
+                let (faults, draws) = (faults_of(faults, card.capacity, card.logical_block)?, card.seed);
+                let wrap = move |drive| Faulty::new(drive, &faults, draws).expect(CHECKED);
+                Stimulus::open(seed, vec![move || SimulatedDisk::new(card, epoch).map(wrap)]).map(Engine::FaultyDisk)
             }
         };
         Ok(Self::of(opened.map_err(|error| card_error(&error))?))
@@ -148,6 +174,8 @@ impl NativeStimulus {
             let records = match engine {
                 Engine::Simulated(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
                 Engine::SimulatedDisk(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+                Engine::Faulty(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+                Engine::FaultyDisk(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
                 Engine::Null(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
                 Engine::Real(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
             };
@@ -164,6 +192,8 @@ impl NativeStimulus {
         let purged = match self.engine()? {
             Engine::Simulated(stimulus) => stimulus.with_device(SimulatedDrive::purge),
             Engine::SimulatedDisk(stimulus) => stimulus.with_device(SimulatedDisk::purge),
+            Engine::Faulty(stimulus) => stimulus.with_device(|drive| drive.purge(SimulatedDrive::purge)),
+            Engine::FaultyDisk(stimulus) => stimulus.with_device(|drive| drive.purge(SimulatedDisk::purge)),
             Engine::Null(_) | Engine::Real(_) => return Ok(None),
         };
         Ok(Some(purged.map_err(|error| program_error(&error))?.0))
@@ -171,14 +201,40 @@ impl NativeStimulus {
 
     /// Free what lies between two places of simulated flash, in bytes, as a trim command does.
     fn trim_simulated(&mut self, from_bytes: u64, to_bytes: u64) -> PyResult<()> {
-        let trim = move |drive: &mut SimulatedDrive| drive.trim(Bytes(from_bytes), Bytes(to_bytes));
-        self.flash()?.with_device(trim).map_err(|error| program_error(&error))
+        let (from, to) = (Bytes(from_bytes), Bytes(to_bytes));
+        let trimmed = match self.engine()? {
+            Engine::Faulty(stimulus) => stimulus.with_device(move |drive| drive.trim(from, to)),
+            _ => self.flash()?.with_device(move |drive| drive.trim(from, to)),
+        };
+        trimmed.map_err(|error| program_error(&error))
     }
 
     /// Switch the volatile write cache of simulated flash.
     fn switch_write_cache_simulated(&mut self, enabled: bool) -> PyResult<()> {
-        let switch = move |drive: &mut SimulatedDrive| drive.switch_write_cache(enabled);
-        self.flash()?.with_device(switch).map_err(|error| program_error(&error))
+        let switched = match self.engine()? {
+            Engine::Faulty(stimulus) => stimulus.with_device(move |drive| drive.switch_write_cache(enabled)),
+            _ => self.flash()?.with_device(move |drive| drive.switch_write_cache(enabled)),
+        };
+        switched.map_err(|error| program_error(&error))
+    }
+
+    /// What faults have left of a simulated drive's capacity, in bytes; None where it is gone.
+    fn present_bytes(&mut self) -> PyResult<Option<u64>> {
+        match self.engine()? {
+            Engine::Faulty(stimulus) => present(stimulus),
+            Engine::FaultyDisk(stimulus) => present(stimulus),
+            _ => Err(no_faults()),
+        }
+    }
+
+    /// What faults did since this was last asked: (time in ns on the drive's clock, level of the kernel's log, text) each,
+    /// and how many more there were.
+    fn fault_events(&mut self) -> PyResult<Happened> {
+        match self.engine()? {
+            Engine::Faulty(stimulus) => happened(stimulus),
+            Engine::FaultyDisk(stimulus) => happened(stimulus),
+            _ => Err(no_faults()),
+        }
     }
 
     /// Keep the state of simulated flash in a file.
@@ -199,7 +255,11 @@ impl NativeStimulus {
     /// The errno is 0 where they are registered. None on a simulated drive.
     fn disclosure(&mut self) -> PyResult<Option<(&'static str, i32, bool, bool)>> {
         match self.engine()? {
-            Engine::Simulated(_) | Engine::SimulatedDisk(_) | Engine::Null(_) => Ok(None),
+            Engine::Simulated(_)
+            | Engine::SimulatedDisk(_)
+            | Engine::Faulty(_)
+            | Engine::FaultyDisk(_)
+            | Engine::Null(_) => Ok(None),
             Engine::Real(stimulus) => {
                 let lanes = stimulus.with_devices(UringDevice::disclosure).map_err(|error| program_error(&error))?;
                 let lanes: Vec<_> = lanes.into_iter().flatten().collect();
@@ -234,7 +294,7 @@ impl NativeStimulus {
     fn flash(&mut self) -> PyResult<&mut Stimulus<SimulatedDrive>> {
         match self.engine()? {
             Engine::Simulated(stimulus) => Ok(stimulus),
-            Engine::SimulatedDisk(_) | Engine::Null(_) | Engine::Real(_) => Err(no_state()),
+            _ => Err(no_state()),
         }
     }
 

@@ -127,6 +127,8 @@ def _flash(drive: str) -> tuple[ModelCard, Card]:
     from assay.errors import UsageError  # noqa: PLC0415
 
     simulated = parse_simulated(drive)
+    if simulated.faults:
+        raise UsageError(drive, "has faults, which nothing is fitted to", "name it without them")
     if isinstance(simulated.model, ModelCard) and isinstance(simulated.card, Card):
         return simulated.model, simulated.card
     raise UsageError(drive, "is not a simulated drive of flash", "name one, such as sim:client-2011")

@@ -53,7 +53,9 @@ def _describe(target: str, file_target: bool) -> dict[str, Any]:
     sources = simulated.model.parameters.model_dump(exclude_none=True)
     values = asdict(simulated.card)
     parameters = {name: {"value": values[name], "source": datum["source"]} for name, datum in sources.items()}
-    return {**asdict(simulated.identity), "summary": simulated.model.summary, "parameters": parameters}
+    facts = {**asdict(simulated.identity), "summary": simulated.model.summary, "parameters": parameters}
+    stated = [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
+    return {**facts, "injected_faults": stated} if stated else facts
 
 
 def _short(drive: DriveIdentity) -> dict[str, Any]:

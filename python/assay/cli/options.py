@@ -45,7 +45,7 @@ _FAULT_OPTIONS = [
         "stall_limit_seconds",
         type=float,
         metavar="SECONDS",
-        help="A round in which a real drive completes nothing for longer is void; 2 unless given.",
+        help="A round in which a drive, real or with faults, completes nothing for longer is void; 2 unless given.",
     ),
     click.option(
         "--on-stall",
@@ -53,7 +53,7 @@ _FAULT_OPTIONS = [
         help="After a void round: begin the window anew, at most three times, or stop with exit code 4.",
     ),
 ]
-"""When a real drive is given up."""
+"""When a drive is given up."""
 _STUDIES_HELP = (
     "data-pattern, write-cache, oio, over-provisioning, active-range, workload-dependency, stability, cell-order, "
     "alignment, trim, demand-map, xsr-reverse"

@@ -1,4 +1,4 @@
-"""Simulated drives: ``sim:NAME?capacity=32GB&seed=1`` and their model cards."""
+"""Simulated drives: ``sim:NAME?capacity=32GB&seed=1&faults=FILE`` and their model cards."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
+from assay.device.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
 from assay.device.simulated_disk import Amount, CardName, CardText, Count, DiskCard, DiskModelCard
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import Control, DriveIdentity
@@ -98,6 +99,7 @@ class ModelCard(Strict):
     interface: CardText
     media: CardText
     parameters: CardParameters
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,12 +172,14 @@ class SimulatedTarget:
     """A simulated drive as named on the command line, its capacity applied.
 
     state : file that the drive's state is taken from, where it exists, and kept in; None means it begins fresh.
+    faults : what goes wrong with it, those of its model file first; empty means nothing does.
     """
 
     model: ModelCard | DiskModelCard
     card: Card | DiskCard
     identity: DriveIdentity
     state: Path | None = None
+    faults: tuple[InjectedFaults, ...] = ()
 
     @property
     def purge_proof(self) -> str:
@@ -220,29 +224,40 @@ def _read_card(path: Path) -> ModelCard | DiskModelCard:
 
 
 def parse_simulated(target: str) -> SimulatedTarget:
-    """Read ``sim:NAME?capacity=SIZE&seed=N&state=FILE`` into the drive it means.
+    """Read ``sim:NAME?capacity=SIZE&seed=N&state=FILE&faults=FILE`` into the drive it means.
 
     target : the name with options; ``capacity`` is a size with its unit, ``seed`` that of the drive itself,
-        ``state`` the file in which the drive, simulated flash, remembers what was done to it from run to run.
-    Raises DriveNotFoundError for an unknown name, ValueRangeError for an unknown or wrong option.
+        ``state`` the file in which the drive, simulated flash, remembers what was done to it from run to run,
+        ``faults`` a file of what goes wrong with it beside what its model file says; it has then no ``state``.
+    Raises DriveNotFoundError for an unknown name, ValueRangeError for an unknown or wrong option, PlanError for a file.
     Worked: ``parse_simulated("sim:client-2011?capacity=32GB").identity.capacity_bytes`` is 32000000000.
     """
     name, _, query = target.removeprefix(PREFIX).partition("?")
     model = load_card(name)
     values = {key: datum["value"] for key, datum in model.parameters.model_dump(exclude_none=True).items()}
-    state = None
+    state, files = None, []
+    if model.faults:
+        files.append(injected(Path(name), model.faults))
     for option, text in parse_qsl(query, keep_blank_values=True):
-        if option not in {"capacity", "seed", "state"}:
-            remedy = "use capacity=SIZE, seed=N or state=FILE"
+        if option not in {"capacity", "seed", "state", "faults"}:
+            remedy = "use capacity=SIZE, seed=N, state=FILE or faults=FILE"
             raise ValueRangeError(f"{target}: option {option!r}", "is not known", remedy)
         if option == "state":
             state = _state(target, text, model)
+        elif option == "faults":
+            if not text:
+                raise ValueRangeError(f"{target}: faults", "names no file", "use for example faults=faults.toml")
+            files.append(read_fault_file(Path(text)))
         elif option == "capacity":
             values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
         else:
             values["seed"] = _seed(target, text)
+    if state and files:
+        reason = "cannot be kept of a drive with faults: what befell it is no part of it"
+        raise ValueRangeError(f"{target}: state", reason, "leave out state or faults")
     card = DiskCard(**values) if isinstance(model, DiskModelCard) else Card(**values)
-    return SimulatedTarget(model=model, card=card, identity=_identity(target, model, card), state=state)
+    identity = _identity(target, model, card, tuple(files))
+    return SimulatedTarget(model=model, card=card, identity=identity, state=state, faults=tuple(files))
 
 
 def _state(target: str, text: str, model: ModelCard | DiskModelCard) -> Path:
@@ -269,7 +284,9 @@ def _seed(target: str, text: str) -> int:
     return int(text)
 
 
-def _identity(target: str, model: ModelCard | DiskModelCard, card: Card | DiskCard) -> DriveIdentity:
+def _identity(
+    target: str, model: ModelCard | DiskModelCard, card: Card | DiskCard, files: tuple[InjectedFaults, ...]
+) -> DriveIdentity:
     return DriveIdentity(
         id=target,
         path=target,
@@ -283,6 +300,8 @@ def _identity(target: str, model: ModelCard | DiskModelCard, card: Card | DiskCa
         media=model.media,
         write_cache="enabled" if card.write_cache else "disabled",
         controls=_controls(card),
+        faults=tuple(fault_label(fault) for file in files for fault in file.faults),
+        faults_sha256=tuple(file.sha256 for file in files),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay.datum import Datum, Strict
+from assay.device.injected_faults import Fault  # noqa: TC001 - read by pydantic
 
 Amount = Annotated[int, Field(ge=0, lt=1 << 63)]
 Count = Annotated[int, Field(ge=0, lt=1 << 32)]
@@ -58,6 +59,7 @@ class DiskModelCard(Strict):
     interface: CardText
     media: CardText
     parameters: DiskParameters
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

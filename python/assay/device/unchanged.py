@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from assay.device.sysfs import disk_at
-from assay.errors import AssayError, DeviceFailureError
+from assay.errors import AssayError, DeviceFailureError, DriveNotFoundError
 
 if TYPE_CHECKING:
     from assay.device.gate import OpenDrive
@@ -29,6 +29,22 @@ def check_unchanged(held: OpenDrive) -> None:
         resized = after is not None and after != before
         reason = f"its size changed from {before:,} to {after:,} bytes" if resized else change.reason
         raise DeviceFailureError(held.identity.path, f"{reason} while it was tested", _REMEDY) from change
+
+
+def check_present(identity: DriveIdentity, present_bytes: int | None) -> None:
+    """Look at a simulated drive with faults in the same way.
+
+    present_bytes : what is left of it, None where it is gone.
+    Raises DeviceFailureError where that is not all of it.
+    Worked: half of 32 GB is left -> ``"its size changed from 32,000,000,000 to 16,000,000,000 bytes while it was
+    tested"``.
+    """
+    before = identity.capacity_bytes
+    if present_bytes == before:
+        return
+    reason = "it is gone" if present_bytes is None else f"its size changed from {before:,} to {present_bytes:,} bytes"
+    change = DriveNotFoundError(identity.path, f"{reason} while it was tested", _REMEDY)
+    raise DeviceFailureError(identity.path, change.reason, _REMEDY) from change
 
 
 def _size_bytes(identity: DriveIdentity, descriptor: int) -> int | None:

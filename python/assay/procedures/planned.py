@@ -159,12 +159,14 @@ def _data_deviation(kind: str, asked: str) -> str:
 
 
 def common_deviations(settings: AnySettings, profile: Profile, drive: DriveIdentity) -> list[str]:
-    """Departures that any test can have: data pattern, write cache, a file for a drive."""
+    """Departures that any test can have: data pattern, write cache, injected faults, a file for a drive."""
     lines = [] if is_shipped(profile) else [f"profile {profile.name} of one's own instead of a shipped edition"]
     if settings.data.kind != profile.data_pattern.value:
         lines.append(_data_deviation(settings.data.kind, profile.data_pattern.value))
     if drive.write_cache != profile.write_cache.value:
         lines.append(f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}")
+    if drive.faults:
+        lines.append(f"injected faults: {drive.faults_label}")
     if drive.kind == "file":
         lines.append("a file on a file system instead of a block device")
     return lines

@@ -20,6 +20,7 @@ PurgeMethod = Literal[
     "overwrite",
 ]
 """Ways to purge a real drive, as chosen; which command one stands for depends on the drive's kind."""
+_FAULTS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class DriveIdentity:
     and how many namespaces the kernel shows there. numa_node : of the device that it hangs on.
     file_id : device and inode of a file target, ``major:minor:inode``; its path may lead to another file later.
     refusals : reasons why the gate would refuse it now, one line each; empty means it may be tested.
+    faults : what goes wrong with a simulated drive on purpose, one line each; faults_sha256 : of the files that say so.
     """
 
     id: str
@@ -57,6 +59,17 @@ class DriveIdentity:
     numa_node: int | None = None
     file_id: str | None = None
     refusals: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    faults_sha256: tuple[str, ...] = ()
+
+    @property
+    def faults_label(self) -> str | None:
+        """The faults on one line, the first three of many; None where there are none.
+
+        Worked: ``("stall of 5 s, at 30 s", "gone, at 60 s")`` -> ``"stall of 5 s, at 30 s; gone, at 60 s"``.
+        """
+        more = f"; and {len(self.faults) - _FAULTS_SHOWN} more" if len(self.faults) > _FAULTS_SHOWN else ""
+        return "; ".join(self.faults[:_FAULTS_SHOWN]) + more or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

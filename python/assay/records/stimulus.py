@@ -192,7 +192,7 @@ class StepRecord:
         ran beyond it; outstanding_ns = latencies and failed_ns of both directions + carried_in_ns - carried_out_ns.
     submission_gap_ns_max : longest time that a thread went without a submission, lead-in included.
     stall_ns_max : longest time without any completion while I/Os were outstanding, to about 0.1 s, lead-in included;
-        times in which the host did not run are left out. None where time is virtual.
+        times in which the host did not run are left out. Exact on a simulated drive with faults, None on one without.
     first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
     cpu_ns : host CPU time of the stimulus threads, lead-in included; None where it cannot be told.
     counters_before, counters_after : before the lead-in and at T, None where the drive has none.

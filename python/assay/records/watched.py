@@ -37,6 +37,8 @@ class HostRecord:
 class DriveEvent:
     """Something that the kernel said of a drive, its controller or its port while a step ran.
 
+    Of a simulated drive with faults, what it would have said; the device is then ``sim``.
+
     level : of the kernel's log, 0 (emergency) to 7 (debug). device : that it named, empty where only the text tells.
     text : at most 200 characters, printable. count : how often in a row the same was said.
     """
@@ -69,7 +71,7 @@ class DriveState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveRecord:
-    """A real drive before and after one program.
+    """A real drive, or a simulated one with faults, before and after one program.
 
     log : whether the kernel's log was read in between, so that the absence of events means something.
     lost_count : log lines that the kernel overwrote before they were read.

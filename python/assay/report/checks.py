@@ -31,7 +31,8 @@ def run_checks_table(tests: Sequence[Sheets]) -> Table:
 
 
 def _answers(sheets: Sheets) -> list[tuple[tuple[str, str, str], str]]:
-    simulated = sheets.run.identity.kind == "simulated"
+    # One with faults is watched like a real drive.
+    simulated = sheets.run.identity.kind == "simulated" and not sheets.run.identity.faults
     return [
         (
             (one.number, one.title, one.limit),

@@ -97,6 +97,8 @@ def _common(test: StoredTest, profile: Profile, drive: DriveIdentity) -> Iterato
         yield f"data pattern {settings.data.kind} instead of {profile.data_pattern.value}"
     if drive.write_cache != profile.write_cache.value:
         yield f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}"
+    if drive.faults:
+        yield f"injected faults: {drive.faults_label}"
     if test.purge is None and test.ended in _WHOLE:
         yield f"no purge of {settings.test} is recorded"
 

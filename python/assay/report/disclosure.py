@@ -286,7 +286,7 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
         ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
         ("ActiveRange segments", str(settings.segment_count or "contiguous")),
-        ("Stalls of a real drive", _stall_policy(settings)),
+        ("Stalls of a real or faulty drive", _stall_policy(settings)),
         ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
         ("Write cache demanded", cache_label(settings.write_cache_required)),
     )

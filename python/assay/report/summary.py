@@ -212,6 +212,7 @@ def summary_header(run: StoredRun, profile: Profile) -> Header:
                 ("Temperature", _before_after(run, lambda condition: _unit(condition.temperature_c, "\u00b0C"))),
                 ("Wear Used", _before_after(run, lambda condition: _unit(condition.wear_used_pct, "%"))),
                 *_drive_state(run),
+                *_faults(run),
             ),
         ),
     )
@@ -226,6 +227,14 @@ def _drive_state(run: StoredRun) -> tuple[Entry, ...]:
     if not any(condition.state_hash for condition in run.conditions):
         return ()
     return (("Drive State", _before_after(run, lambda condition: (condition.state_hash or "")[:12])),)
+
+
+def _faults(run: StoredRun) -> tuple[Entry, ...]:
+    """What goes wrong with a simulated drive on purpose, and the first digits of the hashes of the files."""
+    if not run.identity.faults:
+        return ()
+    hashes = ", ".join(digest[:12] for digest in run.identity.faults_sha256)
+    return (("Injected Faults", paragraph(f"{run.identity.faults_label} (SHA-256 {hashes})")),)
 
 
 def _before_after(run: StoredRun, fact: Callable[[DriveCondition], str | None]) -> str:

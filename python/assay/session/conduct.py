@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from assay.bench import Bench
+    from assay.device.fault_watch import FaultWatch
     from assay.device.watch import DriveWatch
     from assay.procedures.planned import Course, PlannedTest
     from assay.records import CacheState, Ending, StepRecord
@@ -60,7 +61,7 @@ def conduct(
     return ending.reached
 
 
-def _both(drive: DriveWatch | None, watch: Watcher) -> Watcher:
+def _both(drive: DriveWatch | FaultWatch | None, watch: Watcher) -> Watcher:
     """Look at the drive whenever the stimulus is looked at, so that what befalls it is known to the step."""
     if drive is None:
         return watch
