@@ -33,7 +33,7 @@ check: $(NATIVE) ## formatting, lints, types, walls, stubs
 	@tools/cargo-lock --check
 	cargo fmt --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	@for crate in assay-core assay-ftl assay-trace assay-uring; do \
+	@for crate in assay-core assay-json assay-ftl assay-trace assay-uring; do \
 		if cargo tree --locked --quiet -e normal,build -p $$crate | grep -q pyo3; then echo "$$crate depends on pyo3"; exit 1; fi; done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
+__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
 
 @final
 class NativeCounters:
@@ -179,7 +179,7 @@ class NativeStimulus:
         The errno is 0 where they are registered. None on a simulated drive.
         """
     @staticmethod
-    def from_state(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
+    def from_state(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
         """
         Drive a simulated drive from the state that a file holds; see `keep_state`.
         """
@@ -213,10 +213,9 @@ class NativeStimulus:
         longer than `io_time_limit_ns` ends the program as `hung`.
         """
     @staticmethod
-    def simulated(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:
+    def simulated(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:
         """
-        Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
-        `assay.device.simulated_disk.DiskCard`.
+        Drive a fresh simulated drive; `model` is a JSON text as for `drive_model_fault`.
         """
     def state_hash(self, /) -> str:
         """
@@ -234,6 +233,19 @@ class NativeStimulus:
 def clock_reads(count: SupportsIndex) -> tuple[float, int]:
     """
     Read the clock of response times again and again: (nanoseconds per reading, readings that ran back).
+    """
+
+def drive_model_fault(model: str) -> tuple[str, str] | None:
+    """
+    What is wrong with a drive model: the place of the parameter and the reason, or None.
+
+    `model` is the JSON text `{"kind": "flash", "parameters": {"capacity_bytes": 32000000000, ...}}`.
+    """
+
+def drive_parameters(kind: str) -> list[tuple[str, str, str | None]]:
+    """
+    Name, meaning and default, as JSON, of every parameter of a kind of drive, `flash` or `disk`; the default is None where
+    a drive model must state it.
     """
 
 def fill_rate(data: Incomplete, transfer_bytes: SupportsIndex, seconds: SupportsFloat | SupportsIndex) -> float:
@@ -255,9 +267,9 @@ def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_
     Raises `TooSmallError` where segments and the 1 MiB gaps between them do not fit into the capacity.
     """
 
-def simulated_memory_bytes(card: Incomplete) -> int:
+def simulated_memory_bytes(model: str) -> int:
     """
-    Bytes of memory that a simulated drive takes, about. `card` is as for `NativeStimulus.simulated`.
+    Bytes of memory that a simulated drive takes, about. `model` is as for `drive_model_fault`.
 
     Raises `ValueRangeError` where a parameter is outside its range or the capacity too small for the dies.
     """

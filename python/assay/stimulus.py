@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from assay._native import NativeStimulus
 from assay.errors import StoreError
@@ -50,6 +50,14 @@ class Capture:
     addresses: bool = False
 
 
+class SimulatedCard(Protocol):
+    """What a simulated drive is made of."""
+
+    @property
+    def text(self) -> str:
+        """The text that the native module reads."""
+
+
 class Stimulus:
     """The stimulus of one drive; owns its threads and must be closed. Use it as a context manager."""
 
@@ -58,22 +66,22 @@ class Stimulus:
         self._threads = ""
 
     @classmethod
-    def simulated(cls, card: object, *, seed: int, epoch_wall_ns: int) -> Self:
+    def simulated(cls, card: SimulatedCard, *, seed: int, epoch_wall_ns: int) -> Self:
         """Drive a fresh simulated drive.
 
-        card : a ``device.simulated.Card`` or ``device.simulated_disk.DiskCard``.
+        card : a ``device.simulated.Card``.
         seed : of the address streams, 0 to 2**64 - 1.
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
         """
-        return cls(NativeStimulus.simulated(card, seed, epoch_wall_ns))
+        return cls(NativeStimulus.simulated(card.text, seed, epoch_wall_ns))
 
     @classmethod
-    def from_state(cls, card: object, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
+    def from_state(cls, card: SimulatedCard, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
         """Drive simulated flash as it was when ``keep_state`` wrote the file; its clock goes on from there.
 
         Raises ValueRangeError where the file is no state, or one of another card, capacity or seed.
         """
-        return cls(NativeStimulus.from_state(card, seed, epoch_wall_ns, path))
+        return cls(NativeStimulus.from_state(card.text, seed, epoch_wall_ns, path))
 
     @classmethod
     def null(cls, *, seed: int, answer_ns: int | None = None) -> Self:

@@ -103,14 +103,14 @@ def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
 
 def test_an_unknown_victim_policy_is_refused_with_the_nearest() -> None:
     for open_drive in (Stimulus.simulated, functools.partial(Stimulus.from_state, path=Path("/nowhere"))):
-        with pytest.raises(ValueRangeError, match=r'victim policy: .* "gredy"; did you mean "greedy"'):
-            open_drive(replace(CARD, victim="gredy"), seed=1, epoch_wall_ns=0)
+        with pytest.raises(ValueRangeError, match=r'drive model: parameters.victim: .* "gredy"; did you mean "greedy"'):
+            open_drive(CARD.replaced(victim="gredy"), seed=1, epoch_wall_ns=0)
 
 
 def test_a_size_below_the_sector_is_refused() -> None:
     with (
         Stimulus.simulated(
-            replace(CARD, logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
+            CARD.replaced(logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
         ) as stimulus,
         pytest.raises(ValueRangeError, match="4096-byte block"),
     ):
@@ -118,8 +118,17 @@ def test_a_size_below_the_sector_is_refused() -> None:
 
 
 def test_a_wrong_card_names_its_parameter() -> None:
-    with pytest.raises(ValueRangeError, match="over_provisioning"):
-        Stimulus.simulated(replace(CARD, over_provisioning=-1.0), seed=1, epoch_wall_ns=0)
+    for changes, words in (
+        (
+            {"over_provisioning": -1.0},
+            r"drive model: parameters.over_provisioning: is -1.0, not in its range: .*0.02 to",
+        ),
+        ({"over_provisioning": "much"}, r'over_provisioning: is "much", not a number: Flash beyond'),
+        ({"reed_ns": 1}, r'parameters.reed_ns: there is no key of this name; did you mean "read_ns"\?'),
+        ({"capacity_bytes": 1 << 64}, r"capacity_bytes: is 1.8446.*, not a whole number"),
+    ):
+        with pytest.raises(ValueRangeError, match=words):
+            Stimulus.simulated(CARD.replaced(**changes), seed=1, epoch_wall_ns=0)
 
 
 def test_a_record_adds_up_on_this_side_of_the_border() -> None:

@@ -3,12 +3,14 @@
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// A point in time or a span on a device's own monotonic clock, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub u64);
 
 /// An amount of data, or a place on a drive counted in bytes from its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Bytes(pub u64);
 
 macro_rules! arithmetic {

@@ -4,9 +4,9 @@
 
 use pyo3::prelude::*;
 
-mod disk_card;
 mod errors;
 mod gauge;
+mod models;
 mod paths;
 mod positions;
 mod records;
@@ -21,9 +21,9 @@ mod written;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::disk_card::simulated_memory_bytes;
-    #[pymodule_export]
     use crate::gauge::{NativeStallGauge, NativeStalls, clock_reads};
+    #[pymodule_export]
+    use crate::models::{drive_model_fault, drive_parameters, simulated_memory_bytes};
     #[pymodule_export]
     use crate::paths::hands_to_workers;
     #[pymodule_export]

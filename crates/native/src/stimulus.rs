@@ -8,14 +8,15 @@ use assay_core::step::{ProgramError, StepSpec};
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
+use assay_ftl::model::DriveModel;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
 use assay_uring::path::Path;
 use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
-use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
+use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
 use crate::records::NativeStep;
 use crate::specs::{DataFiles, PyStepSpec};
@@ -44,17 +45,16 @@ pub(crate) struct NativeStimulus {
 
 #[pymethods]
 impl NativeStimulus {
-    /// Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
-    /// `assay.device.simulated_disk.DiskCard`.
+    /// Drive a fresh simulated drive; `model` is a JSON text as for `drive_model_fault`.
     #[staticmethod]
-    fn simulated(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
+    fn simulated(model: &str, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
         let epoch = Nanos(epoch_wall_ns);
-        let opened = match card {
-            PySimulatedCard::Flash(card) => {
-                Stimulus::open(seed, vec![move || SimulatedDrive::new(card.convert(), epoch)]).map(Engine::Simulated)
+        let opened = match read_model(model)? {
+            DriveModel::Flash(card) => {
+                Stimulus::open(seed, vec![move || SimulatedDrive::new(card, epoch)]).map(Engine::Simulated)
             }
-            PySimulatedCard::Disk(card) => {
-                Stimulus::open(seed, vec![move || SimulatedDisk::new(card.convert(), epoch)]).map(Engine::SimulatedDisk)
+            DriveModel::Disk(card) => {
+                Stimulus::open(seed, vec![move || SimulatedDisk::new(card, epoch)]).map(Engine::SimulatedDisk)
             }
         };
         Ok(Self::of(opened.map_err(|error| card_error(&error))?))
@@ -63,10 +63,10 @@ impl NativeStimulus {
     /// Drive a simulated drive from the state that a file holds; see `keep_state`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
-    fn from_state(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64, path: PathBuf) -> PyResult<Self> {
-        let PySimulatedCard::Flash(card) = card else { return Err(no_state()) };
+    fn from_state(model: &str, seed: u64, epoch_wall_ns: u64, path: PathBuf) -> PyResult<Self> {
+        let DriveModel::Flash(card) = read_model(model)? else { return Err(no_state()) };
         let from = path.clone();
-        let opened = Stimulus::open(seed, vec![move || state::load(card.convert(), Nanos(epoch_wall_ns), &from)]);
+        let opened = Stimulus::open(seed, vec![move || state::load(card, Nanos(epoch_wall_ns), &from)]);
         Ok(Self::of(Engine::Simulated(opened.map_err(|error| state::state_error(&path, &error))?)))
     }
 
