@@ -1,19 +1,22 @@
 """The border to the native module: what crosses it, and how its errors arrive."""
 
+import copy
 import functools
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from assay._native import toml_positions
+from assay._native import NativeStimulus, toml_positions
 from assay.device.simulated import parse_simulated
 from assay.errors import PlanError, TooSmallError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range, random_pattern, segmented_range
 from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.stimulus import Stimulus, program_text
 
 CARD = parse_simulated("sim:client-2011?capacity=1GB").card
 
@@ -53,7 +56,7 @@ def test_an_impossible_step_is_a_value_error_before_any_io(words: str, changes: 
     assert (counters.read_io_count, counters.write_io_count) == (0, 0)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.049, 0.951, 1.0, float("nan")])
+@pytest.mark.parametrize("share", [0.0, 0.049, 0.951, 1.0])
 def test_a_share_that_data_cannot_be_made_for_is_refused_by_name(share: float) -> None:
     data = DataPattern(kind="compressible", stored_share=share)
     with (
@@ -65,19 +68,19 @@ def test_a_share_that_data_cannot_be_made_for_is_refused_by_name(share: float) -
 
 WORDS = [
     (
-        "data kind",
+        "pattern.data.kind",
         "compressable",
         "compressible",
         lambda word: {"pattern": random_pattern(4096, 0.5, DataPattern(kind=word))},
     ),
     (
-        "arrival process",
+        "demand.arrival_process",
         "posson",
         "poisson",
         lambda word: {"demand": Demand(thread_count=1, queue_depth=4, arrivals_per_s=1e3, arrival_process=word)},
     ),
     (
-        "cursor",
+        "pattern.cursor",
         "per-thread",
         "per_thread",
         lambda word: {"pattern": replace(random_pattern(4096, 0.5, DataPattern()), cursor=word)},
@@ -92,13 +95,43 @@ def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
     with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
         with pytest.raises(ValueRangeError) as caught:
             stimulus.run([step(**changes(word))])
-        assert caught.value.thing == thing
+        assert caught.value.thing == f"program: steps.0.{thing}"
         assert caught.value.reason == f'there is none of the name "{word}"; did you mean "{meant}"?'
         assert meant in caught.value.remedy
         with pytest.raises(ValueRangeError) as far:
             stimulus.run([step(**changes("xyzxyzxyz"))])
         assert "did you mean" not in far.value.reason
         stimulus.run([step(**changes(meant))] if meant != "compressible" else [step()])
+
+
+PROGRAM = json.loads(program_text([step(), step(stop=StopRule(time_ns=5)), step()]))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda it: it.update(stops=[]), "program: stops: there is no key of this name; did you mean .steps.?"),
+        (lambda it: it["steps"][1].update(patern={}), "program: steps.1.patern: there is no key .* mean .pattern.?"),
+        (lambda it: it["steps"][1]["demand"].pop("queue_depth"), "program: steps.1.demand.queue_depth: is missing"),
+        (lambda it: it["steps"][0]["pattern"].update(read_share=None), "pattern.read_share: is null, not a number"),
+        (
+            lambda it: it["steps"][0].update(stop={"io_cont": 3}),
+            "steps.0.stop.io_cont: there is no key .* mean .io_count.?",
+        ),
+        (lambda it: it["ranges"][0].update(segment_bytes=-1), "ranges.0.segment_bytes: is -1, not a whole number"),
+        (lambda it: it["ranges"][0].update(segment_starts=[0, 1]), "ranges.0: the segments overlap"),
+        (lambda it: it["order"].append(7), "program: has no step 7"),
+        (lambda it: it["steps"][0].update(active_range=7), "program: has no range 7"),
+    ],
+)
+def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[Any], None], words: str) -> None:
+    assert (PROGRAM["order"], len(PROGRAM["steps"]), len(PROGRAM["ranges"])) == ([0, 1, 0], 2, 1)
+    program = copy.deepcopy(PROGRAM)
+    change(program)
+    native = NativeStimulus.simulated(CARD.text, 1, 0)
+    with pytest.raises(ValueRangeError, match=words):
+        native.run(json.dumps(program), 1, 10**9, None, None)
+    assert len(native.run(json.dumps(PROGRAM), 1, 10**9, None, None)[0]) == 3
 
 
 def test_an_unknown_victim_policy_is_refused_with_the_nearest() -> None:

@@ -120,6 +120,33 @@ impl DataPattern {
     pub const STORED_SHARE_MAX: f64 = 0.95;
 }
 
+/// Content of the data written as it is asked for: a file by its path.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataText {
+    /// Which of the [`DataPattern`]s.
+    pub kind: DataKind,
+    /// Share that compressible data keep.
+    pub stored_share: f64,
+    /// Size of the pool of repeating data.
+    #[serde(rename = "pool_bytes")]
+    pub pool: Bytes,
+    /// The file.
+    pub path: String,
+}
+
+/// The word for a [`DataPattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "see DataPattern")]
+pub enum DataKind {
+    Random,
+    Compressible,
+    Stamped,
+    Repeating,
+    File,
+}
+
 /// What a drive is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {

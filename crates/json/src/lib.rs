@@ -64,7 +64,7 @@ impl<'de> Deserializer<'de> for At<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// A word, or a table whose only key is the word.
+    /// A word, or a table in which of several words one is set.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -73,10 +73,16 @@ impl<'de> Deserializer<'de> for At<'de> {
     ) -> Result<V::Value, Refusal> {
         match self.0 {
             Value::String(word) => visitor.visit_enum(Variant { word, value: &Value::Null }),
-            Value::Object(entries) => match (entries.len(), entries.iter().next()) {
-                (1, Some((word, value))) => visitor.visit_enum(Variant { word, value }),
-                _ => Err(Refusal::of(Cause::NotOneOf(words))),
-            },
+            Value::Object(entries) => {
+                if let Some(key) = entries.keys().find(|key| !words.contains(&key.as_str())) {
+                    return Err(Refusal::unknown_field(key, words));
+                }
+                let mut set = entries.iter().filter(|(_, value)| !value.is_null());
+                match (set.next(), set.next()) {
+                    (Some((word, value)), None) => visitor.visit_enum(Variant { word, value }),
+                    _ => Err(Refusal::of(Cause::NotOneOf(words))),
+                }
+            }
             _ => self.deserialize_any(Word(words)).and_then(|never| match never {}),
         }
     }
@@ -212,8 +218,7 @@ mod tests {
 
     #[test]
     fn a_text_is_read_with_its_defaults_and_every_bit_of_a_number() {
-        let text =
-            r#"{"parts": [{"word": "fifo", "stop": {"time_ns": 18446744073709551615}}], "share": 0.30000000000000004}"#;
+        let text = r#"{"parts": [{"word": "fifo", "stop": {"time_ns": 18446744073709551615, "io_count": null}}], "share": 0.30000000000000004}"#;
         let stop = Stop::TimeNs(u64::MAX);
         let expected = Whole { parts: vec![Part { word: Word::Fifo, stop }], share: 0.1 + 0.2, limit: None };
         assert_eq!(read(text), Ok(expected));
@@ -238,6 +243,14 @@ mod tests {
             ),
             (r#"{"parts": [{"word": 5, "stop": {"io_count": 1}}]}"#, "parts.0.word: is 5, not one of greedy, fifo"),
             (r#"{"parts": [{"word": "fifo", "stop": {}}]}"#, "parts.0.stop: needs exactly one of time_ns, io_count"),
+            (
+                r#"{"parts": [{"word": "fifo", "stop": {"io_count": 1, "time_ns": 2}}]}"#,
+                "parts.0.stop: needs exactly one of time_ns, io_count",
+            ),
+            (
+                r#"{"parts": [{"word": "fifo", "stop": {"io_count": 1, "zzzz": null}}]}"#,
+                r#"parts.0.stop.zzzz: there is no key of this name"#,
+            ),
             (
                 r#"{"parts": [{"word": "fifo", "stop": {"io_count": true}}]}"#,
                 "parts.0.stop.io_count: is true, not a whole number of 0 to 2^64 - 1",

@@ -14,7 +14,6 @@ mod specs;
 mod state;
 mod stimulus;
 mod trace;
-mod words;
 mod written;
 
 /// The native half of Assay.

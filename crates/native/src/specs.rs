@@ -1,106 +1,65 @@
-//! Reads the frozen records of `assay.records` by their attributes.
+//! Programs of steps: texts from Python, read and completed with the files that they name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use assay_core::active_range::ActiveRange;
-use assay_core::arrival::{Arrival, ArrivalProcess};
-use assay_core::contract::{Bytes, DataPattern, Nanos};
-use assay_core::pattern::{AccessPattern, Cursor};
-use assay_core::step::{Demand, StepSpec, StopRule};
+use assay_core::contract::{Bytes, DataKind, DataPattern, DataText};
+use assay_core::pattern::AccessPattern;
+use assay_core::step::StepSpec;
+use assay_json::read;
 use pyo3::prelude::*;
+use serde::Deserialize;
 
-use crate::errors::{assay_error, range_error};
-use crate::words::meaning;
+use crate::errors::{assay_error, range_error, refusal_error};
 
-#[derive(FromPyObject)]
-pub(crate) struct PyDataPattern {
-    kind: String,
-    stored_share: f64,
-    pool_bytes: u64,
-    path: String,
+/// A program as it crosses: what several steps share stands in it once.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    /// Ranges, by which `steps` name theirs.
+    ranges: Vec<ActiveRange>,
+    /// Steps that differ.
+    steps: Vec<StepSpec<usize, DataText>>,
+    /// The program: for each of its steps the one of `steps` that it is like.
+    order: Vec<usize>,
 }
-
-#[derive(FromPyObject)]
-pub(crate) struct PyAccessPattern {
-    sizes: Vec<(u64, f64)>,
-    read_share: f64,
-    random_share: f64,
-    alignment_bytes: u64,
-    lba_groups: Vec<(f64, f64)>,
-    cursor: String,
-    writes_tail: bool,
-    data: PyDataPattern,
-}
-
-#[derive(FromPyObject)]
-pub(crate) struct PyDemand {
-    thread_count: u32,
-    queue_depth: u32,
-    arrivals_per_s: Option<f64>,
-    arrival_process: String,
-}
-
-impl PyDemand {
-    fn convert(&self) -> PyResult<Demand> {
-        let known = [("fixed", ArrivalProcess::Fixed), ("poisson", ArrivalProcess::Poisson)];
-        let process = meaning("arrival process", &self.arrival_process, &known)?;
-        let arrival = self.arrivals_per_s.map(|per_second| Arrival { per_second, process });
-        Ok(Demand { thread_count: self.thread_count, queue_depth: self.queue_depth, arrival })
-    }
-}
-
-#[derive(FromPyObject)]
-pub(crate) struct PyActiveRange {
-    segment_starts: Vec<u64>,
-    segment_bytes: u64,
-}
-
-#[derive(FromPyObject)]
-pub(crate) struct PyStopRule {
-    time_ns: Option<u64>,
-    amount_bytes: Option<u64>,
-    io_count: Option<u64>,
-}
-
-#[derive(FromPyObject)]
-pub(crate) struct PyStepSpec {
-    pattern: PyAccessPattern,
-    demand: PyDemand,
-    active_range: PyActiveRange,
-    stop: PyStopRule,
-}
-
-#[derive(Clone, Copy)]
-enum DataKind {
-    Random,
-    Compressible,
-    Stamped,
-    Repeating,
-    File,
-}
-
-const DATA_KINDS: [(&str, DataKind); 5] = [
-    ("random", DataKind::Random),
-    ("compressible", DataKind::Compressible),
-    ("stamped", DataKind::Stamped),
-    ("repeating", DataKind::Repeating),
-    ("file", DataKind::File),
-];
 
 /// Data files by path, read once and then the same for the whole run.
 pub(crate) type DataFiles = HashMap<String, Arc<[u8]>>;
 
-impl PyDataPattern {
-    pub(crate) fn convert(self, files: &mut DataFiles) -> PyResult<DataPattern> {
-        Ok(match meaning("data kind", &self.kind, &DATA_KINDS)? {
-            DataKind::Random => DataPattern::Random,
-            DataKind::Compressible => DataPattern::Compressible { stored_share: self.stored_share },
-            DataKind::Stamped => DataPattern::Stamped,
-            DataKind::Repeating => DataPattern::Repeating { pool: Bytes(self.pool_bytes) },
-            DataKind::File => DataPattern::File(read_once(files, &self.path)?),
-        })
-    }
+/// The steps of a program. Raises `ValueRangeError` with the place of what cannot be.
+pub(crate) fn read_program(text: &str, files: &mut DataFiles) -> PyResult<Vec<StepSpec>> {
+    let program: Program = read(text).map_err(|refusal| refusal_error("program", &refusal))?;
+    let Program { ranges, steps, order } = program;
+    let complete = |step| completed(step, &ranges, files);
+    let steps: Vec<StepSpec> = steps.into_iter().map(complete).collect::<PyResult<_>>()?;
+    order.into_iter().map(|index| steps.get(index).cloned().ok_or_else(|| no_such("step", index))).collect()
+}
+
+/// Content of the data written. Raises `ValueRangeError` with the place of what cannot be.
+pub(crate) fn read_data(text: &str) -> PyResult<DataPattern> {
+    let data = read(text).map_err(|refusal| refusal_error("data pattern", &refusal))?;
+    found(data, &mut DataFiles::new())
+}
+
+fn completed(step: StepSpec<usize, DataText>, ranges: &[ActiveRange], files: &mut DataFiles) -> PyResult<StepSpec> {
+    let StepSpec { pattern, demand, range, stop } = step;
+    let range = ranges.get(range).cloned().ok_or_else(|| no_such("range", range))?;
+    let AccessPattern { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, data } = pattern;
+    let data = found(data, files)?;
+    let pattern = AccessPattern { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, data };
+    Ok(StepSpec { pattern, demand, range, stop })
+}
+
+fn found(data: DataText, files: &mut DataFiles) -> PyResult<DataPattern> {
+    Ok(match data.kind {
+        DataKind::Random => DataPattern::Random,
+        DataKind::Compressible => DataPattern::Compressible { stored_share: data.stored_share },
+        DataKind::Stamped => DataPattern::Stamped,
+        DataKind::Repeating => DataPattern::Repeating { pool: data.pool },
+        DataKind::File => DataPattern::File(read_once(files, &data.path)?),
+    })
 }
 
 fn read_once(files: &mut DataFiles, path: &str) -> PyResult<Arc<[u8]>> {
@@ -116,47 +75,8 @@ fn read_once(files: &mut DataFiles, path: &str) -> PyResult<Arc<[u8]>> {
     Ok(content)
 }
 
-impl PyStepSpec {
-    pub(crate) fn convert(self, files: &mut DataFiles) -> PyResult<StepSpec> {
-        let PyActiveRange { segment_starts, segment_bytes } = self.active_range;
-        Ok(StepSpec {
-            pattern: self.pattern.convert(files)?,
-            demand: self.demand.convert()?,
-            range: ActiveRange::new(segment_starts, segment_bytes).map_err(|error| range_error(&error))?,
-            stop: self.stop.convert()?,
-        })
-    }
-}
-
-impl PyAccessPattern {
-    fn convert(self, files: &mut DataFiles) -> PyResult<AccessPattern> {
-        Ok(AccessPattern {
-            sizes: self.sizes,
-            read_share: self.read_share,
-            random_share: self.random_share,
-            alignment: self.alignment_bytes,
-            lba_groups: self.lba_groups,
-            cursor: meaning("cursor", &self.cursor, &[("shared", Cursor::Shared), ("per_thread", Cursor::PerThread)])?,
-            writes_tail: self.writes_tail,
-            data: self.data.convert(files)?,
-        })
-    }
-}
-
-impl PyStopRule {
-    fn convert(self) -> PyResult<StopRule> {
-        match (self.time_ns, self.amount_bytes, self.io_count) {
-            (Some(time), None, None) => Ok(StopRule::Time(Nanos(time))),
-            (None, Some(amount), None) => Ok(StopRule::Amount(Bytes(amount))),
-            (None, None, Some(count)) => Ok(StopRule::Count(count)),
-            _ => Err(assay_error(
-                "ValueRangeError",
-                "stop rule",
-                "needs exactly one of three",
-                "set time, amount or count",
-            )),
-        }
-    }
+fn no_such(thing: &str, index: usize) -> PyErr {
+    assay_error("ValueRangeError", "program", &format!("has no {thing} {index}"), "correct the program")
 }
 
 /// First byte of each of `count` segments placed at random; see `assay_core::active_range`.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
-use assay_core::step::{ProgramError, StepSpec};
+use assay_core::step::ProgramError;
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
@@ -19,7 +19,7 @@ use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
 use crate::records::NativeStep;
-use crate::specs::{DataFiles, PyStepSpec};
+use crate::specs::{DataFiles, read_program};
 use crate::state;
 use crate::trace::Tracer;
 
@@ -120,6 +120,8 @@ impl NativeStimulus {
 
     /// Run the steps without a gap and return one record per step that was begun.
     ///
+    /// `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1]}`: steps that differ, each with the index
+    /// of its range, and the order in which they are run.
     /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
     /// kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
@@ -128,14 +130,13 @@ impl NativeStimulus {
     fn run(
         &mut self,
         py: Python<'_>,
-        steps: Vec<PyStepSpec>,
+        program: &str,
         error_limit: u64,
         io_time_limit_ns: u64,
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
     ) -> PyResult<(Vec<NativeStep>, Option<Traced>)> {
-        let steps: Vec<StepSpec> =
-            steps.into_iter().map(|step| step.convert(&mut self.files)).collect::<PyResult<_>>()?;
+        let steps = read_program(program, &mut self.files)?;
         let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
