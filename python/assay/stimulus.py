@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
 
 from pydantic_core import to_json
 
 from assay import _native
 from assay._native import NativeStimulus
+from assay.codec import decode_text
 from assay.errors import StoreError
-from assay.records import DirectionRecord, KernelCounters, Placement, StepRecord
+from assay.records import Placement, StepRecord
 from assay.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from assay._native import NativeCounters, NativeDirection, NativeStep
     from assay.records import ActiveRange, DataPattern, IoPath, StepSpec
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
 IO_TIME_LIMIT_NS = 35 * SECOND_NS
 """An I/O that takes longer ends the program; the kernel's own limit for NVMe is 30 s and is to act first."""
-# What a StepRecord has from elsewhere, or in a form of its own.
-_NOT_NATIVE = {"label", "read", "write", "counters_before", "counters_after", "drive_events"}
+_RECORDS: type[tuple[StepRecord, ...]] = tuple[StepRecord, ...]
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
     "synchronous": "one system call per I/O",
@@ -157,11 +156,11 @@ class Stimulus:
         could not be made ready, StoreError where a capture could not be written or has lost completions.
         """
         asked = None if capture is None else (capture.path, capture.addresses)
-        native, captured = self._native.run(program_text(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
+        records, captured = self._native.run(program_text(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")
-        return [_step(spec.label, step) for spec, step in zip(steps, native, strict=False)]
+        return list(decode_text(_RECORDS, records.encode(), name="records of a program"))
 
     def purge_simulated(self) -> int | None:
         """Purge a simulated drive; the virtual time it took in ns, None on a real drive."""
@@ -251,32 +250,6 @@ def program_text(steps: Sequence[StepSpec]) -> str:
         used = ranges.setdefault(spec.active_range, len(ranges))
         order.append(distinct.setdefault((spec.pattern, spec.demand, used, spec.stop), len(distinct)))
     parts = [dict(zip(("pattern", "demand", "active_range", "stop"), step, strict=True)) for step in distinct]
-    return to_json({"ranges": list(ranges), "steps": parts, "order": order}).decode()
-
-
-def _step(label: str, step: NativeStep) -> StepRecord:
-    values = _fields(StepRecord, step, skip=_NOT_NATIVE)
-    return StepRecord(
-        label=label,
-        read=_direction(step.read),
-        write=_direction(step.write),
-        counters_before=_counters(step.counters_before),
-        counters_after=_counters(step.counters_after),
-        **values,
-    )
-
-
-def _direction(direction: NativeDirection) -> DirectionRecord:
-    values = _fields(DirectionRecord, direction, skip=set())
-    frozen: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    return DirectionRecord(**frozen)
-
-
-def _counters(counters: NativeCounters | None) -> KernelCounters | None:
-    return None if counters is None else KernelCounters(**_fields(KernelCounters, counters, skip=set()))
-
-
-def _fields(record: type, native: object, *, skip: set[str]) -> dict[str, Any]:
-    return {field.name: getattr(native, field.name) for field in fields(record) if field.name not in skip}
+    return to_json(
+        {"ranges": list(ranges), "steps": parts, "order": order, "labels": [spec.label for spec in steps]}
+    ).decode()

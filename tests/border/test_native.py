@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,16 @@ from assay._native import NativeStimulus, toml_positions
 from assay.device.simulated import parse_simulated
 from assay.errors import PlanError, TooSmallError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range, random_pattern, segmented_range
-from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
+from assay.records import (
+    ActiveRange,
+    DataPattern,
+    Demand,
+    DirectionRecord,
+    KernelCounters,
+    StepRecord,
+    StepSpec,
+    StopRule,
+)
 from assay.stimulus import Stimulus, program_text
 
 CARD = parse_simulated("sim:client-2011?capacity=1GB").card
@@ -120,7 +129,8 @@ PROGRAM = json.loads(program_text([step(), step(stop=StopRule(time_ns=5)), step(
         ),
         (lambda it: it["ranges"][0].update(segment_bytes=-1), "ranges.0.segment_bytes: is -1, not a whole number"),
         (lambda it: it["ranges"][0].update(segment_starts=[0, 1]), "ranges.0: the segments overlap"),
-        (lambda it: it["order"].append(7), "program: has no step 7"),
+        (lambda it: it["order"].append(0), "program: has no label 3"),
+        (lambda it: it["order"].__setitem__(0, 7), "program: has no step 7"),
         (lambda it: it["steps"][0].update(active_range=7), "program: has no range 7"),
     ],
 )
@@ -131,7 +141,8 @@ def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[An
     native = NativeStimulus.simulated(CARD.text, 1, 0)
     with pytest.raises(ValueRangeError, match=words):
         native.run(json.dumps(program), 1, 10**9, None, None)
-    assert len(native.run(json.dumps(PROGRAM), 1, 10**9, None, None)[0]) == 3
+    records, _ = native.run(json.dumps(PROGRAM), 1, 10**9, None, None)
+    assert [record["label"] for record in json.loads(records)] == ["step"] * 3
 
 
 def test_an_unknown_victim_policy_is_refused_with_the_nearest() -> None:
@@ -175,6 +186,17 @@ def test_a_record_adds_up_on_this_side_of_the_border() -> None:
     assert record.start_wall_ns == 7
     assert purge_ns is not None
     assert purge_ns > 0
+
+
+def test_a_record_names_each_field_of_the_step_and_no_other() -> None:
+    native = NativeStimulus.simulated(CARD.text, 1, 0)
+    (record,) = json.loads(native.run(program_text([step()]), 1, 10**9, None, None)[0])
+    # The kernel's log is read beside the program.
+    assert set(record) == {field.name for field in fields(StepRecord)} - {"drive_events"}
+    for direction in ("read", "write"):
+        assert set(record[direction]) == {field.name for field in fields(DirectionRecord)}
+    assert set(record["counters_before"]) == {field.name for field in fields(KernelCounters)}
+    assert (record["label"], record["ended"]) == ("step", "stop-rule")
 
 
 def test_segments_that_do_not_fit_are_too_large_for_the_drive() -> None:

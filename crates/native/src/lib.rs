@@ -28,8 +28,6 @@ mod _native {
     #[pymodule_export]
     use crate::positions::toml_positions;
     #[pymodule_export]
-    use crate::records::{NativeCounters, NativeDirection, NativeStep};
-    #[pymodule_export]
     use crate::specs::place_segments;
     #[pymodule_export]
     use crate::stimulus::NativeStimulus;

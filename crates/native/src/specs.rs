@@ -23,18 +23,24 @@ struct Program {
     steps: Vec<StepSpec<usize, DataText>>,
     /// The program: for each of its steps the one of `steps` that it is like.
     order: Vec<usize>,
+    /// For each of them the label of its record.
+    labels: Vec<String>,
 }
 
 /// Data files by path, read once and then the same for the whole run.
 pub(crate) type DataFiles = HashMap<String, Arc<[u8]>>;
 
-/// The steps of a program. Raises `ValueRangeError` with the place of what cannot be.
-pub(crate) fn read_program(text: &str, files: &mut DataFiles) -> PyResult<Vec<StepSpec>> {
+/// The steps of a program and their labels. Raises `ValueRangeError` with the place of what cannot be.
+pub(crate) fn read_program(text: &str, files: &mut DataFiles) -> PyResult<(Vec<StepSpec>, Vec<String>)> {
     let program: Program = read(text).map_err(|refusal| refusal_error("program", &refusal))?;
-    let Program { ranges, steps, order } = program;
+    let Program { ranges, steps, order, labels } = program;
     let complete = |step| completed(step, &ranges, files);
     let steps: Vec<StepSpec> = steps.into_iter().map(complete).collect::<PyResult<_>>()?;
-    order.into_iter().map(|index| steps.get(index).cloned().ok_or_else(|| no_such("step", index))).collect()
+    if labels.len() != order.len() {
+        return Err(no_such("label", labels.len().min(order.len())));
+    }
+    let ordered = order.into_iter().map(|index| steps.get(index).cloned().ok_or_else(|| no_such("step", index)));
+    Ok((ordered.collect::<PyResult<_>>()?, labels))
 }
 
 /// Content of the data written. Raises `ValueRangeError` with the place of what cannot be.

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
-use crate::records::NativeStep;
+use crate::records::records_text;
 use crate::specs::{DataFiles, read_program};
 use crate::state;
 use crate::trace::Tracer;
@@ -118,9 +118,9 @@ impl NativeStimulus {
         Ok(Self::of(Engine::Real(stimulus)))
     }
 
-    /// Run the steps without a gap and return one record per step that was begun.
+    /// Run the steps without a gap and return one record per step that was begun, as JSON.
     ///
-    /// `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1]}`: steps that differ, each with the index
+    /// `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
     /// of its range, and the order in which they are run.
     /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
@@ -135,8 +135,8 @@ impl NativeStimulus {
         io_time_limit_ns: u64,
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
-    ) -> PyResult<(Vec<NativeStep>, Option<Traced>)> {
-        let steps = read_program(program, &mut self.files)?;
+    ) -> PyResult<(String, Option<Traced>)> {
+        let (steps, labels) = read_program(program, &mut self.files)?;
         let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
@@ -157,7 +157,7 @@ impl NativeStimulus {
         let lost = matches!(records, Err(ProgramError::Stuck));
         watcher.outcome(lost)?;
         let records = records.map_err(|error| program_error(&error))?;
-        Ok((records.into_iter().map(NativeStep::from).collect(), captured?))
+        Ok((records_text(&records, &labels), captured?))
     }
 
     /// Purge a simulated drive; the virtual time it took, in ns. None on a real drive.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.codec import decode
 from assay.errors import StoreError
 from assay.files import is_plain_name
 from assay.records import DriveCondition, MeasurementWindow, PurgeRecord, StoredProgram, StoredTest
-from assay.store.codec import decode
 from assay.store.forms import Steps, TestEnded, TestStarted
 from assay.store.series import completions, series_rows, with_series
 from assay.store.settings import settings_fault
