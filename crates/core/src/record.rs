@@ -258,11 +258,13 @@ fn merge_series(into: &mut Vec<SeriesPoint>, from: &[SeriesPoint]) {
     }
 }
 
+#[allow(clippy::ref_option, reason = "what serde hands over")]
 fn lead_in_columns<S: Serializer>(lead_in: &Option<LatencyRecord>, serializer: S) -> Result<S::Ok, S::Error> {
     let names = ["lead_in_latency_ns_sum", "lead_in_latency_ns_min", "lead_in_latency_ns_max", "lead_in_histogram"];
     latency_columns(lead_in.as_ref(), names, serializer)
 }
 
+#[allow(clippy::ref_option, reason = "what serde hands over")]
 fn intended_columns<S: Serializer>(intended: &Option<LatencyRecord>, serializer: S) -> Result<S::Ok, S::Error> {
     let names = ["intended_ns_sum", "intended_ns_min", "intended_ns_max", "intended_histogram"];
     latency_columns(intended.as_ref(), names, serializer)

@@ -83,7 +83,7 @@ impl<'de> Deserializer<'de> for At<'de> {
                     _ => Err(Refusal::of(Cause::NotOneOf(words))),
                 }
             }
-            _ => self.deserialize_any(Word(words)).and_then(|never| match never {}),
+            _ => self.deserialize_any(Word(words)).map(|never| match never {}),
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
             ),
             (
                 r#"{"parts": [{"word": "fifo", "stop": {"io_count": 1, "zzzz": null}}]}"#,
-                r#"parts.0.stop.zzzz: there is no key of this name"#,
+                "parts.0.stop.zzzz: there is no key of this name",
             ),
             (
                 r#"{"parts": [{"word": "fifo", "stop": {"io_count": true}}]}"#,

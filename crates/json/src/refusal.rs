@@ -62,13 +62,12 @@ impl Cause {
 
 impl Display for Cause {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        let meant =
-            |nearest: &Option<&str>| nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+        let meant = |nearest: Option<&str>| nearest.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
         match self {
-            Self::UnknownKey { nearest, .. } => write!(formatter, "there is no key of this name{}", meant(nearest)),
+            Self::UnknownKey { nearest, .. } => write!(formatter, "there is no key of this name{}", meant(*nearest)),
             Self::MissingKey => formatter.write_str("is missing"),
             Self::UnknownWord { word, nearest, .. } => {
-                write!(formatter, "there is none of the name {word:?}{}", meant(nearest))
+                write!(formatter, "there is none of the name {word:?}{}", meant(*nearest))
             }
             Self::NotOneOf(known) => write!(formatter, "needs exactly one of {}", known.join(", ")),
             Self::Other { found, expected } => write!(formatter, "is {found}, not {expected}"),

@@ -46,19 +46,19 @@ pub(crate) fn read_program(text: &str, files: &mut DataFiles) -> PyResult<(Vec<S
 /// Content of the data written. Raises `ValueRangeError` with the place of what cannot be.
 pub(crate) fn read_data(text: &str) -> PyResult<DataPattern> {
     let data = read(text).map_err(|refusal| refusal_error("data pattern", &refusal))?;
-    found(data, &mut DataFiles::new())
+    found(&data, &mut DataFiles::new())
 }
 
 fn completed(step: StepSpec<usize, DataText>, ranges: &[ActiveRange], files: &mut DataFiles) -> PyResult<StepSpec> {
     let StepSpec { pattern, demand, range, stop } = step;
     let range = ranges.get(range).cloned().ok_or_else(|| no_such("range", range))?;
     let AccessPattern { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, data } = pattern;
-    let data = found(data, files)?;
+    let data = found(&data, files)?;
     let pattern = AccessPattern { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, data };
     Ok(StepSpec { pattern, demand, range, stop })
 }
 
-fn found(data: DataText, files: &mut DataFiles) -> PyResult<DataPattern> {
+fn found(data: &DataText, files: &mut DataFiles) -> PyResult<DataPattern> {
     Ok(match data.kind {
         DataKind::Random => DataPattern::Random,
         DataKind::Compressible => DataPattern::Compressible { stored_share: data.stored_share },
