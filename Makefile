@@ -6,7 +6,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 NATIVE := $(VENV)/.native-built
 TIMED_FILE := target/release/assay-timed-file
 
@@ -22,18 +22,19 @@ demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with th
 
 test: test-rust test-python ## pass all tests
 
-test-rust:
-	cargo test --quiet --workspace --release
+test-rust: Cargo.lock
+	cargo test --locked --quiet --workspace --release
 
 test-python: $(NATIVE) $(TIMED_FILE) tools/debian-packages
 	@tools/debian-packages
 	$(BIN)/pytest
 
 check: $(NATIVE) ## formatting, lints, types, walls, stubs
+	@tools/cargo-lock --check
 	cargo fmt --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	@for crate in assay-core assay-ftl assay-trace assay-uring; do \
-		if cargo tree --quiet -e normal,build -p $$crate | grep -q pyo3; then echo "$$crate depends on pyo3"; exit 1; fi; done
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	@for crate in assay-core assay-json assay-ftl assay-trace assay-uring; do \
+		if cargo tree --locked --quiet -e normal,build -p $$crate | grep -q pyo3; then echo "$$crate depends on pyo3"; exit 1; fi; done
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -44,7 +45,7 @@ stubs: $(NATIVE) ## write the type stubs of the native module anew
 	tools/stubs
 
 bench: $(NATIVE) $(TIMED_FILE) ## run the benchmarks at real size
-	@cargo run --quiet --release -p assay-ftl --example speed
+	@cargo run --locked --quiet --release -p assay-ftl --example speed
 	@for bench in benches/*.py; do PYTHONPATH=tools $(BIN)/python $$bench || exit 1; done
 
 instructions: $(NATIVE) ## hold the instructions per I/O against the kept figures, in a guest
@@ -61,13 +62,17 @@ $(UV):
 	@python3 -m venv $(VENV) || { echo "python3 -m venv failed: install the Debian package python3-venv"; exit 1; }
 	@$(BIN)/pip install --quiet "uv==0.13.*"
 
+# Every Rust dependency, direct or not, as the committed list has it.
+Cargo.lock: crates/dependencies.toml tools/cargo-lock
+	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or newer"; exit 1; }
+	@tools/cargo-lock
+
 # The file of known service times that tests and benchmarks hold our figures against.
 $(TIMED_FILE): $(RUST_SOURCES)
-	@cargo build --quiet --release --package assay-timed-file
+	@cargo build --locked --quiet --release --package assay-timed-file
 	@touch $@
 
 $(NATIVE): $(UV) pyproject.toml requirements.txt $(RUST_SOURCES)
-	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or newer"; exit 1; }
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --require-hashes -r requirements.txt
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --uv --release >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --quiet --uv --release >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@

@@ -189,7 +189,7 @@ def build_ours() -> Path:
     cargo = shutil.which("cargo")
     if cargo is None:
         raise GuestMissingError("cargo is missing: install Rust")
-    command = [cargo, "build", "--quiet", "--release", "-p", "assay-uring", "--example", "instructions"]
+    command = [cargo, "build", "--locked", "--quiet", "--release", "-p", "assay-uring", "--example", "instructions"]
     subprocess.run(command, cwd=ROOT, check=True)
     return ROOT / "target/release/examples/instructions"
 

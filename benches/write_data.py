@@ -14,8 +14,8 @@ import sys
 import time
 
 import numpy as np
-from assay._native import fill_rate, written_data
 from assay.records import DataPattern
+from assay.stimulus import fill_rate, written_data
 from assay.units import KIB, MB
 
 SIZES = (4 * KIB, 128 * KIB, 1024 * KIB)

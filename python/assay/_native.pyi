@@ -2,91 +2,11 @@
 The native half of Assay.
 """
 
-from _typeshed import Incomplete, SupportsGetItem
+from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeCounters", "NativeDirection", "NativeStallGauge", "NativeStalls", "NativeStep", "NativeStimulus", "check_faults", "clock_reads", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
-
-@final
-class NativeCounters:
-    """
-    The drive's cumulative counters; the fields are those of `assay.records.KernelCounters`.
-    """
-    @property
-    def read_bytes(self, /) -> int: ...
-    @property
-    def read_io_count(self, /) -> int: ...
-    @property
-    def read_merge_count(self, /) -> int: ...
-    @property
-    def write_bytes(self, /) -> int: ...
-    @property
-    def write_io_count(self, /) -> int: ...
-    @property
-    def write_merge_count(self, /) -> int: ...
-
-@final
-class NativeDirection:
-    """
-    One direction of a step; the fields are those of `assay.records.DirectionRecord`.
-    """
-    @property
-    def carried_in_bytes(self, /) -> int: ...
-    @property
-    def carried_in_io_count(self, /) -> int: ...
-    @property
-    def carried_in_latency_ns_sum(self, /) -> int: ...
-    @property
-    def errors(self, /) -> dict[int, int]: ...
-    @property
-    def failed_ns(self, /) -> int: ...
-    @property
-    def histogram(self, /) -> list[tuple[int, int]]: ...
-    @property
-    def intended_histogram(self, /) -> list[tuple[int, int]]: ...
-    @property
-    def intended_ns_max(self, /) -> int | None: ...
-    @property
-    def intended_ns_min(self, /) -> int | None: ...
-    @property
-    def intended_ns_sum(self, /) -> int | None: ...
-    @property
-    def latency_io_count(self, /) -> int: ...
-    @property
-    def latency_ns_max(self, /) -> int | None: ...
-    @property
-    def latency_ns_min(self, /) -> int | None: ...
-    @property
-    def latency_ns_sum(self, /) -> int: ...
-    @property
-    def lead_in_bytes(self, /) -> int: ...
-    @property
-    def lead_in_histogram(self, /) -> list[tuple[int, int]]: ...
-    @property
-    def lead_in_io_count(self, /) -> int: ...
-    @property
-    def lead_in_latency_ns_max(self, /) -> int | None: ...
-    @property
-    def lead_in_latency_ns_min(self, /) -> int | None: ...
-    @property
-    def lead_in_latency_ns_sum(self, /) -> int | None: ...
-    @property
-    def series_bytes(self, /) -> list[int]: ...
-    @property
-    def series_io_count(self, /) -> list[int]: ...
-    @property
-    def series_latency_ns_max(self, /) -> list[int]: ...
-    @property
-    def series_latency_ns_sum(self, /) -> list[int]: ...
-    @property
-    def tail_bytes(self, /) -> int: ...
-    @property
-    def tail_io_count(self, /) -> int: ...
-    @property
-    def window_bytes(self, /) -> int: ...
-    @property
-    def window_io_count(self, /) -> int: ...
+__all__ = ["NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
 
 @final
 class NativeStallGauge:
@@ -118,52 +38,6 @@ class NativeStalls:
     def stalls(self, /) -> list[tuple[int, int]]: ...
 
 @final
-class NativeStep:
-    """
-    One step; the fields are those of `assay.records.StepRecord` without its label.
-    """
-    @property
-    def carried_in_ns(self, /) -> int: ...
-    @property
-    def carried_out_ns(self, /) -> int: ...
-    @property
-    def counters_after(self, /) -> NativeCounters | None: ...
-    @property
-    def counters_before(self, /) -> NativeCounters | None: ...
-    @property
-    def cpu_ns(self, /) -> int | None: ...
-    @property
-    def ended(self, /) -> str: ...
-    @property
-    def first_submission_ns(self, /) -> int | None: ...
-    @property
-    def last_submission_ns(self, /) -> int | None: ...
-    @property
-    def lead_in_ns(self, /) -> int: ...
-    @property
-    def offered_io_count(self, /) -> int | None: ...
-    @property
-    def outstanding_ns(self, /) -> int: ...
-    @property
-    def read(self, /) -> NativeDirection: ...
-    @property
-    def span_ns(self, /) -> int: ...
-    @property
-    def stall_ns_max(self, /) -> int | None: ...
-    @property
-    def start_ns(self, /) -> int: ...
-    @property
-    def start_wall_ns(self, /) -> int: ...
-    @property
-    def submission_gap_ns_max(self, /) -> int: ...
-    @property
-    def thread_io_count_max(self, /) -> int | None: ...
-    @property
-    def thread_io_count_min(self, /) -> int | None: ...
-    @property
-    def write(self, /) -> NativeDirection: ...
-
-@final
 class NativeStimulus:
     """
     The stimulus of one drive, alive for the whole run.
@@ -184,12 +58,12 @@ class NativeStimulus:
         and how many more there were.
         """
     @staticmethod
-    def faulty(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, faults: str) -> NativeStimulus:
+    def faulty(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, faults: str) -> NativeStimulus:
         """
         The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the card's seed.
         """
     @staticmethod
-    def from_state(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
+    def from_state(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:
         """
         Drive a simulated drive from the state that a file holds; see `keep_state`.
         """
@@ -217,20 +91,21 @@ class NativeStimulus:
 
         The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
         """
-    def run(self, /, steps: SupportsGetItem[int, Incomplete], error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[list[NativeStep], tuple[int, int] | None]:
+    def run(self, /, program: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[str, tuple[int, int] | None]:
         """
-        Run the steps without a gap and return one record per step that was begun.
+        Run the steps without a gap and return one record per step that was begun, as JSON.
 
+        `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
+        of its range, and the order in which they are run.
         `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
         the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
         kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
         longer than `io_time_limit_ns` ends the program as `hung`.
         """
     @staticmethod
-    def simulated(card: Incomplete, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:
+    def simulated(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:
         """
-        Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
-        `assay.device.simulated_disk.DiskCard`.
+        Drive a fresh simulated drive; `model` is a JSON text as for `drive_model_fault`.
         """
     def state_hash(self, /) -> str:
         """
@@ -257,9 +132,23 @@ def clock_reads(count: SupportsIndex) -> tuple[float, int]:
     Read the clock of response times again and again: (nanoseconds per reading, readings that ran back).
     """
 
-def fill_rate(data: Incomplete, transfer_bytes: SupportsIndex, seconds: SupportsFloat | SupportsIndex) -> float:
+def drive_model_fault(model: str) -> tuple[str, str] | None:
+    """
+    What is wrong with a drive model: the place of the parameter and the reason, or None.
+
+    `model` is the JSON text `{"kind": "flash", "parameters": {"capacity_bytes": 32000000000, ...}}`.
+    """
+
+def drive_parameters(kind: str) -> list[tuple[str, str, str | None]]:
+    """
+    Name, meaning and default, as JSON, of every parameter of a kind of drive, `flash` or `disk`; the default is None where
+    a drive model must state it.
+    """
+
+def fill_rate(data: str, transfer_bytes: SupportsIndex, seconds: SupportsFloat | SupportsIndex) -> float:
     """
     Bytes per second that one thread makes for writes of `transfer_bytes` each, into 32 buffers in turn, for `seconds`.
+    `data` is the JSON text `{"kind": "random", "stored_share": 1, "pool_bytes": 0, "path": ""}`.
     Raises `ValueRangeError` where the kind of data is unknown or a transfer is of no bytes or above 64 MiB.
     """
 
@@ -276,9 +165,9 @@ def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_
     Raises `TooSmallError` where segments and the 1 MiB gaps between them do not fit into the capacity.
     """
 
-def simulated_memory_bytes(card: Incomplete) -> int:
+def simulated_memory_bytes(model: str) -> int:
     """
-    Bytes of memory that a simulated drive takes, about. `card` is as for `NativeStimulus.simulated`.
+    Bytes of memory that a simulated drive takes, about. `model` is as for `drive_model_fault`.
 
     Raises `ValueRangeError` where a parameter is outside its range or the capacity too small for the dies.
     """
@@ -292,7 +181,7 @@ def toml_positions(text: str, name: str) -> dict[str, tuple[int, int]]:
     with `"b.0"` at its table's header.
     """
 
-def written_data(data: Incomplete, origin: SupportsIndex, transfer_bytes: SupportsIndex, first: SupportsIndex, count: SupportsIndex) -> bytes:
+def written_data(data: str, origin: SupportsIndex, transfer_bytes: SupportsIndex, first: SupportsIndex, count: SupportsIndex) -> bytes:
     """
     What `count` writes of `transfer_bytes` each hold, one behind the other, from the thread's write `first` on.
 

@@ -204,9 +204,9 @@ def _fitting(target: SimulatedTarget) -> SimulatedTarget:
             raise ValueRangeError(f"{file.path}: {error.thing}", error.reason, error.remedy) from None
     # A state that is taken up is there twice for a moment: as it is read, and as the drive it becomes.
     try:
-        needed = simulated_memory_bytes(target.card) * (2 if target.state else 1)
+        needed = simulated_memory_bytes(target.card.text) * (2 if target.state else 1)
     except ValueRangeError as error:
-        raise ValueRangeError(target.identity.path, error.reason, error.remedy) from None
+        raise ValueRangeError(target.identity.path, f"{error.thing}: {error.reason}", error.remedy) from None
     spare = spare_memory_bytes()
     if spare is not None and needed > spare[0]:
         reason = f"needs about {gigabytes(needed):.2f} GB of memory, {gigabytes(spare[0]):.2f} GB are {spare[1]}"

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
 
+from pydantic_core import to_json
+
+from assay import _native
 from assay._native import NativeStimulus
+from assay.codec import decode_text
 from assay.errors import StoreError
-from assay.records import DirectionRecord, KernelCounters, Placement, StepRecord
+from assay.records import Placement, StepRecord
 from assay.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from assay._native import NativeCounters, NativeDirection, NativeStep
-    from assay.records import IoPath, StepSpec
+    from assay.records import ActiveRange, DataPattern, IoPath, StepSpec
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a program ends."""
 IO_TIME_LIMIT_NS = 35 * SECOND_NS
 """An I/O that takes longer ends the program; the kernel's own limit for NVMe is 30 s and is to act first."""
-# What a StepRecord has from elsewhere, or in a form of its own.
-_NOT_NATIVE = {"label", "read", "write", "counters_before", "counters_after", "drive_events"}
+_RECORDS: type[tuple[StepRecord, ...]] = tuple[StepRecord, ...]
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
     "synchronous": "one system call per I/O",
@@ -50,6 +52,14 @@ class Capture:
     addresses: bool = False
 
 
+class SimulatedCard(Protocol):
+    """What a simulated drive is made of."""
+
+    @property
+    def text(self) -> str:
+        """The text that the native module reads."""
+
+
 class Stimulus:
     """The stimulus of one drive; owns its threads and must be closed. Use it as a context manager."""
 
@@ -58,18 +68,24 @@ class Stimulus:
         self._threads = ""
 
     @classmethod
-    def simulated(cls, card: object, *, seed: int, epoch_wall_ns: int) -> Self:
+    def simulated(cls, card: SimulatedCard, *, seed: int, epoch_wall_ns: int) -> Self:
         """Drive a fresh simulated drive.
 
-        card : a ``device.simulated.Card`` or ``device.simulated_disk.DiskCard``.
+        card : a ``device.simulated.Card``.
         seed : of the address streams, 0 to 2**64 - 1.
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
         """
-        return cls(NativeStimulus.simulated(card, seed, epoch_wall_ns))
+        return cls(NativeStimulus.simulated(card.text, seed, epoch_wall_ns))
 
     @classmethod
     def faulty(
-        cls, card: object, *, seed: int, epoch_wall_ns: int, faults: str, io_time_limit_ns: int = IO_TIME_LIMIT_NS
+        cls,
+        card: SimulatedCard,
+        *,
+        seed: int,
+        epoch_wall_ns: int,
+        faults: str,
+        io_time_limit_ns: int = IO_TIME_LIMIT_NS,
     ) -> Self:
         """Drive a fresh simulated drive that fails where and when its faults say.
 
@@ -77,15 +93,15 @@ class Stimulus:
         io_time_limit_ns : an I/O that takes longer ends its program; above 0.
         Raises ValueRangeError for faults that the drive cannot have.
         """
-        return cls(NativeStimulus.faulty(card, seed, epoch_wall_ns, faults), io_time_limit_ns)
+        return cls(NativeStimulus.faulty(card.text, seed, epoch_wall_ns, faults), io_time_limit_ns)
 
     @classmethod
-    def from_state(cls, card: object, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
+    def from_state(cls, card: SimulatedCard, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
         """Drive simulated flash as it was when ``keep_state`` wrote the file; its clock goes on from there.
 
         Raises ValueRangeError where the file is no state, or one of another card, capacity or seed.
         """
-        return cls(NativeStimulus.from_state(card, seed, epoch_wall_ns, path))
+        return cls(NativeStimulus.from_state(card.text, seed, epoch_wall_ns, path))
 
     @classmethod
     def null(cls, *, seed: int, answer_ns: int | None = None) -> Self:
@@ -158,11 +174,11 @@ class Stimulus:
         could not be made ready, StoreError where a capture could not be written or has lost completions.
         """
         asked = None if capture is None else (capture.path, capture.addresses)
-        native, captured = self._native.run(list(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
+        records, captured = self._native.run(program_text(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")
-        return [_step(spec.label, step) for spec, step in zip(steps, native, strict=False)]
+        return list(decode_text(_RECORDS, records.encode(), name="records of a program"))
 
     def purge_simulated(self) -> int | None:
         """Purge a simulated drive; the virtual time it took in ns, None on a real drive."""
@@ -238,29 +254,35 @@ class Stimulus:
         self.close()
 
 
-def _step(label: str, step: NativeStep) -> StepRecord:
-    values = _fields(StepRecord, step, skip=_NOT_NATIVE)
-    return StepRecord(
-        label=label,
-        read=_direction(step.read),
-        write=_direction(step.write),
-        counters_before=_counters(step.counters_before),
-        counters_after=_counters(step.counters_after),
-        **values,
-    )
+def fill_rate(data: DataPattern, transfer_bytes: int, seconds: float) -> float:
+    """Bytes per second that one thread makes for writes of ``transfer_bytes`` each, into 32 buffers in turn.
+
+    Raises ValueRangeError where the kind of data is unknown or a transfer is of no bytes or above 64 MiB.
+    """
+    return _native.fill_rate(to_json(data).decode(), transfer_bytes, seconds)
 
 
-def _direction(direction: NativeDirection) -> DirectionRecord:
-    values = _fields(DirectionRecord, direction, skip=set())
-    frozen: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    return DirectionRecord(**frozen)
+def written_data(data: DataPattern, origin: int, transfer_bytes: int, first: int, count: int) -> bytes:
+    """What ``count`` writes of ``transfer_bytes`` each hold, one behind the other, from the thread's ``first`` on.
+
+    origin : the run's data origin; thread n of a run has ``origin ^ (n << 48)``.
+    Raises ValueRangeError where the kind of data is unknown or the answer would be above 1 GiB.
+    """
+    return _native.written_data(to_json(data).decode(), origin, transfer_bytes, first, count)
 
 
-def _counters(counters: NativeCounters | None) -> KernelCounters | None:
-    return None if counters is None else KernelCounters(**_fields(KernelCounters, counters, skip=set()))
+def program_text(steps: Sequence[StepSpec]) -> str:
+    """The steps as the native module reads them: ranges and steps that are equal stand in it once.
 
-
-def _fields(record: type, native: object, *, skip: set[str]) -> dict[str, Any]:
-    return {field.name: getattr(native, field.name) for field in fields(record) if field.name not in skip}
+    Worked: 1,320 equal samples are one step and 1,320 times its index.
+    """
+    ranges: dict[ActiveRange, int] = {}
+    distinct: dict[tuple[object, ...], int] = {}
+    order = []
+    for spec in steps:
+        used = ranges.setdefault(spec.active_range, len(ranges))
+        order.append(distinct.setdefault((spec.pattern, spec.demand, used, spec.stop), len(distinct)))
+    parts = [dict(zip(("pattern", "demand", "active_range", "stop"), step, strict=True)) for step in distinct]
+    return to_json(
+        {"ranges": list(ranges), "steps": parts, "order": order, "labels": [spec.label for spec in steps]}
+    ).decode()

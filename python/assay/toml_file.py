@@ -64,6 +64,11 @@ def fault_error(path: Path, positions: Positions, error: ValidationError) -> Pla
     return PlanError(thing, "; ".join([first, *(f"{place}: {reason}" for place, reason in others)]), "correct the file")
 
 
+def place_error(path: Path, positions: Positions, key: str, reason: str) -> PlanError:
+    """One fault as an error with its place. key : dotted."""
+    return PlanError(_place(path, positions, key), reason, "correct the file")
+
+
 def _syntax_error(path: Path, error: ValueError | RecursionError) -> PlanError:
     """What the reader of values refuses: it knows TOML 1.0 only, and no number of more than 4,300 digits."""
     if isinstance(error, RecursionError):

@@ -1,19 +1,31 @@
 """The border to the native module: what crosses it, and how its errors arrive."""
 
+import copy
 import functools
+import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from assay._native import toml_positions
+from assay._native import NativeStimulus, toml_positions
 from assay.device.simulated import parse_simulated
 from assay.errors import PlanError, TooSmallError, ValueRangeError
 from assay.pattern import fill_pattern, leading_range, random_pattern, segmented_range
-from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.records import (
+    ActiveRange,
+    DataPattern,
+    Demand,
+    DirectionRecord,
+    KernelCounters,
+    StepRecord,
+    StepSpec,
+    StopRule,
+)
+from assay.stimulus import Stimulus, program_text
 
 CARD = parse_simulated("sim:client-2011?capacity=1GB").card
 
@@ -53,7 +65,7 @@ def test_an_impossible_step_is_a_value_error_before_any_io(words: str, changes: 
     assert (counters.read_io_count, counters.write_io_count) == (0, 0)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.049, 0.951, 1.0, float("nan")])
+@pytest.mark.parametrize("share", [0.0, 0.049, 0.951, 1.0])
 def test_a_share_that_data_cannot_be_made_for_is_refused_by_name(share: float) -> None:
     data = DataPattern(kind="compressible", stored_share=share)
     with (
@@ -65,19 +77,19 @@ def test_a_share_that_data_cannot_be_made_for_is_refused_by_name(share: float) -
 
 WORDS = [
     (
-        "data kind",
+        "pattern.data.kind",
         "compressable",
         "compressible",
         lambda word: {"pattern": random_pattern(4096, 0.5, DataPattern(kind=word))},
     ),
     (
-        "arrival process",
+        "demand.arrival_process",
         "posson",
         "poisson",
         lambda word: {"demand": Demand(thread_count=1, queue_depth=4, arrivals_per_s=1e3, arrival_process=word)},
     ),
     (
-        "cursor",
+        "pattern.cursor",
         "per-thread",
         "per_thread",
         lambda word: {"pattern": replace(random_pattern(4096, 0.5, DataPattern()), cursor=word)},
@@ -92,7 +104,7 @@ def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
     with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
         with pytest.raises(ValueRangeError) as caught:
             stimulus.run([step(**changes(word))])
-        assert caught.value.thing == thing
+        assert caught.value.thing == f"program: steps.0.{thing}"
         assert caught.value.reason == f'there is none of the name "{word}"; did you mean "{meant}"?'
         assert meant in caught.value.remedy
         with pytest.raises(ValueRangeError) as far:
@@ -101,16 +113,48 @@ def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
         stimulus.run([step(**changes(meant))] if meant != "compressible" else [step()])
 
 
+PROGRAM = json.loads(program_text([step(), step(stop=StopRule(time_ns=5)), step()]))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda it: it.update(stops=[]), "program: stops: there is no key of this name; did you mean .steps.?"),
+        (lambda it: it["steps"][1].update(patern={}), "program: steps.1.patern: there is no key .* mean .pattern.?"),
+        (lambda it: it["steps"][1]["demand"].pop("queue_depth"), "program: steps.1.demand.queue_depth: is missing"),
+        (lambda it: it["steps"][0]["pattern"].update(read_share=None), "pattern.read_share: is null, not a number"),
+        (
+            lambda it: it["steps"][0].update(stop={"io_cont": 3}),
+            "steps.0.stop.io_cont: there is no key .* mean .io_count.?",
+        ),
+        (lambda it: it["ranges"][0].update(segment_bytes=-1), "ranges.0.segment_bytes: is -1, not a whole number"),
+        (lambda it: it["ranges"][0].update(segment_starts=[0, 1]), "ranges.0: the segments overlap"),
+        (lambda it: it["order"].append(0), "program: has no label 3"),
+        (lambda it: it["order"].__setitem__(0, 7), "program: has no step 7"),
+        (lambda it: it["steps"][0].update(active_range=7), "program: has no range 7"),
+    ],
+)
+def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[Any], None], words: str) -> None:
+    assert (PROGRAM["order"], len(PROGRAM["steps"]), len(PROGRAM["ranges"])) == ([0, 1, 0], 2, 1)
+    program = copy.deepcopy(PROGRAM)
+    change(program)
+    native = NativeStimulus.simulated(CARD.text, 1, 0)
+    with pytest.raises(ValueRangeError, match=words):
+        native.run(json.dumps(program), 1, 10**9, None, None)
+    records, _ = native.run(json.dumps(PROGRAM), 1, 10**9, None, None)
+    assert [record["label"] for record in json.loads(records)] == ["step"] * 3
+
+
 def test_an_unknown_victim_policy_is_refused_with_the_nearest() -> None:
     for open_drive in (Stimulus.simulated, functools.partial(Stimulus.from_state, path=Path("/nowhere"))):
-        with pytest.raises(ValueRangeError, match=r'victim policy: .* "gredy"; did you mean "greedy"'):
-            open_drive(replace(CARD, victim="gredy"), seed=1, epoch_wall_ns=0)
+        with pytest.raises(ValueRangeError, match=r'drive model: parameters.victim: .* "gredy"; did you mean "greedy"'):
+            open_drive(CARD.replaced(victim="gredy"), seed=1, epoch_wall_ns=0)
 
 
 def test_a_size_below_the_sector_is_refused() -> None:
     with (
         Stimulus.simulated(
-            replace(CARD, logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
+            CARD.replaced(logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
         ) as stimulus,
         pytest.raises(ValueRangeError, match="4096-byte block"),
     ):
@@ -118,8 +162,17 @@ def test_a_size_below_the_sector_is_refused() -> None:
 
 
 def test_a_wrong_card_names_its_parameter() -> None:
-    with pytest.raises(ValueRangeError, match="over_provisioning"):
-        Stimulus.simulated(replace(CARD, over_provisioning=-1.0), seed=1, epoch_wall_ns=0)
+    for changes, words in (
+        (
+            {"over_provisioning": -1.0},
+            r"drive model: parameters.over_provisioning: is -1.0, not in its range: .*0.02 to",
+        ),
+        ({"over_provisioning": "much"}, r'over_provisioning: is "much", not a number: Flash beyond'),
+        ({"reed_ns": 1}, r'parameters.reed_ns: there is no key of this name; did you mean "read_ns"\?'),
+        ({"capacity_bytes": 1 << 64}, r"capacity_bytes: is 1.8446.*, not a whole number"),
+    ):
+        with pytest.raises(ValueRangeError, match=words):
+            Stimulus.simulated(CARD.replaced(**changes), seed=1, epoch_wall_ns=0)
 
 
 def test_a_record_adds_up_on_this_side_of_the_border() -> None:
@@ -133,6 +186,17 @@ def test_a_record_adds_up_on_this_side_of_the_border() -> None:
     assert record.start_wall_ns == 7
     assert purge_ns is not None
     assert purge_ns > 0
+
+
+def test_a_record_names_each_field_of_the_step_and_no_other() -> None:
+    native = NativeStimulus.simulated(CARD.text, 1, 0)
+    (record,) = json.loads(native.run(program_text([step()]), 1, 10**9, None, None)[0])
+    # The kernel's log is read beside the program.
+    assert set(record) == {field.name for field in fields(StepRecord)} - {"drive_events"}
+    for direction in ("read", "write"):
+        assert set(record[direction]) == {field.name for field in fields(DirectionRecord)}
+    assert set(record["counters_before"]) == {field.name for field in fields(KernelCounters)}
+    assert (record["label"], record["ended"]) == ("step", "stop-rule")
 
 
 def test_segments_that_do_not_fit_are_too_large_for_the_drive() -> None:

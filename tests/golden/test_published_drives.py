@@ -7,7 +7,6 @@ cells stand for them, which costs some cells their place inside 25 %.
 """
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,7 +58,7 @@ def test_mixtures_of_a_client_drive_collapse_because_reads_hold_up_what_comes_be
     assert len(cells) == 56
     assert sum(abs(error) <= 0.25 for error in cells) >= 48
     assert all(abs(errors[f"tp_1024_{way}_mb_per_s"]) < 0.1 for way in ("read", "write"))
-    free = errors_of(replace(card, reads_in_order=False))
+    free = errors_of(card.replaced(reads_in_order=False))
     assert abs(errors["iops_4_50"]) < 0.25
     assert free["iops_4_50"] > 1
     assert all(abs(free[name] - errors[name]) < 0.02 for name in ("iops_4_100", "iops_64_100"))

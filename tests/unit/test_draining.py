@@ -35,7 +35,7 @@ def test_a_link_carries_its_line_rate_less_its_code(link: str, rate: float) -> N
 
 def test_a_simulated_drive_has_the_link_of_its_model() -> None:
     target = parse_simulated(DRIVE)
-    assert link_bytes_per_s(target.identity) == target.card.link_bytes_per_s
+    assert link_bytes_per_s(target.identity) == target.card["link_bytes_per_s"]
 
 
 @pytest.mark.parametrize(("scale", "warned"), [(0.001, True), (1.0, False)])

@@ -10,7 +10,7 @@ from assay import bench
 from assay._native import simulated_memory_bytes
 from assay.device.memory import spare_memory_bytes
 from assay.device.simulated import parse_simulated
-from assay.errors import ValueRangeError
+from assay.errors import PlanError, ValueRangeError
 from assay.plan import load_plan
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -86,9 +86,9 @@ def test_under_a_limit_of_addresses_nothing_is_aborted(command: str, tmp_path: P
 
 
 def test_what_it_needs_grows_with_its_pages() -> None:
-    small, large = (parse_simulated(f"sim:client-2011?capacity={size}").card for size in ("32GB", "320GB"))
+    small, large = (parse_simulated(f"sim:client-2011?capacity={size}").card.text for size in ("32GB", "320GB"))
     assert 8 < (simulated_memory_bytes(large) - simulated_memory_bytes(small)) / (288_000_000_000 / 4096) < 12
-    assert simulated_memory_bytes(parse_simulated("sim:hdd-15k").card) < 1 << 30
+    assert simulated_memory_bytes(parse_simulated("sim:hdd-15k").card.text) < 1 << 30
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_a_card_that_no_drive_can_have_is_refused_by_name_before_the_run(name: s
     kept = [line for line in CARD.read_text("utf-8").splitlines() if not line.startswith(f"{name} = ")]
     path = tmp_path / "card.toml"
     path.write_text("\n".join([*kept, f'{name} = {{ value = {value}, source = "x" }}', ""]), "utf-8")
-    with pytest.raises(ValueRangeError, match=rf"card\.toml: {name} is outside its range"):
+    with pytest.raises(PlanError, match=rf"card\.toml:\d+:1 parameters\.{name}: is {value}, not in its range"):
         bench.find_drive(load_plan(None, {"drive": f"sim:{path}"}))

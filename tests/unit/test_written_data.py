@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
-from assay._native import fill_rate, written_data
 from assay.errors import ValueRangeError
 from assay.records import DataPattern
+from assay.stimulus import fill_rate, written_data
 
 ZSTD = pa.Codec("zstd", compression_level=3)
 ZSTD_HEADER = 9
@@ -88,7 +88,7 @@ def test_writes_follow_from_origin_and_number() -> None:
 
 
 def test_what_cannot_be_made_is_refused() -> None:
-    with pytest.raises(ValueRangeError, match="data kind"):
+    with pytest.raises(ValueRangeError, match='data pattern: kind: there is none of the name "rnd"'):
         written_data(DataPattern(kind="rnd"), 1, 4096, 0, 1)  # type: ignore[arg-type]
     with pytest.raises(ValueRangeError, match="choose 1 to"):
         written_data(DataPattern(), 1, 1 << 30, 0, 2)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from assay.store.codec import canonical
+from assay.codec import canonical
 from assay.store.journal import sealed
 
 if TYPE_CHECKING:

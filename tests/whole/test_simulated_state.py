@@ -16,9 +16,7 @@ CAPACITY = 128_000_000
 
 
 def _card() -> Card:
-    card = parse_simulated(f"sim:client-2011?capacity={CAPACITY}B").card
-    assert isinstance(card, Card)
-    return replace(card, seed=3)
+    return parse_simulated(f"sim:client-2011?capacity={CAPACITY}B&seed=3").card
 
 
 def _random(count: int, data: DataPattern | None = None) -> StepSpec:
@@ -60,7 +58,7 @@ def test_a_state_of_another_drive_is_refused_with_what_to_do(tmp_path: Path) -> 
     with Stimulus.simulated(_card(), seed=1, epoch_wall_ns=0) as stimulus:
         stimulus.keep_state(kept)
     with pytest.raises(ValueRangeError, match=r"other parameters.*seed"):
-        Stimulus.from_state(replace(_card(), seed=4), seed=1, epoch_wall_ns=0, path=kept)
+        Stimulus.from_state(_card().replaced(seed=4), seed=1, epoch_wall_ns=0, path=kept)
     kept.write_bytes(b"nonsense")
     with pytest.raises(ValueRangeError, match="no state"):
         Stimulus.from_state(_card(), seed=1, epoch_wall_ns=0, path=kept)
@@ -103,7 +101,7 @@ def test_compressible_data_is_faster_on_a_drive_that_compresses() -> None:
     half = DataPattern(kind="compressible", stored_share=0.5)
 
     def rate(data: DataPattern) -> float:
-        card = replace(_card(), compresses=True, write_buffer_bytes=16 << 20)
+        card = _card().replaced(compresses=True, write_buffer_bytes=16 << 20)
         with Stimulus.simulated(card, seed=1, epoch_wall_ns=0) as stimulus:
             stimulus.run([_random(60_000, data)])
             return _rate(stimulus.run([_random(20_000, data)])[0])

@@ -2,6 +2,7 @@
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Deserialize;
 
 use crate::contract::Bytes;
 use crate::stream::uniform_below;
@@ -11,10 +12,27 @@ const GRID: u64 = 1 << 20;
 /// Equal, disjoint segments in ascending order; no I/O crosses a segment's edge.
 ///
 /// Addresses inside it are linear: byte 0 is the first byte of the first segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "WrittenRange")]
 pub struct ActiveRange {
     starts: Vec<u64>,
     segment_bytes: u64,
+}
+
+/// A range as it is written, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRange {
+    segment_starts: Vec<u64>,
+    segment_bytes: u64,
+}
+
+impl TryFrom<WrittenRange> for ActiveRange {
+    type Error = RangeError;
+
+    fn try_from(written: WrittenRange) -> Result<Self, RangeError> {
+        Self::new(written.segment_starts, written.segment_bytes)
+    }
 }
 
 /// Why a range cannot be used.

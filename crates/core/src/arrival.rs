@@ -2,11 +2,13 @@
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Deserialize;
 
 use crate::contract::Nanos;
 
 /// How the times between arrivals are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ArrivalProcess {
     /// All the same.
     Fixed,

@@ -3,12 +3,14 @@
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// A point in time or a span on a device's own monotonic clock, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub u64);
 
 /// An amount of data, or a place on a drive counted in bytes from its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Bytes(pub u64);
 
 macro_rules! arithmetic {
@@ -116,6 +118,33 @@ impl DataPattern {
     pub const STORED_SHARE_MIN: f64 = 0.05;
     /// Largest: above, compressors give up and store all of it.
     pub const STORED_SHARE_MAX: f64 = 0.95;
+}
+
+/// Content of the data written as it is asked for: a file by its path.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataText {
+    /// Which of the [`DataPattern`]s.
+    pub kind: DataKind,
+    /// Share that compressible data keep.
+    pub stored_share: f64,
+    /// Size of the pool of repeating data.
+    #[serde(rename = "pool_bytes")]
+    pub pool: Bytes,
+    /// The file.
+    pub path: String,
+}
+
+/// The word for a [`DataPattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "see DataPattern")]
+pub enum DataKind {
+    Random,
+    Compressible,
+    Stamped,
+    Repeating,
+    File,
 }
 
 /// What a drive is.

@@ -265,7 +265,13 @@ fn a_clock_that_runs_backwards_ends_the_program_by_name() {
     let (mut stimulus, _) = Server::new(true, MS, MS, 0).open();
     stimulus.with_device(|device| (device.clock, device.backwards) = (MS, true)).expect("alive");
     let records = run(&mut stimulus, &[timed(4, 50 * MS)]);
-    assert_eq!((records[0].ended, records[0].read.latency_io_count), (Ended::Clock, 0));
+    let (record, read) = (&records[0], &records[0].read);
+    assert_eq!((record.ended, read.latency_io_count, read.window_io_count), (Ended::Clock, 0, 0));
+    // A difference below zero would be a time of 584 years.
+    assert_eq!((read.latency_sum_ns, read.latency_max_ns, read.failed_ns), (0, None, 0));
+    assert!(read.histogram.is_empty() && read.series.iter().all(|second| second.latency_sum_ns == 0));
+    let times = [record.outstanding_ns, record.carried_in_ns, record.carried_out_ns, record.span.0];
+    assert!(times.into_iter().max() <= Some(4 * 50 * MS), "{times:?}");
 }
 
 /// Workers with a clock in common: each completes what it is given a little later.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Deserialize;
 
 use crate::active_range::ActiveRange;
 use crate::contract::{Bytes, DataPattern, Direction};
@@ -13,7 +14,8 @@ use crate::stream::uniform_below;
 const SHARE_TOLERANCE: f64 = 1e-9;
 
 /// Where sequential I/Os take their place from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cursor {
     /// One cursor for all outstanding I/Os, kept across steps on the same range.
     Shared,
@@ -21,9 +23,10 @@ pub enum Cursor {
     PerThread,
 }
 
-/// The access pattern of a step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AccessPattern {
+/// The access pattern of a step; its data `D` are those that it writes, or where they are to be found.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPattern<D = DataPattern> {
     /// Transfer sizes in bytes with their shares of the accesses; the shares sum to one.
     pub sizes: Vec<(u64, f64)>,
     /// Share of reads, in [0, 1].
@@ -31,6 +34,7 @@ pub struct AccessPattern {
     /// Share of random accesses, in [0, 1]; the others are sequential.
     pub random_share: f64,
     /// Grid of random starts in bytes; 0 means the transfer size.
+    #[serde(rename = "alignment_bytes")]
     pub alignment: u64,
     /// (share of accesses, share of the range) in LBA order; empty means uniform over the range.
     pub lba_groups: Vec<(f64, f64)>,
@@ -39,7 +43,7 @@ pub struct AccessPattern {
     /// A sequential pass also covers an end of the range that is shorter than one transfer.
     pub writes_tail: bool,
     /// Content of the data written.
-    pub data: DataPattern,
+    pub data: D,
 }
 
 impl AccessPattern {

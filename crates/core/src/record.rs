@@ -1,12 +1,16 @@
-//! What one step did, as it leaves the stimulus.
+//! What one step did, as it leaves the stimulus; the names under which it is written are those of `assay.records`.
 
 use std::collections::BTreeMap;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::contract::{Bytes, Counters, Nanos};
 use crate::histogram::merge_sparse;
 
 /// Why a step ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// Its stop rule was met.
     #[default]
@@ -53,7 +57,7 @@ pub struct LatencyRecord {
 ///
 /// The step's own I/Os are counted by where they completed (lead-in, window, tail), their latencies by where they were
 /// submitted (lead-in, or window).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DirectionRecord {
     /// Own completions before the window opened.
     pub lead_in_io_count: u64,
@@ -72,27 +76,34 @@ pub struct DirectionRecord {
     /// Their bytes.
     pub carried_in_bytes: Bytes,
     /// Their latencies, ns.
+    #[serde(rename = "carried_in_latency_ns_sum")]
     pub carried_in_latency_sum_ns: u64,
     /// Completed I/Os that were submitted within [0, T), wherever they completed.
     pub latency_io_count: u64,
     /// Sum of their latencies, ns.
+    #[serde(rename = "latency_ns_sum")]
     pub latency_sum_ns: u64,
     /// The smallest; `None` where there are none.
+    #[serde(rename = "latency_ns_min")]
     pub latency_min_ns: Option<u64>,
     /// The largest.
+    #[serde(rename = "latency_ns_max")]
     pub latency_max_ns: Option<u64>,
     /// All of them as (bucket, count), ascending.
     pub histogram: Vec<(u32, u64)>,
     /// The same of the completed I/Os that were submitted in the lead-in.
+    #[serde(flatten, serialize_with = "lead_in_columns")]
     pub lead_in_latency: Option<LatencyRecord>,
     /// Failed and short I/Os by errno, wherever they ended.
     pub errors: BTreeMap<i32, u64>,
     /// The time that those of them that were submitted within [0, T) took, ns.
     pub failed_ns: u64,
     /// One point per second of the window: own completions and those carried in.
+    #[serde(flatten, serialize_with = "series_columns")]
     pub series: Vec<SeriesPoint>,
     /// With a stated arrival rate: the I/Os of the window from when they were due, the time they waited to be issued
     /// included.
+    #[serde(flatten, serialize_with = "intended_columns")]
     pub intended: Option<LatencyRecord>,
 }
 
@@ -101,15 +112,19 @@ pub struct DirectionRecord {
 /// A step whose accesses, demand or range differ from those of the step before has a *lead-in*: submission goes on without
 /// a gap, and its window opens when the last I/O of the step before is in, at one instant for all workers. It lasts the
 /// full T from there. Equal steps in a row have none: completions count where they happen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StepRecord {
     /// Where the window opened; where the step ended, if that was in its lead-in.
+    #[serde(rename = "start_ns")]
     pub start: Nanos,
     /// The same instant since the Unix epoch.
+    #[serde(rename = "start_wall_ns")]
     pub start_wall: Nanos,
     /// From the end of the step before to `start`.
+    #[serde(rename = "lead_in_ns")]
     pub lead_in: Nanos,
     /// T, the length of the window; zero where it never opened.
+    #[serde(rename = "span_ns")]
     pub span: Nanos,
     /// Reads.
     pub read: DirectionRecord,
@@ -122,13 +137,17 @@ pub struct StepRecord {
     /// Time that the I/Os in flight at T ran beyond it, I/O x ns.
     pub carried_out_ns: u64,
     /// Longest time that a thread went without a submission, lead-in included.
+    #[serde(rename = "submission_gap_ns_max")]
     pub submission_gap_max: Nanos,
     /// Longest time without any completion while I/Os were outstanding, lead-in included: to about 0.1 s on a real drive,
     /// exact on a simulated one with faults, `None` on one without.
+    #[serde(rename = "stall_ns_max")]
     pub stall_max: Option<Nanos>,
     /// First submission, in the lead-in where there is one.
+    #[serde(rename = "first_submission_ns")]
     pub first_submission: Option<Nanos>,
     /// Last submission.
+    #[serde(rename = "last_submission_ns")]
     pub last_submission: Option<Nanos>,
     /// With a stated arrival rate: I/Os that were due in [0, T], those that could not be issued among them.
     pub offered_io_count: Option<u64>,
@@ -137,6 +156,7 @@ pub struct StepRecord {
     /// Most completions of any one thread within (0, T].
     pub thread_io_count_max: Option<u64>,
     /// CPU time of the stimulus threads, lead-in included.
+    #[serde(rename = "cpu_ns")]
     pub cpu: Option<Nanos>,
     /// The drive's counters at the start of the lead-in.
     pub counters_before: Option<Counters>,
@@ -235,5 +255,55 @@ fn merge_series(into: &mut Vec<SeriesPoint>, from: &[SeriesPoint]) {
     into.resize(into.len().max(from.len()), SeriesPoint::default());
     for (point, other) in into.iter_mut().zip(from) {
         point.add(other);
+    }
+}
+
+#[allow(clippy::ref_option, reason = "what serde hands over")]
+fn lead_in_columns<S: Serializer>(lead_in: &Option<LatencyRecord>, serializer: S) -> Result<S::Ok, S::Error> {
+    let names = ["lead_in_latency_ns_sum", "lead_in_latency_ns_min", "lead_in_latency_ns_max", "lead_in_histogram"];
+    latency_columns(lead_in.as_ref(), names, serializer)
+}
+
+#[allow(clippy::ref_option, reason = "what serde hands over")]
+fn intended_columns<S: Serializer>(intended: &Option<LatencyRecord>, serializer: S) -> Result<S::Ok, S::Error> {
+    let names = ["intended_ns_sum", "intended_ns_min", "intended_ns_max", "intended_histogram"];
+    latency_columns(intended.as_ref(), names, serializer)
+}
+
+/// Sum, smallest, largest and histogram under names beside those of the direction; without I/Os, none and an empty one.
+fn latency_columns<S: Serializer>(
+    latency: Option<&LatencyRecord>,
+    names: [&'static str; 4],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut columns = serializer.serialize_map(Some(names.len()))?;
+    columns.serialize_entry(names[0], &latency.map(|latency| latency.sum_ns))?;
+    columns.serialize_entry(names[1], &latency.map(|latency| latency.min_ns))?;
+    columns.serialize_entry(names[2], &latency.map(|latency| latency.max_ns))?;
+    columns.serialize_entry(names[3], latency.map_or(&[][..], |latency| &latency.histogram))?;
+    columns.end()
+}
+
+/// One list per value instead of one table per second.
+fn series_columns<S: Serializer>(series: &[SeriesPoint], serializer: S) -> Result<S::Ok, S::Error> {
+    let column = |value: fn(&SeriesPoint) -> u64| series.iter().map(value).collect::<Vec<u64>>();
+    let mut columns = serializer.serialize_map(Some(4))?;
+    columns.serialize_entry("series_io_count", &column(|point| point.io_count))?;
+    columns.serialize_entry("series_bytes", &column(|point| point.bytes))?;
+    columns.serialize_entry("series_latency_ns_sum", &column(|point| point.latency_sum_ns))?;
+    columns.serialize_entry("series_latency_ns_max", &column(|point| point.latency_max_ns))?;
+    columns.end()
+}
+
+impl Serialize for Counters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut counters = serializer.serialize_map(Some(6))?;
+        counters.serialize_entry("read_io_count", &self.read.io_count)?;
+        counters.serialize_entry("read_bytes", &self.read.bytes)?;
+        counters.serialize_entry("read_merge_count", &self.read.merge_count)?;
+        counters.serialize_entry("write_io_count", &self.write.io_count)?;
+        counters.serialize_entry("write_bytes", &self.write.bytes)?;
+        counters.serialize_entry("write_merge_count", &self.write.merge_count)?;
+        counters.end()
     }
 }

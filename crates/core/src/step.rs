@@ -1,15 +1,18 @@
 //! A step: one access pattern at one demand on one range until one stop rule.
 
+use serde::Deserialize;
+
 use crate::active_range::{ActiveRange, RangeError};
-use crate::arrival::Arrival;
-use crate::contract::{Bytes, DeviceInfo, Errno, Nanos};
+use crate::arrival::{Arrival, ArrivalProcess};
+use crate::contract::{Bytes, DataPattern, DeviceInfo, Errno, Nanos};
 use crate::pattern::{AccessPattern, CompiledPattern, PatternError};
 
 /// Most I/Os that a step may keep outstanding.
 pub const OUTSTANDING_MAX: u64 = 65_536;
 
 /// Thread count and outstanding I/Os per thread; total OIO is their product. Both zero, in a step of stated time: idle.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(from = "WrittenDemand")]
 pub struct Demand {
     /// Threads, at least 1 unless idle.
     pub thread_count: u32,
@@ -30,26 +33,52 @@ impl Demand {
     }
 }
 
+/// A demand as it is written: the parts of its arrival beside the others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenDemand {
+    thread_count: u32,
+    queue_depth: u32,
+    #[serde(default)]
+    arrivals_per_s: Option<f64>,
+    arrival_process: ArrivalProcess,
+}
+
+impl From<WrittenDemand> for Demand {
+    fn from(written: WrittenDemand) -> Self {
+        let WrittenDemand { thread_count, queue_depth, arrivals_per_s, arrival_process: process } = written;
+        let arrival = arrivals_per_s.map(|per_second| Arrival { per_second, process });
+        Self { thread_count, queue_depth, arrival }
+    }
+}
+
 /// When a step stops submitting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum StopRule {
     /// After this span.
+    #[serde(rename = "time_ns")]
     Time(Nanos),
     /// When this many bytes have been submitted (rounded up to the last I/O).
+    #[serde(rename = "amount_bytes")]
     Amount(Bytes),
     /// When this many I/Os have been submitted.
+    #[serde(rename = "io_count")]
     Count(u64),
 }
 
 /// A step as it is asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepSpec {
+///
+/// As it crosses from Python, its range `R` is the index of one that several steps share, its data `D` may name a file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec<R = ActiveRange, D = DataPattern> {
     /// What the I/Os look like.
-    pub pattern: AccessPattern,
+    pub pattern: AccessPattern<D>,
     /// How many are kept outstanding.
     pub demand: Demand,
     /// Where they may go.
-    pub range: ActiveRange,
+    #[serde(rename = "active_range")]
+    pub range: R,
     /// When to stop.
     pub stop: StopRule,
 }

@@ -1,7 +1,11 @@
 //! The physical parameters of a simulated drive.
 
 use assay_core::contract::{Bytes, Nanos};
+use assay_json::read_value;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::parameters::{Parameters, with_parameters};
 
 /// Which closed unit garbage collection takes next; one with nothing valid goes before all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,121 +21,193 @@ pub enum VictimPolicy {
     Choices(u32),
 }
 
+/// The word for a [`VictimPolicy`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "see VictimPolicy")]
+pub enum Victim {
+    #[default]
+    Greedy,
+    Fifo,
+    Random,
+    Choices,
+}
+
+with_parameters! {
 #[allow(clippy::struct_excessive_bools, reason = "each is a trait that a drive has or has not")]
-/// A drive's model card. Rates are in bytes per second, times in nanoseconds.
-#[derive(Clone, Debug, PartialEq)]
+/// The parameters of simulated flash, by the names that drive models give them. Rates are in bytes per second, times in
+/// nanoseconds, each below 2^63. What a model does not state is absent from the drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Card {
     /// User capacity, a multiple of the logical block, 64 MiB to 16 TB.
+    #[serde(rename = "capacity_bytes")]
     pub capacity: Bytes,
     /// Logical block, 512 or 4096.
+    #[serde(rename = "logical_block_bytes")]
     pub logical_block: Bytes,
     /// Bytes that are mapped as one, 4 KiB to 64 KiB, a power of two; smaller writes read and rewrite all of it.
+    #[serde(rename = "map_unit_bytes", default = "map_unit")]
     pub map_unit: Bytes,
     /// Flash beyond the user capacity as a share of it, 0.02 to 4; open and reserve units come on top.
     pub over_provisioning: f64,
     /// Share of the user capacity that a purge leaves mapped, 0 to 1.
+    #[serde(default)]
     pub purge_mapped_share: f64,
     /// Channels, 1 to 64.
     pub channel_count: u32,
     /// Dies on each channel, 1 to 64.
     pub dies_per_channel: u32,
     /// Bytes that a die programs at once (NAND page x planes), a multiple of the map unit, at most 64 MiB.
+    #[serde(rename = "program_unit_bytes")]
     pub program_unit: Bytes,
     /// Bytes of one die that are erased together (block x planes), a multiple of the program unit, at most 4 GiB.
+    #[serde(rename = "erase_unit_bytes")]
     pub erase_unit: Bytes,
-    /// Time to read a page from the array (tR).
+    /// Time to read a page from the array (tR), 1 ns to 1 s.
+    #[serde(rename = "read_ns")]
     pub read: Nanos,
-    /// Time to program one program unit (tPROG).
+    /// Time to program one program unit (tPROG), 1 ns to 1 s.
+    #[serde(rename = "program_ns")]
     pub program: Nanos,
-    /// Time to erase one erase unit (tBERS).
+    /// Time to erase one erase unit (tBERS), 1 ns to 10 s.
+    #[serde(rename = "erase_ns")]
     pub erase: Nanos,
-    /// Channel rate.
+    /// Channel rate, 1 MB/s to 1 TB/s.
+    #[serde(rename = "channel_bytes_per_s")]
     pub channel_rate: u64,
-    /// Host link rate: of both directions together, or of each where it is `full_duplex`.
+    /// Host link rate: of both directions together, or of each where it is `full_duplex`; 1 MB/s to 1 TB/s.
+    #[serde(rename = "link_bytes_per_s")]
     pub link_rate: u64,
     /// Reads and writes cross the host link at the same time.
+    #[serde(default)]
     pub full_duplex: bool,
-    /// Controller time per read command.
+    /// Controller time per read command, at most 1 s.
+    #[serde(rename = "read_command_ns")]
     pub read_command: Nanos,
-    /// Controller time per write command.
+    /// Controller time per write command, at most 1 s.
+    #[serde(rename = "write_command_ns")]
     pub write_command: Nanos,
-    /// Controller time for each further 4 KiB of a read.
+    /// Controller time for each further 4 KiB of a read, at most 1 s.
+    #[serde(rename = "read_extra_ns", default)]
     pub read_extra: Nanos,
-    /// Controller time for each further 4 KiB of a write.
+    /// Controller time for each further 4 KiB of a write, at most 1 s.
+    #[serde(rename = "write_extra_ns", default)]
     pub write_extra: Nanos,
-    /// Time that a command spends in host and protocol, holding up no other.
+    /// Time that a command spends in host and protocol, holding up no other; at most 1 s.
+    #[serde(rename = "protocol_ns", default)]
     pub protocol: Nanos,
-    /// Extra controller time of a write that covers a map unit in part.
+    /// Extra controller time of a write that covers a map unit in part, at most 1 s.
+    #[serde(rename = "partial_write_ns", default)]
     pub partial_write: Nanos,
     /// Commands that the drive takes at once; others wait at the host. 1 to 65,536.
+    #[serde(default = "queue_limit")]
     pub queue_limit: u32,
     /// Commands are begun in order: one that waits for the write buffer holds up those behind it.
+    #[serde(default)]
     pub in_order: bool,
     /// Reads are handed to their dies in order: one whose die programs or erases holds up the commands behind it until then.
+    #[serde(default)]
     pub reads_in_order: bool,
     /// Host data that may wait to be programmed: at least 4 program units, 16 where the drive compresses, and two merge units
-    /// more where it has a log.
+    /// more where it has a log; at most 16 GiB.
+    #[serde(rename = "write_buffer_bytes")]
     pub write_buffer: Bytes,
     /// A write is done when it is in the buffer; without, when it is in the flash.
+    #[serde(default = "yes")]
     pub write_cache: bool,
     /// Reads of a partial write go before queued programs, as host reads do; without, they wait their turn.
+    #[serde(default = "yes")]
     pub modify_reads_first: bool,
-    /// Which unit is collected next.
-    pub victim: VictimPolicy,
+    /// Which unit is collected next: greedy, fifo, random or choices; see [`VictimPolicy`].
+    #[serde(default)]
+    pub victim: Victim,
+    /// Units that `victim = "choices"` draws at random, at least 2.
+    #[serde(default = "two")]
+    pub victim_choices: u32,
     /// One that is drawn at random and full of valid pages is left alone, since it would free nothing.
+    #[serde(default)]
     pub spares_full_units: bool,
     /// Relocated data goes to the units that host data goes to.
+    #[serde(default)]
     pub shared_frontier: bool,
-    /// Relocations are done in batches of so much, up to a unit; 0 spreads them evenly.
+    /// Relocations are done in batches of so much, up to a unit; 0 spreads them evenly. At most the capacity.
+    #[serde(rename = "collection_batch_bytes", default)]
     pub collection_batch: Bytes,
     /// Idle time after which collection begins by itself; 0 means never.
+    #[serde(rename = "idle_delay_ns", default)]
     pub idle_delay: Nanos,
     /// Free space that idle collection strives for, as a share of the user capacity, 0 to 1.
+    #[serde(rename = "idle_target_share", default)]
     pub idle_target: f64,
     /// Share of the idle time that it uses, above 0 to 1.
+    #[serde(default = "whole")]
     pub idle_share: f64,
-    /// A log for small writes in front of the map, beyond the over-provisioning; 0 means none.
+    /// A log for small writes in front of the map, beyond the over-provisioning; from a merge unit to the capacity, 0 means none.
+    #[serde(rename = "log_bytes", default)]
     pub log: Bytes,
-    /// What is written anew as a whole when it leaves the log; a multiple of the map unit.
+    /// What is written anew as a whole when it leaves the log; a multiple of the map unit, from
+    /// two of them to 64 MiB.
+    #[serde(rename = "merge_unit_bytes", default)]
     pub merge_unit: Bytes,
     /// Units collected between two that are taken at random whatever they hold, so that data at rest moves too; 0 means never.
+    #[serde(default)]
     pub wear_levelling_every: u32,
     /// The drive frees what the host says it no longer needs.
+    #[serde(default = "yes")]
     pub trim: bool,
     /// Flash written at `slc_program` before the rest is written at `program`; refilled when idle. 0 means none.
+    #[serde(rename = "slc_cache_bytes", default)]
     pub slc_cache: Bytes,
-    /// Time to program one program unit of the single-level cache.
+    /// Time to program one program unit of the single-level cache, 1 ns to 1 s where there is one.
+    #[serde(rename = "slc_program_ns", default)]
     pub slc_program: Nanos,
-    /// Rate at which idle time frees the single-level cache.
+    /// Rate at which idle time frees the single-level cache, above 0 where there is one.
+    #[serde(rename = "slc_fold_bytes_per_s", default)]
     pub slc_fold_rate: u64,
     /// Map entries held in memory, in bytes at 4 per entry, at most the capacity; others are read from flash. 0 means all.
+    #[serde(rename = "map_cache_bytes", default)]
     pub map_cache: Bytes,
     /// Data is compressed before it is stored, to a quarter at best; it crosses the host link as it is.
+    #[serde(default)]
     pub compresses: bool,
     /// Rate of host writes that the drive sustains; 0 means no limit.
+    #[serde(rename = "write_limit_bytes_per_s", default)]
     pub write_limit_rate: u64,
-    /// Host writes before that limit acts.
+    /// Host writes before that limit acts, at most 1 PiB.
+    #[serde(rename = "write_limit_burst_bytes", default)]
     pub write_limit_burst: Bytes,
     /// Bytes moved, less those that cooling makes up for, from which the drive is too hot; 0 means never.
+    #[serde(rename = "heat_limit_bytes", default)]
     pub heat_limit: Bytes,
     /// Rate at which bytes may be moved for ever without getting hotter.
+    #[serde(rename = "cooling_bytes_per_s", default)]
     pub cooling_rate: u64,
-    /// Rate of a drive that is too hot, until it is down to 80 % of the limit; below the cooling rate.
+    /// Rate of a drive that is too hot, until it is down to 80 % of the limit; 1 byte/s to the cooling rate.
+    #[serde(rename = "throttled_bytes_per_s", default)]
     pub throttled_rate: u64,
     /// Host bytes after which the controller stops for `stall` to keep house; 0 means never.
+    #[serde(rename = "stall_every_bytes", default)]
     pub stall_every: Bytes,
-    /// Length of that stop.
+    /// Length of that stop, at most 10 s.
+    #[serde(rename = "stall_ns", default)]
     pub stall: Nanos,
     /// Time after which the controller stops for `pause` whatever the host does; 0 means never.
+    #[serde(rename = "pause_every_ns", default)]
     pub pause_every: Nanos,
-    /// Length of that stop.
+    /// Length of that stop, at most 1 s and below a tenth of the time between two.
+    #[serde(rename = "pause_ns", default)]
     pub pause: Nanos,
     /// Spread of array times: a share of each, triangular around it, 0 to 0.5.
+    #[serde(rename = "jitter_share", default)]
     pub jitter: f64,
     /// Seed of victim draws and jitter.
+    #[serde(default = "one")]
     pub seed: u64,
     /// No flash at all: commands and link only.
+    #[serde(default)]
     pub ideal: bool,
+}
 }
 
 /// Why a card cannot be built.
@@ -171,64 +247,39 @@ const SECOND: u64 = 1_000_000_000;
 
 impl Card {
     /// A plain drive for tests and benchmarks: 1 GB, eight dies, nothing beyond mapping and collection.
+    ///
+    /// # Panics
+    /// Never: it states what must be stated.
     #[must_use]
     pub fn plain() -> Self {
-        Self {
-            capacity: Bytes(1_000_000_000),
-            logical_block: Bytes(512),
-            map_unit: Bytes(4096),
-            over_provisioning: 0.07,
-            purge_mapped_share: 0.0,
-            channel_count: 4,
-            dies_per_channel: 2,
-            program_unit: Bytes(16384),
-            erase_unit: Bytes(2 << 20),
-            read: Nanos(50_000),
-            program: Nanos(1_300_000),
-            erase: Nanos(3_000_000),
-            channel_rate: 200_000_000,
-            link_rate: 550_000_000,
-            full_duplex: false,
-            read_command: Nanos(10_000),
-            write_command: Nanos(10_000),
-            read_extra: Nanos(0),
-            write_extra: Nanos(0),
-            protocol: Nanos(0),
-            partial_write: Nanos(0),
-            queue_limit: 65536,
-            in_order: false,
-            reads_in_order: false,
-            write_buffer: Bytes(4 << 20),
-            write_cache: true,
-            modify_reads_first: true,
-            victim: VictimPolicy::Greedy,
-            spares_full_units: false,
-            shared_frontier: false,
-            collection_batch: Bytes(0),
-            idle_delay: Nanos(0),
-            idle_target: 0.0,
-            idle_share: 1.0,
-            log: Bytes(0),
-            merge_unit: Bytes(0),
-            wear_levelling_every: 0,
-            trim: true,
-            slc_cache: Bytes(0),
-            slc_program: Nanos(0),
-            slc_fold_rate: 0,
-            map_cache: Bytes(0),
-            compresses: false,
-            write_limit_rate: 0,
-            write_limit_burst: Bytes(0),
-            heat_limit: Bytes(0),
-            cooling_rate: 0,
-            throttled_rate: 0,
-            stall_every: Bytes(0),
-            stall: Nanos(0),
-            pause_every: Nanos(0),
-            pause: Nanos(0),
-            jitter: 0.0,
-            seed: 1,
-            ideal: false,
+        let stated = json!({
+            "capacity_bytes": 1_000_000_000,
+            "logical_block_bytes": 512,
+            "over_provisioning": 0.07,
+            "channel_count": 4,
+            "dies_per_channel": 2,
+            "program_unit_bytes": 16384,
+            "erase_unit_bytes": 2 << 20,
+            "read_ns": 50_000,
+            "program_ns": 1_300_000,
+            "erase_ns": 3_000_000,
+            "channel_bytes_per_s": 200_000_000,
+            "link_bytes_per_s": 550_000_000,
+            "read_command_ns": 10_000,
+            "write_command_ns": 10_000,
+            "write_buffer_bytes": 4 << 20,
+        });
+        read_value(&stated).expect("all that must be stated")
+    }
+
+    /// Which unit is collected next.
+    #[must_use]
+    pub fn victim_policy(&self) -> VictimPolicy {
+        match self.victim {
+            Victim::Greedy => VictimPolicy::Greedy,
+            Victim::Fifo => VictimPolicy::Fifo,
+            Victim::Random => VictimPolicy::Random,
+            Victim::Choices => VictimPolicy::Choices(self.victim_choices),
         }
     }
 
@@ -286,7 +337,7 @@ impl Card {
             ("idle_target_share", (0.0..=1.0).contains(&self.idle_target)),
             ("idle_share", self.idle_share > 0.0 && self.idle_share <= 1.0),
             ("jitter_share", (0.0..=0.5).contains(&self.jitter)),
-            ("victim", !matches!(self.victim, VictimPolicy::Choices(0 | 1))),
+            ("victim_choices", self.victim != Victim::Choices || self.victim_choices >= 2),
         ]
     }
 
@@ -306,6 +357,42 @@ impl Card {
             ("pause_ns", self.pause.0 <= SECOND && (self.pause.0 == 0 || self.pause_every.0 > 10 * self.pause.0)),
         ]
     }
+}
+
+impl Parameters for Card {
+    const PARAMETERS: &[(&str, &str)] = Self::PARAMETERS;
+
+    fn plain() -> Self {
+        Self::plain()
+    }
+
+    fn check(&self) -> Result<(), CardError> {
+        self.check()
+    }
+}
+
+fn map_unit() -> Bytes {
+    Bytes(4096)
+}
+
+fn queue_limit() -> u32 {
+    65_536
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
+fn one() -> u64 {
+    1
 }
 
 fn in_range(value: u64, least: u64, most: u64) -> bool {

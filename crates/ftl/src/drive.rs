@@ -419,7 +419,7 @@ impl Device for SimulatedDrive {
 
 fn fresh_flash(card: &Card, geometry: &Geometry) -> Collector {
     let (units, pages) = (geometry.unit_count, geometry.unit_pages);
-    let victims = Victims::new(units, pages, card.victim, card.wear_levelling_every, card.seed)
+    let victims = Victims::new(units, pages, card.victim_policy(), card.wear_levelling_every, card.seed)
         .spare_full(card.spares_full_units);
     let batch = (card.collection_batch.0 >> geometry.page_shift) as u32;
     let collection = Collection { shared_frontier: card.shared_frontier, batch: batch.clamp(1, geometry.unit_pages) };

@@ -18,6 +18,7 @@ pub mod card;
 pub mod disk;
 pub mod drive;
 pub mod faults;
+pub mod model;
 
 mod collect;
 mod die;
@@ -30,6 +31,7 @@ mod map_cache;
 mod mapping;
 #[allow(unsafe_code, reason = "hints to the memory that change no result")]
 mod memory;
+pub mod parameters;
 mod pending;
 pub mod state;
 mod stream;

@@ -2,7 +2,7 @@
 
 use super::tests::{drive_of, run};
 use super::*;
-use crate::card::VictimPolicy;
+use crate::card::Victim;
 use assay_core::active_range::ActiveRange;
 use assay_core::pattern::AccessPattern;
 use assay_core::step::{Demand, StepSpec, StopRule};
@@ -36,7 +36,7 @@ fn any_card() -> impl Strategy<Value = Card> {
             write_cache: switches[2],
             modify_reads_first: switches[3],
             shared_frontier: switches[4],
-            victim: [VictimPolicy::Greedy, VictimPolicy::Random, VictimPolicy::Fifo][policy as usize],
+            victim: [Victim::Greedy, Victim::Random, Victim::Fifo][policy as usize],
             protocol: Nanos(protocol),
             write_buffer: Bytes(1 << 18),
             seed,

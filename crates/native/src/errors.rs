@@ -3,6 +3,7 @@
 use assay_core::active_range::RangeError;
 use assay_core::step::ProgramError;
 use assay_ftl::card::CardError;
+use assay_json::Refusal;
 use pyo3::prelude::*;
 
 /// Raise a class of `assay.errors` with its three parts.
@@ -38,8 +39,20 @@ pub(crate) fn range_error(error: &RangeError) -> PyErr {
     assay_error(class, "active range", &error.to_string(), remedy)
 }
 
+/// What Python asked for and cannot be: the whole, the place in it, the reason.
+pub(crate) fn refusal_error(whole: &str, refusal: &Refusal) -> PyErr {
+    let known = refusal.cause.known();
+    // More than a line holds would not be read.
+    let remedy = match known.len() {
+        1..=8 => format!("choose one of {}", known.join(", ")),
+        _ => format!("correct the {whole}"),
+    };
+    let thing = if refusal.place.is_empty() { whole.to_owned() } else { format!("{whole}: {}", refusal.place) };
+    assay_error("ValueRangeError", &thing, &refusal.cause.to_string(), &remedy)
+}
+
 pub(crate) fn card_error(error: &CardError) -> PyErr {
-    assay_error("ValueRangeError", "simulated drive", &error.to_string(), "correct the model card or the capacity")
+    assay_error("ValueRangeError", "simulated drive", &error.to_string(), "correct the drive model or the capacity")
 }
 
 pub(crate) fn io_error(error: &std::io::Error) -> PyErr {

@@ -4,10 +4,10 @@
 
 use pyo3::prelude::*;
 
-mod disk_card;
 mod errors;
 mod faults;
 mod gauge;
+mod models;
 mod paths;
 mod positions;
 mod records;
@@ -15,24 +15,21 @@ mod specs;
 mod state;
 mod stimulus;
 mod trace;
-mod words;
 mod written;
 
 /// The native half of Assay.
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::disk_card::simulated_memory_bytes;
-    #[pymodule_export]
     use crate::faults::check_faults;
     #[pymodule_export]
     use crate::gauge::{NativeStallGauge, NativeStalls, clock_reads};
     #[pymodule_export]
+    use crate::models::{drive_model_fault, drive_parameters, simulated_memory_bytes};
+    #[pymodule_export]
     use crate::paths::hands_to_workers;
     #[pymodule_export]
     use crate::positions::toml_positions;
-    #[pymodule_export]
-    use crate::records::{NativeCounters, NativeDirection, NativeStep};
     #[pymodule_export]
     use crate::specs::place_segments;
     #[pymodule_export]

@@ -4,23 +4,24 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
-use assay_core::step::{ProgramError, StepSpec};
+use assay_core::step::ProgramError;
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_ftl::faults::Faulty;
+use assay_ftl::model::DriveModel;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::null::NullDevice;
 use assay_uring::path::Path;
 use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
-use crate::disk_card::PySimulatedCard;
 use crate::errors::{assay_error, card_error, io_error, program_error};
 use crate::faults::{Happened, faults_of, happened, no_faults, present};
+use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
-use crate::records::NativeStep;
-use crate::specs::{DataFiles, PyStepSpec};
+use crate::records::records_text;
+use crate::specs::{DataFiles, read_program};
 use crate::state;
 use crate::trace::Tracer;
 
@@ -48,17 +49,16 @@ pub(crate) struct NativeStimulus {
 
 #[pymethods]
 impl NativeStimulus {
-    /// Drive a fresh simulated drive; `card` has the fields of `assay.device.simulated.Card` or of
-    /// `assay.device.simulated_disk.DiskCard`.
+    /// Drive a fresh simulated drive; `model` is a JSON text as for `drive_model_fault`.
     #[staticmethod]
-    fn simulated(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
+    fn simulated(model: &str, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
         let epoch = Nanos(epoch_wall_ns);
-        let opened = match card {
-            PySimulatedCard::Flash(card) => {
-                Stimulus::open(seed, vec![move || SimulatedDrive::new(card.convert(), epoch)]).map(Engine::Simulated)
+        let opened = match read_model(model)? {
+            DriveModel::Flash(card) => {
+                Stimulus::open(seed, vec![move || SimulatedDrive::new(card, epoch)]).map(Engine::Simulated)
             }
-            PySimulatedCard::Disk(card) => {
-                Stimulus::open(seed, vec![move || SimulatedDisk::new(card.convert(), epoch)]).map(Engine::SimulatedDisk)
+            DriveModel::Disk(card) => {
+                Stimulus::open(seed, vec![move || SimulatedDisk::new(card, epoch)]).map(Engine::SimulatedDisk)
             }
         };
         Ok(Self::of(opened.map_err(|error| card_error(&error))?))
@@ -66,18 +66,16 @@ impl NativeStimulus {
 
     /// The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the card's seed.
     #[staticmethod]
-    fn faulty(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64, faults: &str) -> PyResult<Self> {
+    fn faulty(model: &str, seed: u64, epoch_wall_ns: u64, faults: &str) -> PyResult<Self> {
         const CHECKED: &str = "the faults were checked for this drive";
         let epoch = Nanos(epoch_wall_ns);
-        let opened = match card {
-            PySimulatedCard::Flash(card) => {
-                let card = card.convert();
+        let opened = match read_model(model)? {
+            DriveModel::Flash(card) => {
                 let (faults, draws) = (faults_of(faults, card.capacity, card.logical_block)?, card.seed);
                 let wrap = move |drive| Faulty::new(drive, &faults, draws).expect(CHECKED);
                 Stimulus::open(seed, vec![move || SimulatedDrive::new(card, epoch).map(wrap)]).map(Engine::Faulty)
             }
-            PySimulatedCard::Disk(card) => {
-                let card = card.convert();
+            DriveModel::Disk(card) => {
                 let (faults, draws) = (faults_of(faults, card.capacity, card.logical_block)?, card.seed);
                 let wrap = move |drive| Faulty::new(drive, &faults, draws).expect(CHECKED);
                 Stimulus::open(seed, vec![move || SimulatedDisk::new(card, epoch).map(wrap)]).map(Engine::FaultyDisk)
@@ -89,10 +87,10 @@ impl NativeStimulus {
     /// Drive a simulated drive from the state that a file holds; see `keep_state`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
-    fn from_state(card: PySimulatedCard, seed: u64, epoch_wall_ns: u64, path: PathBuf) -> PyResult<Self> {
-        let PySimulatedCard::Flash(card) = card else { return Err(no_state()) };
+    fn from_state(model: &str, seed: u64, epoch_wall_ns: u64, path: PathBuf) -> PyResult<Self> {
+        let DriveModel::Flash(card) = read_model(model)? else { return Err(no_state()) };
         let from = path.clone();
-        let opened = Stimulus::open(seed, vec![move || state::load(card.convert(), Nanos(epoch_wall_ns), &from)]);
+        let opened = Stimulus::open(seed, vec![move || state::load(card, Nanos(epoch_wall_ns), &from)]);
         Ok(Self::of(Engine::Simulated(opened.map_err(|error| state::state_error(&path, &error))?)))
     }
 
@@ -144,8 +142,10 @@ impl NativeStimulus {
         Ok(Self::of(Engine::Real(stimulus)))
     }
 
-    /// Run the steps without a gap and return one record per step that was begun.
+    /// Run the steps without a gap and return one record per step that was begun, as JSON.
     ///
+    /// `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
+    /// of its range, and the order in which they are run.
     /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
     /// kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
@@ -154,14 +154,13 @@ impl NativeStimulus {
     fn run(
         &mut self,
         py: Python<'_>,
-        steps: Vec<PyStepSpec>,
+        program: &str,
         error_limit: u64,
         io_time_limit_ns: u64,
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
-    ) -> PyResult<(Vec<NativeStep>, Option<Traced>)> {
-        let steps: Vec<StepSpec> =
-            steps.into_iter().map(|step| step.convert(&mut self.files)).collect::<PyResult<_>>()?;
+    ) -> PyResult<(String, Option<Traced>)> {
+        let (steps, labels) = read_program(program, &mut self.files)?;
         let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
@@ -184,7 +183,7 @@ impl NativeStimulus {
         let lost = matches!(records, Err(ProgramError::Stuck));
         watcher.outcome(lost)?;
         let records = records.map_err(|error| program_error(&error))?;
-        Ok((records.into_iter().map(NativeStep::from).collect(), captured?))
+        Ok((records_text(&records, &labels), captured?))
     }
 
     /// Purge a simulated drive; the virtual time it took, in ns. None on a real drive.

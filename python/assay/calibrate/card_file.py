@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from assay.device.simulated import Card
+from assay.device.simulated import known_parameters
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from assay.device.simulated import ModelCard
+    from assay.device.simulated import Card, ModelCard
 
 _NOT_IN_CARDS = {"seed"}
 
@@ -32,15 +31,15 @@ def write_card(path: Path, card: Card, model: ModelCard, *, varied: Mapping[str,
 
 def card_text(card: Card, model: ModelCard, *, varied: Mapping[str, str], report: str) -> str:
     """The same as text. Parameters that a drive does not have are left out."""
-    known = model.parameters.model_dump(exclude_none=True)
-    absent = {field.name: field.default for field in fields(Card)}
+    known = {name: datum.source for name, datum in model.parameters.items()}
     lines = [*(f"# {line}" for line in report.splitlines()), "schema = 1"]
     lines += [f"{name} = {_toml(getattr(model, name))}" for name in ("name", "model", "summary", "interface", "media")]
     lines += ["", "[parameters]"]
-    for name, value in asdict(card).items():
-        if name in _NOT_IN_CARDS or (name not in known and value == absent[name]):
+    for parameter in known_parameters(card.kind):
+        name, value = parameter.name, card[parameter.name]
+        if name in _NOT_IN_CARDS or (name not in known and value == parameter.default):
             continue
-        source = varied.get(name) or known.get(name, {}).get("source") or "set by hand before the fit"
+        source = varied.get(name) or known.get(name) or "set by hand before the fit"
         lines.append(f"{name} = {{ value = {_toml(value)}, source = {_toml(source)} }}")
     return "\n".join(lines) + "\n"
 

@@ -87,7 +87,7 @@ def measured(
     a size of their own (buffer, batch) do not.
     """
     # Housekeeping that comes once in many scaled cells would be luck, not a figure.
-    small = replace(card, capacity_bytes=scaled_bytes, stall_every_bytes=0)
+    small = card.replaced(capacity_bytes=scaled_bytes, stall_every_bytes=0)
     found: dict[str, float] = {}
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
@@ -102,7 +102,7 @@ class _Scaled:
     def __init__(self, stimulus: Stimulus, rig: Rig, small: Card, cell_share: float) -> None:
         self._stimulus, self._rig, self._bytes = stimulus, rig, small.capacity_bytes
         self._cell_share = cell_share
-        self._over_provisioning = small.over_provisioning
+        self._over_provisioning = small["over_provisioning"]
         self._share = small.capacity_bytes / rig.capacity_bytes
         self._identity = DriveIdentity(
             id="sim:", path="sim:", kind="simulated", capacity_bytes=small.capacity_bytes, logical_block_bytes=512

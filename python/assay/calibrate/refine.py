@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.calibrate.measure import measured
@@ -44,7 +43,7 @@ def refine(
     import numpy as np  # noqa: PLC0415 - heavy, needed here only
     from scipy.optimize import least_squares  # noqa: PLC0415
 
-    names = [name for name in RANGES if getattr(start, name)]
+    names = [name for name in RANGES if start[name]]
     tried = 0
 
     def errors(vector: Sequence[float]) -> list[float]:
@@ -59,7 +58,7 @@ def refine(
         return [found[name] for name in targets]
 
     lower, upper = (np.log([RANGES[name][side] for name in names]) for side in (0, 1))
-    centre = np.clip(np.log([getattr(start, name) for name in names]), lower + 1e-6, upper - 1e-6)
+    centre = np.clip(np.log([start[name] for name in names]), lower + 1e-6, upper - 1e-6)
     found = least_squares(
         errors,
         centre,
@@ -77,9 +76,9 @@ def scattered(card: Card, seed: int, spread: float = 0.2) -> Card:
     """The card with every varied parameter moved by a normal draw, so that what it was fitted to is forgotten."""
     import numpy as np  # noqa: PLC0415
 
-    names = [name for name in RANGES if getattr(card, name)]
+    names = [name for name in RANGES if card[name]]
     moves = np.random.default_rng(seed).normal(0, spread, len(names))
-    return _card(card, names, [math.log(getattr(card, name)) + move for name, move in zip(names, moves, strict=True)])
+    return _card(card, names, [math.log(card[name]) + move for name, move in zip(names, moves, strict=True)])
 
 
 def _card(start: Card, names: Sequence[str], vector: Sequence[float]) -> Card:
@@ -90,6 +89,6 @@ def _card(start: Card, names: Sequence[str], vector: Sequence[float]) -> Card:
         held = min(max(math.exp(value), low), high)
         changes[name] = round(held, 4) if name == "over_provisioning" else round(held)
     if "write_buffer_bytes" in changes:
-        unit = start.program_unit_bytes
+        unit = start["program_unit_bytes"]
         changes["write_buffer_bytes"] = max(round(changes["write_buffer_bytes"] / unit), 4) * unit
-    return replace(start, **changes)
+    return start.replaced(**changes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -119,8 +119,8 @@ def _log_bounds() -> list[tuple[float, float]]:
 
 
 def _vector(card: Card) -> list[float]:
-    logs = [math.log(min(max(getattr(card, name), low), high)) for name, (low, high) in RANGES.items()]
-    return [*logs, *(round(math.log2(getattr(card, name))) for name in POWERS)]
+    logs = [math.log(min(max(card[name], low), high)) for name, (low, high) in RANGES.items()]
+    return [*logs, *(round(math.log2(card[name])) for name in POWERS)]
 
 
 def _card(vector: Sequence[float], start: Card) -> Card:
@@ -129,7 +129,7 @@ def _card(vector: Sequence[float], start: Card) -> Card:
     changes["over_provisioning"] = round(values[0], 4)
     powers = zip(POWERS, vector[len(RANGES) :], strict=True)
     changes |= {name: 1 << round(exponent) for name, exponent in powers}
-    unit = max(changes["program_unit_bytes"], start.map_unit_bytes)
+    unit = max(changes["program_unit_bytes"], start["map_unit_bytes"])
     buffer = max(changes["write_buffer_bytes"] // unit * unit, 8 * unit)
     changes |= {"program_unit_bytes": unit, "erase_unit_bytes": unit * 256, "write_buffer_bytes": buffer}
-    return replace(start, **changes)
+    return start.replaced(**changes)

@@ -7,13 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay._native import fill_rate
 from assay.certificate.baseline import against_baseline, simulator_runs
 from assay.certificate.simulator import SimulatorCheck, check_simulator
 from assay.device.platform import describe_platform
 from assay.pattern import leading_range, random_pattern
 from assay.records import DataPattern, Demand, FillPoint, Platform, ReferenceDrive, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.stimulus import Stimulus, fill_rate
 from assay.units import KIB, MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from assay.window import direction_times, effective_queue_depth, iops, mean_latency_ns
 

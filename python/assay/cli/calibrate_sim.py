@@ -123,13 +123,13 @@ def _report(found: Fit, rig: Rig, targets: Mapping[str, float]) -> list[str]:
 
 def _flash(drive: str) -> tuple[ModelCard, Card]:
     """A simulated drive of flash; a disk has none of the parameters that the search varies."""
-    from assay.device.simulated import Card, ModelCard, parse_simulated  # noqa: PLC0415
+    from assay.device.simulated import parse_simulated  # noqa: PLC0415
     from assay.errors import UsageError  # noqa: PLC0415
 
     simulated = parse_simulated(drive)
     if simulated.faults:
         raise UsageError(drive, "has faults, which nothing is fitted to", "name it without them")
-    if isinstance(simulated.model, ModelCard) and isinstance(simulated.card, Card):
+    if simulated.card.kind == "flash":
         return simulated.model, simulated.card
     raise UsageError(drive, "is not a simulated drive of flash", "name one, such as sim:client-2011")
 

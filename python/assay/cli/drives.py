@@ -44,18 +44,26 @@ def _describe(target: str, file_target: bool) -> dict[str, Any]:
     from assay.device.condition import read_condition  # noqa: PLC0415
     from assay.device.gate import examined  # noqa: PLC0415
     from assay.device.identity import identify  # noqa: PLC0415
-    from assay.device.simulated import is_simulated, parse_simulated  # noqa: PLC0415
+    from assay.device.simulated import is_simulated, known_parameters, parse_simulated  # noqa: PLC0415
 
     if not is_simulated(target):
         identity = examined(identify(target, file_target=file_target))
         return {**asdict(identity), "condition": asdict(read_condition(identity))}
     simulated = parse_simulated(target)
-    sources = simulated.model.parameters.model_dump(exclude_none=True)
-    values = asdict(simulated.card)
-    parameters = {name: {"value": values[name], "source": datum["source"]} for name, datum in sources.items()}
-    facts = {**asdict(simulated.identity), "summary": simulated.model.summary, "parameters": parameters}
-    stated = [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
-    return {**facts, "injected_faults": stated} if stated else facts
+    model, card = simulated.model, simulated.card
+    about = {one.name: one.about for one in known_parameters(card.kind)}
+    stated = {
+        name: {"value": card[name], "source": datum.source, "about": about[name]}
+        for name, datum in model.parameters.items()
+    }
+    absent = {
+        name: {"value": card[name], "source": "not stated", "about": text}
+        for name, text in about.items()
+        if name not in stated
+    }
+    facts = {**asdict(simulated.identity), "summary": model.summary, "parameters": stated, "others": absent}
+    faults = [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
+    return {**facts, "injected_faults": faults} if faults else facts
 
 
 def _short(drive: DriveIdentity) -> dict[str, Any]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
 from pydantic import Field, ValidationError
 
 from assay.datum import Datum, Strict
 from assay.device.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
-from assay.device.simulated_disk import Amount, CardName, CardText, Count, DiskCard, DiskModelCard
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import Control, DriveIdentity
-from assay.toml_file import fault_error, read_toml
-from assay.units import KIB, parse_bytes
+from assay.toml_file import fault_error, place_error, read_toml
+from assay.units import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PREFIX = "sim:"
 _SUFFIX = ".toml"
@@ -25,146 +29,82 @@ CAPACITY_BYTES_MIN = 128_000_000
 CAPACITY_BYTES_MAX = 16_000_000_000_000
 
 
-class CardParameters(Strict):
-    """Physical parameters with their sources; the ranges are those of the simulated drive's card.
-
-    Those that are None are absent from the drive: it then has the value of ``Card``.
-    """
-
-    capacity_bytes: Datum[Amount]
-    logical_block_bytes: Datum[Literal[512, 4096]]
-    over_provisioning: Datum[float]
-    channel_count: Datum[Count]
-    dies_per_channel: Datum[Count]
-    program_unit_bytes: Datum[Amount]
-    erase_unit_bytes: Datum[Amount]
-    read_ns: Datum[Amount]
-    program_ns: Datum[Amount]
-    erase_ns: Datum[Amount]
-    channel_bytes_per_s: Datum[Amount]
-    link_bytes_per_s: Datum[Amount]
-    read_command_ns: Datum[Amount]
-    write_command_ns: Datum[Amount]
-    write_buffer_bytes: Datum[Amount]
-    map_unit_bytes: Datum[Amount] | None = None
-    purge_mapped_share: Datum[float] | None = None
-    full_duplex: Datum[bool] | None = None
-    read_extra_ns: Datum[Amount] | None = None
-    write_extra_ns: Datum[Amount] | None = None
-    partial_write_ns: Datum[Amount] | None = None
-    protocol_ns: Datum[Amount] | None = None
-    queue_limit: Datum[Count] | None = None
-    in_order: Datum[bool] | None = None
-    reads_in_order: Datum[bool] | None = None
-    write_cache: Datum[bool] | None = None
-    modify_reads_first: Datum[bool] | None = None
-    victim: Datum[Literal["greedy", "fifo", "random", "choices"]] | None = None
-    victim_choices: Datum[Count] | None = None
-    shared_frontier: Datum[bool] | None = None
-    collection_batch_bytes: Datum[Amount] | None = None
-    idle_delay_ns: Datum[Amount] | None = None
-    idle_target_share: Datum[float] | None = None
-    idle_share: Datum[float] | None = None
-    log_bytes: Datum[Amount] | None = None
-    merge_unit_bytes: Datum[Amount] | None = None
-    wear_levelling_every: Datum[Count] | None = None
-    trim: Datum[bool] | None = None
-    slc_cache_bytes: Datum[Amount] | None = None
-    slc_program_ns: Datum[Amount] | None = None
-    slc_fold_bytes_per_s: Datum[Amount] | None = None
-    map_cache_bytes: Datum[Amount] | None = None
-    write_limit_bytes_per_s: Datum[Amount] | None = None
-    write_limit_burst_bytes: Datum[Amount] | None = None
-    compresses: Datum[bool] | None = None
-    heat_limit_bytes: Datum[Amount] | None = None
-    cooling_bytes_per_s: Datum[Amount] | None = None
-    throttled_bytes_per_s: Datum[Amount] | None = None
-    stall_every_bytes: Datum[Amount] | None = None
-    stall_ns: Datum[Amount] | None = None
-    pause_every_ns: Datum[Amount] | None = None
-    pause_ns: Datum[Amount] | None = None
-    spares_full_units: Datum[bool] | None = None
-    jitter_share: Datum[float] | None = None
-    ideal: Datum[bool] | None = None
+Value = bool | int | float | str
+CardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+CardText = Annotated[str, Field(max_length=500)]
 
 
 class ModelCard(Strict):
-    """A simulated drive as its file describes it."""
+    """A simulated drive as its file describes it: each parameter with the source of its value.
+
+    Which parameters there are, their ranges, and what a drive has that does not state them, is the native module's:
+    ``known_parameters``.
+    """
 
     schema_version: Literal[1] = Field(alias="schema")
-    kind: Literal["flash"] = "flash"
+    kind: Literal["flash", "disk"] = "flash"
     name: CardName
     model: CardText
     summary: CardText
     interface: CardText
     media: CardText
-    parameters: CardParameters
+    parameters: dict[str, Datum[Value]]
     faults: tuple[Fault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Card:
-    """The values of a model card, as the native module reads them; each with its range in the native card.
+    """Every parameter of a simulated drive by its name, as in ``card["read_ns"]``."""
 
-    The defaults stand for what a drive does not have: no single-level cache, no idle collection, no limit, no jitter.
-    """
+    kind: Literal["flash", "disk"]
+    values: Mapping[str, Value]
 
-    capacity_bytes: int
-    logical_block_bytes: int
-    over_provisioning: float
-    channel_count: int
-    dies_per_channel: int
-    program_unit_bytes: int
-    erase_unit_bytes: int
-    read_ns: int
-    program_ns: int
-    erase_ns: int
-    channel_bytes_per_s: int
-    link_bytes_per_s: int
-    read_command_ns: int
-    write_command_ns: int
-    write_buffer_bytes: int
-    map_unit_bytes: int = 4 * KIB
-    purge_mapped_share: float = 0.0
-    full_duplex: bool = False
-    read_extra_ns: int = 0
-    write_extra_ns: int = 0
-    partial_write_ns: int = 0
-    protocol_ns: int = 0
-    queue_limit: int = 65_536
-    in_order: bool = False
-    reads_in_order: bool = False
-    write_cache: bool = True
-    modify_reads_first: bool = True
-    victim: str = "greedy"
-    victim_choices: int = 2
-    shared_frontier: bool = False
-    collection_batch_bytes: int = 0
-    idle_delay_ns: int = 0
-    idle_target_share: float = 0.0
-    idle_share: float = 1.0
-    log_bytes: int = 0
-    merge_unit_bytes: int = 0
-    wear_levelling_every: int = 0
-    trim: bool = True
-    slc_cache_bytes: int = 0
-    slc_program_ns: int = 0
-    slc_fold_bytes_per_s: int = 0
-    map_cache_bytes: int = 0
-    write_limit_bytes_per_s: int = 0
-    write_limit_burst_bytes: int = 0
-    compresses: bool = False
-    heat_limit_bytes: int = 0
-    cooling_bytes_per_s: int = 0
-    throttled_bytes_per_s: int = 0
-    stall_every_bytes: int = 0
-    stall_ns: int = 0
-    pause_every_ns: int = 0
-    pause_ns: int = 0
-    spares_full_units: bool = False
-    jitter_share: float = 0.0
-    seed: int = 1
-    ideal: bool = False
+    @classmethod
+    def of(cls, model: ModelCard) -> Card:
+        """What a model states, and what a drive has that does not state it."""
+        absent = {one.name: one.default for one in known_parameters(model.kind) if one.default is not None}
+        return cls(model.kind, absent | {name: datum.value for name, datum in model.parameters.items()})
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a parameter. Raises KeyError for one that there is not."""
+        return self.values[name]
+
+    def replaced(self, **changes: Value) -> Card:
+        """The same with other values; ``Stimulus.simulated`` refuses what cannot be."""
+        return replace(self, values={**self.values, **changes})
+
+    @property
+    def capacity_bytes(self) -> int:
+        """User capacity in bytes."""
+        return int(self.values["capacity_bytes"])
+
+    @property
+    def logical_block_bytes(self) -> int:
+        """Logical block, 512 or 4096 bytes."""
+        return int(self.values["logical_block_bytes"])
+
+    @property
+    def text(self) -> str:
+        """The text that the native module reads."""
+        return _text(self.kind, self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One that drive models may state. about : what it is, with its range. default : None where it must be stated."""
+
+    name: str
+    about: str
+    default: Value | None
+
+
+@cache
+def known_parameters(kind: Literal["flash", "disk"]) -> tuple[Parameter, ...]:
+    """Every parameter of a kind of drive. Worked: the default of ``queue_limit`` of flash is 65,536."""
+    from assay._native import drive_parameters  # noqa: PLC0415 - spared to those who name a real drive
+
+    found = drive_parameters(kind)
+    return tuple(Parameter(name, about, None if text is None else json.loads(text)) for name, about, text in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,8 +115,8 @@ class SimulatedTarget:
     faults : what goes wrong with it, those of its model file first; empty means nothing does.
     """
 
-    model: ModelCard | DiskModelCard
-    card: Card | DiskCard
+    model: ModelCard
+    card: Card
     identity: DriveIdentity
     state: Path | None = None
     faults: tuple[InjectedFaults, ...] = ()
@@ -184,7 +124,7 @@ class SimulatedTarget:
     @property
     def purge_proof(self) -> str:
         """What a simulated purge has done, in one sentence."""
-        if isinstance(self.card, DiskCard):
+        if self.card.kind == "disk":
             return "every block of the simulated disk is overwritten; a disk has no fresh state"
         return "every page of the simulated flash is unmapped and every block erased"
 
@@ -200,7 +140,7 @@ def simulated_names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
 
 
-def load_card(name: str) -> ModelCard | DiskModelCard:
+def load_card(name: str) -> ModelCard:
     """Read a shipped model card, or one of one's own from a TOML file.
 
     name : one of ``simulated_names()``, or the path of a file that ends in ``.toml``.
@@ -215,12 +155,22 @@ def load_card(name: str) -> ModelCard | DiskModelCard:
         return _read_card(path)
 
 
-def _read_card(path: Path) -> ModelCard | DiskModelCard:
+def _read_card(path: Path) -> ModelCard:
+    from assay._native import drive_model_fault  # noqa: PLC0415 - spared to those who name a real drive
+
     table, positions = read_toml(path)
     try:
-        return (DiskModelCard if table.get("kind") == "disk" else ModelCard).model_validate(table)
+        model = ModelCard.model_validate(table)
     except ValidationError as error:
         raise fault_error(path, positions, error) from None
+    fault = drive_model_fault(_text(model.kind, {name: datum.value for name, datum in model.parameters.items()}))
+    if fault is not None:
+        raise place_error(path, positions, *fault)
+    return model
+
+
+def _text(kind: str, values: Mapping[str, Value]) -> str:
+    return json.dumps({"kind": kind, "parameters": dict(values)})
 
 
 def parse_simulated(target: str) -> SimulatedTarget:
@@ -234,8 +184,7 @@ def parse_simulated(target: str) -> SimulatedTarget:
     """
     name, _, query = target.removeprefix(PREFIX).partition("?")
     model = load_card(name)
-    values = {key: datum["value"] for key, datum in model.parameters.model_dump(exclude_none=True).items()}
-    state, files = None, []
+    card, state, files = Card.of(model), None, []  # type: Card, Path | None, list[InjectedFaults]
     if model.faults:
         files.append(injected(Path(name), model.faults))
     for option, text in parse_qsl(query, keep_blank_values=True):
@@ -249,20 +198,19 @@ def parse_simulated(target: str) -> SimulatedTarget:
                 raise ValueRangeError(f"{target}: faults", "names no file", "use for example faults=faults.toml")
             files.append(read_fault_file(Path(text)))
         elif option == "capacity":
-            values["capacity_bytes"] = _capacity(target, text, values["logical_block_bytes"])
+            card = card.replaced(capacity_bytes=_capacity(target, text, card.logical_block_bytes))
         else:
-            values["seed"] = _seed(target, text)
+            card = card.replaced(seed=_seed(target, text))
     if state and files:
         reason = "cannot be kept of a drive with faults: what befell it is no part of it"
         raise ValueRangeError(f"{target}: state", reason, "leave out state or faults")
-    card = DiskCard(**values) if isinstance(model, DiskModelCard) else Card(**values)
     identity = _identity(target, model, card, tuple(files))
     return SimulatedTarget(model=model, card=card, identity=identity, state=state, faults=tuple(files))
 
 
-def _state(target: str, text: str, model: ModelCard | DiskModelCard) -> Path:
+def _state(target: str, text: str, model: ModelCard) -> Path:
     path = Path(text)
-    if isinstance(model, DiskModelCard):
+    if model.kind == "disk":
         raise ValueRangeError(f"{target}: state", "a disk has no fresh state to leave", "leave it out")
     there = os.path.lexists(path)
     if not text or "\0" in text or not os.path.isdir(path.parent) or (there and not os.path.isfile(path)):  # noqa: PTH112, PTH113
@@ -284,9 +232,7 @@ def _seed(target: str, text: str) -> int:
     return int(text)
 
 
-def _identity(
-    target: str, model: ModelCard | DiskModelCard, card: Card | DiskCard, files: tuple[InjectedFaults, ...]
-) -> DriveIdentity:
+def _identity(target: str, model: ModelCard, card: Card, files: tuple[InjectedFaults, ...]) -> DriveIdentity:
     return DriveIdentity(
         id=target,
         path=target,
@@ -298,15 +244,15 @@ def _identity(
         firmware="assay-ftl",
         interface=model.interface,
         media=model.media,
-        write_cache="enabled" if card.write_cache else "disabled",
+        write_cache="enabled" if card["write_cache"] else "disabled",
         controls=_controls(card),
         faults=tuple(fault_label(fault) for file in files for fault in file.faults),
         faults_sha256=tuple(file.sha256 for file in files),
     )
 
 
-def _controls(card: Card | DiskCard) -> tuple[Control, ...]:
+def _controls(card: Card) -> tuple[Control, ...]:
     """A disk takes neither; an ideal drive has no flash that a write could wait for."""
-    if isinstance(card, DiskCard) or card.ideal:
+    if card.kind == "disk" or card["ideal"]:
         return ()
-    return ("trim", "write-cache") if card.trim else ("write-cache",)
+    return ("trim", "write-cache") if card["trim"] else ("write-cache",)

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.codec import canonical, decode, encode
 from assay.errors import StoreError
 from assay.records import ActiveRange, StepSpec
-from assay.store.codec import canonical, decode, encode
 from assay.store.forms import Asked
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from assay.codec import canonical, decode, parse
 from assay.errors import StoreError
 from assay.files import exists_inside, read_inside, write_inside
-from assay.store.codec import canonical, decode, parse
 from assay.store.forms import RUN_SCHEMA, PlanTexts, ReportDate, RunDocument
 
 if TYPE_CHECKING:

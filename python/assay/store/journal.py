@@ -14,9 +14,9 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.codec import canonical, decode, parse
 from assay.errors import StoreError, VerificationError
 from assay.files import read_inside
-from assay.store.codec import canonical, decode, parse
 from assay.store.forms import Line
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from assay.codec import decode
 from assay.errors import StoreError, VerificationError
 from assay.files import exists_inside, read_inside
 from assay.records import DriveCondition, JournalEnd, StoredProgram, StoredRun, StoredTest
-from assay.store.codec import decode
 from assay.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.store.forms import Engine
 from assay.store.journal import read_journal

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.codec import decode
 from assay.errors import StoreError
 from assay.files import is_plain_name
 from assay.records import DriveCondition, PurgeRecord, StoredProgram, StoredTest
 from assay.store.asked import AskedReader
-from assay.store.codec import decode
 from assay.store.forms import Steps, TestEnded, TestStarted, Verdict
 from assay.store.series import completions, series_rows, with_series
 from assay.store.settings import settings_fault

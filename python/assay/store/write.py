@@ -13,10 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from assay.codec import canonical, encode
 from assay.errors import FolderBusyError, StoreError
 from assay.files import write_inside
 from assay.store.asked import AskedWriter
-from assay.store.codec import STEP_WITHOUT_TABLES, canonical, encode
 from assay.store.document import RUN_DOCUMENT
 from assay.store.forms import RUN_SCHEMA
 from assay.store.journal import Journal
@@ -57,6 +57,17 @@ RUNS = Path("runs")
 ADVICE = "advice.txt"
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
+_TABLES = (
+    "histogram",
+    "intended_histogram",
+    "lead_in_histogram",
+    "series_io_count",
+    "series_bytes",
+    "series_latency_ns_sum",
+    "series_latency_ns_max",
+)
+_STEP_WITHOUT_TABLES = {"read": set(_TABLES), "write": set(_TABLES)}
+"""What of a StepRecord goes to Parquet instead of the journal."""
 
 
 def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
@@ -221,7 +232,7 @@ class RunWriter:
         for name, content in tables.items():
             write_inside(self.folder, name, content)
         return {
-            "steps": [encode(step, exclude=STEP_WITHOUT_TABLES) for step in steps],
+            "steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps],
             "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
         }
 

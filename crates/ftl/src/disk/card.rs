@@ -1,64 +1,90 @@
 //! The physical parameters of a simulated hard disk.
 
 use assay_core::contract::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
 
 use crate::card::CardError;
+use crate::parameters::{Parameters, with_parameters};
 
+with_parameters! {
 /// What a hard disk is made of. Ranges are checked when a disk is built; each error names the parameter.
 ///
 /// A smaller capacity is a disk with fewer cylinders of the same kind: its strokes take the same times, so that random
 /// rates do not depend on the capacity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DiskCard {
     /// User capacity, a multiple of the logical block, 64 MiB to 16 TB.
+    #[serde(rename = "capacity_bytes")]
     pub capacity: Bytes,
     /// Logical block, 512 or 4096.
+    #[serde(rename = "logical_block_bytes")]
     pub logical_block: Bytes,
     /// Revolutions per minute, 3,600 to 20,000.
+    #[serde(rename = "rotation_rpm")]
     pub rotation: u32,
     /// Recording surfaces, 1 to 32.
     pub head_count: u32,
     /// Zones of the same number of cylinders, 1 to 64; the track length falls evenly from the first to the last.
     pub zone_count: u32,
     /// Bytes of a track in the first (outer) zone, 64 KiB to 16 MiB, rounded down to whole blocks.
+    #[serde(rename = "outer_track_bytes")]
     pub outer_track: Bytes,
     /// The same in the last (inner) zone, at most that of the outer one.
+    #[serde(rename = "inner_track_bytes")]
     pub inner_track: Bytes,
     /// Seek to the next cylinder before a read, settling included, 1 ns to 50 ms.
+    #[serde(rename = "track_seek_ns")]
     pub track_seek: Nanos,
     /// Average seek before a read over all pairs of cylinders; between the other two, and such that the curve rises.
+    #[serde(rename = "average_seek_ns")]
     pub average_seek: Nanos,
     /// Seek over all cylinders before a read, at most 100 ms.
+    #[serde(rename = "full_seek_ns")]
     pub full_seek: Nanos,
     /// From one head to another of the same cylinder before a read, 0 to 50 ms.
+    #[serde(rename = "head_switch_ns")]
     pub head_switch: Nanos,
     /// Further settling before a write on a track that is not yet being written, 0 to 50 ms.
+    #[serde(rename = "write_settle_ns")]
     pub write_settle: Nanos,
     /// Largest deviation of a seek or head switch from its mean (triangular), 0 up to the shorter of `track_seek` and
     /// `head_switch`.
+    #[serde(rename = "settle_spread_ns", default)]
     pub settle_spread: Nanos,
     /// What the scheduler adds to a mean positioning time, so that it seldom comes too late and loses a revolution.
+    #[serde(rename = "settle_margin_ns", default)]
     pub settle_margin: Nanos,
     /// Controller time of a command; the mechanics go on meanwhile. At most 1 s.
+    #[serde(rename = "command_ns")]
     pub command: Nanos,
     /// Bytes per second of the host link in each direction, 1 MB/s to 1 TB/s.
+    #[serde(rename = "link_bytes_per_s")]
     pub link_rate: u64,
     /// Commands that the scheduler chooses from, 1 to 256; further ones wait at the host.
     pub queue_limit: u32,
     /// By what share of the time it has waited a command counts as nearer, 0 (nearest first, whatever its age) to 1.
+    #[serde(rename = "age_credit_share", default)]
     pub age_credit: f64,
     /// A command that has waited longer goes first, 1 ms to 30 s.
+    #[serde(rename = "age_limit_ns", default = "longest")]
     pub age_limit: Nanos,
     /// A write is done when it is in the buffer instead of on the medium.
+    #[serde(default)]
     pub write_cache: bool,
     /// Written data that waits in the buffer, 64 KiB to 1 GiB.
+    #[serde(rename = "write_buffer_bytes", default = "buffer")]
     pub write_buffer: Bytes,
     /// Writes that the buffer holds at most, 1 to 1,024.
+    #[serde(rename = "write_segment_count", default = "one")]
     pub write_segments: u32,
     /// What is read beyond a read while no other command waits; 0 for none, at most 1 GiB.
+    #[serde(rename = "read_ahead_bytes", default)]
     pub read_ahead: Bytes,
     /// Seed of the settling times and of the rotation's phase.
+    #[serde(default = "seed")]
     pub seed: u64,
+}
 }
 
 const MILLISECOND: u64 = 1_000_000;
@@ -164,4 +190,32 @@ impl DiskCard {
     pub fn revolution_ns(&self) -> u64 {
         60_000 * MILLISECOND / u64::from(self.rotation.max(1))
     }
+}
+
+impl Parameters for DiskCard {
+    const PARAMETERS: &[(&str, &str)] = Self::PARAMETERS;
+
+    fn plain() -> Self {
+        Self::plain()
+    }
+
+    fn check(&self) -> Result<(), CardError> {
+        self.check()
+    }
+}
+
+fn longest() -> Nanos {
+    Nanos(30_000_000_000)
+}
+
+fn buffer() -> Bytes {
+    Bytes(1 << 20)
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn seed() -> u64 {
+    1
 }

@@ -1,26 +1,7 @@
-//! Words of records: each stands for something, and one that stands for nothing is refused.
-
-use pyo3::prelude::*;
-
-use crate::errors::assay_error;
-
-/// What a word stands for. Raises `ValueRangeError`, which names the thing, the word and the known word nearest to it.
-pub(crate) fn meaning<M: Clone>(thing: &str, word: &str, known: &[(&str, M)]) -> PyResult<M> {
-    if let Some((_, meaning)) = known.iter().find(|(name, _)| *name == word) {
-        return Ok(meaning.clone());
-    }
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let near = nearest(word, &names).map(|name| format!("; did you mean \"{name}\"?")).unwrap_or_default();
-    Err(assay_error(
-        "ValueRangeError",
-        thing,
-        &format!("there is none of the name {word:?}{near}"),
-        &format!("choose one of {}", names.join(", ")),
-    ))
-}
+//! Which known word an unknown one was meant to be.
 
 /// The known word that the fewest changes of a letter lead to, where half of its letters at the most change.
-fn nearest<'n>(word: &str, known: &[&'n str]) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(word: &str, known: &[&'n str]) -> Option<&'n str> {
     let changes = known.iter().map(|name| (distance(word, name), *name));
     let (count, name) = changes.min_by_key(|(count, _)| *count)?;
     (count * 2 <= name.chars().count()).then_some(name)

@@ -12,18 +12,6 @@ from assay.errors import StoreError
 
 T = TypeVar("T")
 
-_TABLES = (
-    "histogram",
-    "intended_histogram",
-    "lead_in_histogram",
-    "series_io_count",
-    "series_bytes",
-    "series_latency_ns_sum",
-    "series_latency_ns_max",
-)
-STEP_WITHOUT_TABLES = {"read": set(_TABLES), "write": set(_TABLES)}
-"""What of a StepRecord goes to Parquet instead of the journal."""
-
 _CHANGED = "the run was changed or damaged, or written by another version of Assay"
 _INTEGER_BITS_MAX = 96
 """Of integers, and of floats before their point: no time, size or count of a run comes near."""
@@ -50,7 +38,16 @@ def decode(record: type[T], value: object, *, name: str) -> T:
     Worked: ``decode(SkippedTest, {"test": "hir"}, name="run.json")`` raises ``run.json: reason: Field required``.
     """
     try:
-        decoded: T = _decoder(record).validate_json(canonical([value]))[0]
+        text = canonical(value)
+    except (ValueError, RecursionError):
+        raise StoreError(name, "holds a value that no run has", _CHANGED) from None
+    return decode_text(record, text, name=name)
+
+
+def decode_text(record: type[T], text: bytes, *, name: str) -> T:
+    """The same of JSON that is still a text."""
+    try:
+        decoded: T = _decoder(record).validate_json(b"[%b]" % text)[0]
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in fault["loc"][1:]) or "value"
