@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from assay.records import IoPath
 
 COMMAND_SECONDS = 30
+TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"
 PATIENT = ("--stall-limit", "3600", "--io-time-limit", "3600")
 """For runs that are not about stalls: a busy host keeps a loop device silent for seconds."""
 
@@ -31,14 +33,16 @@ class LoopDrive(Protocol):
 
 
 def command(*arguments: str) -> str:
-    """Run a system tool; its output. Raises CalledProcessError, FileNotFoundError."""
+    """Run a system tool; its output. Raises CalledProcessError; where the tool is not installed, the test is skipped."""
+    if shutil.which(arguments[0], path=TOOLS) is None:
+        pytest.skip(f"SKIPPED: needs {arguments[0]}, see tools/debian-packages")
     done = subprocess.run(
         arguments,
         check=True,
         capture_output=True,
         text=True,
         timeout=COMMAND_SECONDS,
-        env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+        env={"LC_ALL": "C", "PATH": TOOLS},
     )
     return done.stdout.strip()
 
@@ -97,8 +101,8 @@ def loop_drive(needs_root: None, tmp_path: Path) -> Iterator[LoopDrive]:  # noqa
         options = ["--read-only"] if read_only else []
         try:
             node = command("losetup", "--find", "--show", "--direct-io=on", *options, str(image))
-        except (subprocess.CalledProcessError, FileNotFoundError) as error:
-            reason = getattr(error, "stderr", None) or str(error)
+        except subprocess.CalledProcessError as error:
+            reason = error.stderr or str(error)
             pytest.skip(f"SKIPPED: no loop device to be had: {reason}")
         attached.append(node)
         return node

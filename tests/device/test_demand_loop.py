@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from assay.store.read import read_run
 from assay.window import demand_result, effective_queue_depth, latency_count, program_audits, total_oio
 from conftest import PATIENT
@@ -61,17 +60,18 @@ def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(loop_driv
         assert audit.read_bytes[0] == audit.read_bytes[1], audit
         assert audit.write_bytes[0] == audit.write_bytes[1], audit
     result = demand_result(test)
-    if result.withheld and "the test system disturbed this" in result.withheld:
-        pytest.skip(f"SKIPPED: {result.withheld}")
-    assert result.withheld is None
-    assert len(result.points) == 3
-    for point in result.points:
-        assert point.step is not None
-        assert point.exact is not None
-        assert point.exact.agrees
-        assert point.exact.io_count == latency_count(point.step) > 0
     for round_ in test.rounds:
         tracked = round_.cells[settings.pre_write_samples]
         assert effective_queue_depth(tracked) > 512
-    assert all(cell.cpu_share is not None and cell.cpu_share > 0 for cell in result.cells)
+    points = [program for program in test.programs if program.keeps_ios]
+    assert len(points) == 3
+    for program in points:
+        assert program.captured is not None
+        kept = sum(len(block) for block in program.captured(1))
+        assert kept == latency_count(program.steps[1]) > 0
     assert (out / "report/report.pdf").stat().st_size > 10_000
+    # A busy host has the results withheld; that every page says so is a matter of other tests.
+    assert (done.returncode == 5) == bool(result.withheld)
+    assert result.withheld is None or "test system" in result.withheld
+    assert result.withheld or all(point.exact is not None and point.exact.agrees for point in result.points)
+    assert result.withheld or all(cell.cpu_share is not None and cell.cpu_share > 0 for cell in result.cells)

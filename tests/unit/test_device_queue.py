@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.device.queue import merging_off, split_factor, stat_path
+from assay.errors import DeviceFailureError
 from assay.records import DriveIdentity
 
 if TYPE_CHECKING:
@@ -59,10 +60,19 @@ def test_says_so_where_a_setting_cannot_be_changed(tmp_path: Path) -> None:
 
 def test_a_drive_that_vanished_does_not_hide_its_own_error(tmp_path: Path) -> None:
     queue = make_queue(tmp_path, nomerges="0", iostats="0")
-    with merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"):
+
+    def vanish() -> None:
         for path in queue.iterdir():
             path.unlink()
         queue.rmdir()
+        raise DeviceFailureError("/dev/x", "is gone", "plug it in again")
+
+    with (
+        pytest.raises(DeviceFailureError, match="is gone"),
+        merging_off(BLOCK, sysfs=tmp_path, notes=tmp_path / "notes"),
+    ):
+        vanish()
+    assert not queue.exists()
 
 
 def killed(tmp_path: Path) -> Any:
