@@ -33,7 +33,7 @@ class LoopDrive(Protocol):
 
 
 def command(*arguments: str) -> str:
-    """Run a system tool; its output. Raises CalledProcessError; where the tool is not installed, the test is skipped."""
+    """Run a system tool; its output. Raises CalledProcessError; skips the test where the tool is not installed."""
     if shutil.which(arguments[0], path=TOOLS) is None:
         pytest.skip(f"SKIPPED: needs {arguments[0]}, see tools/debian-packages")
     done = subprocess.run(
