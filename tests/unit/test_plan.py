@@ -9,7 +9,7 @@ from assay.plan import Plan, load_plan
 from assay.procedures import plan_suite
 from assay.procedures.loop import loop_range, preconditioning, round_sequence
 from assay.procedures.planned import PlannedRun, PlannedTest
-from assay.profile import load_profile, profile_names
+from assay.profile import is_shipped, load_profile, profile_names
 from assay.records import DataPattern, Demand, DriveIdentity, SaturationSettings
 from assay.units import GIB, MIB, MINUTE_NS
 
@@ -340,3 +340,35 @@ def test_data_that_are_not_random_are_a_listed_deviation() -> None:
     listed = {kind: planned("iops", "pts-e-1.1", identity(), data=kind).deviations for kind in ("random", "stamped")}
     line = "data pattern stamped: 16 of every 512 bytes are fresh in each write, the others repeat, instead of random"
     assert set(listed["stamped"]) - set(listed["random"]) == {line}
+
+
+def test_a_profile_lists_what_differs_from_the_edition_that_it_names(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'schema = 1\nname = "quick"\nbase = "pts-e-2.0"\n[iops]\nstep_seconds = { value = 5, source = "our lab" }\n'
+        '[hir.preconditioning]\nround_limit = { value = 9, source = "our lab" }\n'
+    )
+    found, base = load_profile(str(own)), load_profile("pts-e-2.0")
+    assert (found.name, found.title, found.iops.step_seconds.value) == ("quick", base.title, 5)
+    assert found.hir is not None
+    assert base.hir is not None
+    assert found.hir.preconditioning.round_limit.value == 9
+    assert found.hir.preconditioning.sample_seconds == base.hir.preconditioning.sample_seconds
+    assert found.iops.tracking == base.iops.tracking
+    assert not is_shipped(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('name = "x"\nbase = "pts-e-3.0"\n', "own.toml:3:1 base: names no edition: choose one of pts-0.9"),
+        ('base = "pts-e-2.0"\n', "name: Field required"),
+        ('name = "x"\nbase = "pts-e-2.0"\n[iops]\nstep_second = 5\n', "own.toml:5:1 iops.step_second"),
+    ],
+)
+def test_a_profile_with_a_base_is_refused_by_its_place(text: str, said: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(f"schema = 1\n{text}")
+    with pytest.raises(PlanError) as caught:
+        load_profile(str(own))
+    assert said in str(caught.value)

@@ -324,7 +324,8 @@ impl<'a, D: Device> LaneRun<'a, D> {
     fn note_submission(&mut self, index: usize, now: Nanos) {
         let step = &mut self.steps[index];
         step.in_flight += 1;
-        step.record.submission_gap_max = step.record.submission_gap_max.max(now - self.last_submission);
+        step.record.submission_gap_max =
+            step.record.submission_gap_max.max(Nanos(now.0.saturating_sub(self.last_submission.0)));
         step.record.first_submission.get_or_insert(now);
         step.record.last_submission = Some(now);
         self.last_submission = now;
@@ -359,7 +360,12 @@ impl<'a, D: Device> LaneRun<'a, D> {
         let stopped = now.0 > self.looked.0 + 2 * LOOK_EVERY.0;
         self.looked = now;
         let limit = self.program.io_time_limit.0;
-        !stopped && self.lane.flights.iter().any(|flight| flight.outstanding && now.0 - flight.submitted.0 > limit)
+        !stopped
+            && self
+                .lane
+                .flights
+                .iter()
+                .any(|flight| flight.outstanding && now.0.saturating_sub(flight.submitted.0) > limit)
     }
 
     /// The time integral of the outstanding I/Os is the sum of the times that each of them spent in the window.

@@ -29,7 +29,7 @@ from assay.profile.tests import (
     SaturationProfile,
     WorkloadName,
 )
-from assay.toml_file import fault_error, faults, read_toml
+from assay.toml_file import Positions, fault_error, faults, place_error, read_toml
 
 __all__ = [
     "AccessGroupDatum",
@@ -54,7 +54,7 @@ __all__ = [
     "stored_profile",
 ]
 
-_SUFFIX = ".toml"
+_SUFFIX, _BASE = ".toml", "base"
 
 
 class Profile(Strict):
@@ -91,7 +91,8 @@ def profile_names() -> list[str]:
 def load_profile(name: str) -> Profile:
     """Read an edition from the package, or a profile of one's own from a TOML file.
 
-    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``.
+    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``. A file may name an edition as its
+        ``base`` and list what differs, datum by datum.
     Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
     Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
     """
@@ -100,8 +101,7 @@ def load_profile(name: str) -> Profile:
     if name not in profile_names():
         known = ", ".join(profile_names())
         raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
-    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
-        return _read_profile(path)
+    return _checked(*_shipped(name))
 
 
 def is_shipped(profile: Profile) -> bool:
@@ -120,6 +120,35 @@ def stored_profile(table: dict[str, Any]) -> Profile:
 
 def _read_profile(path: Path) -> Profile:
     table, positions = read_toml(path)
+    base = table.pop(_BASE, None)
+    if base is not None and base not in profile_names():
+        raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(profile_names())}")
+    if base is None:
+        return _checked(path, table, positions)
+    implied = _shipped(base)[1]
+    # Its own name is what tells it from the edition.
+    del implied["name"]
+    return _checked(path, _over(implied, table), positions)
+
+
+def _shipped(name: str) -> tuple[Path, dict[str, Any], Positions]:
+    """The file of an edition, its table over that of its base, and the places of its own keys."""
+    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
+        table, positions = read_toml(path)
+    base = table.pop(_BASE, None)
+    return path, table if base is None else _over(_shipped(base)[1], table), positions
+
+
+def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A table with what another lists in place of its own; a datum, which has a value, is replaced whole."""
+    merged = dict(base)
+    for key, value in own.items():
+        inside = isinstance(value, dict) and "value" not in value and isinstance(base.get(key), dict)
+        merged[key] = _over(base[key], value) if inside else value
+    return merged
+
+
+def _checked(path: Path, table: dict[str, Any], positions: Positions) -> Profile:
     try:
         return Profile.model_validate(table)
     except ValidationError as error:
