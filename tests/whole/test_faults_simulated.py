@@ -21,8 +21,6 @@ from assay.session import Outcome, run_plan
 from assay.store.read import read_run
 from assay.units import MILLISECOND_NS, SECOND_NS
 from assay.window import stored_error_count, void_places, withheld_reason
-from assay.window.measured import counted_programs
-from every_kind import KINDS, run_of
 
 # 56 cells of 60 ms are a round of 3.36 s; purge and preconditioning take less than 0.2 s.
 SCALE = 0.001
@@ -192,34 +190,6 @@ def test_a_drive_without_faults_is_not_watched(tmp_path: Path) -> None:
     (test,) = read_run(tmp_path / "run").tests
     assert {step.stall_ns_max for step in test.steps("round")} == {None}
     assert {program.drive for program in test.programs} == {None}
-
-
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_a_stall_in_the_middle_of_any_test_is_void_or_ends_it(kind: str, tmp_path: Path) -> None:
-    quiet = run_of(kind, tmp_path / "quiet").tests[0]
-    measured = counted_programs(quiet)
-    steps = measured[len(measured) // 2].steps
-    step = steps[len(steps) // 2]
-    at_s = (step.start_ns + step.span_ns / 2) / SECOND_NS
-    drive, keys = "sim:ideal?capacity=1GB", {"profile": "pts-e-1.1", **KINDS[kind]}
-    try:
-        run(tmp_path, f'kind = "stall"\nat_s = {at_s}\nduration_s = 5', drive=drive, **{"tests": [], **keys})
-        ended = None
-    except DeviceFailureError as failure:
-        ended = failure.reason
-    test = read_run(tmp_path / "run").tests[0]
-    stalled = {
-        program.name: program.role
-        for program in test.programs
-        for step in program.steps
-        if (step.stall_ns_max or 0) > 2 * SECOND_NS
-    }
-    assert stalled
-    assert "measure" in stalled.values()
-    assert set(stalled) == {name.removeprefix("a step of ") for name, _ in void_places(test)}
-    assert ended is None or "cannot go on behind a void" in ended
-    assert (ended is None) != (test.ended == "device-failure")
-    assert ended is None or withheld_reason(test)
 
 
 def test_the_faults_are_disclosed_on_every_page_with_the_hash_of_their_file(tmp_path: Path) -> None:

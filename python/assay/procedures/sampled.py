@@ -86,8 +86,11 @@ def saturate(settings: SaturationSettings, role: Role) -> Judging:
 
 
 def numbered(what: str, first: int, count: int) -> str:
-    """What so many steps from a number on are called. Worked: 31 samples from the first -> ``samples 1 to 31``."""
-    return f"{what} {first}" + (f" to {first + count - 1}" if count > 1 else "")
+    """What so many steps from a number on are called; ``what`` is in the plural.
+
+    Worked: 31 samples from the first -> ``samples 1 to 31``; one from the fourth -> ``sample 4``.
+    """
+    return f"{what} {first} to {first + count - 1}" if count > 1 else f"{what.removesuffix('s')} {first}"
 
 
 def pattern_step(label: str, pattern: AccessPattern, demand: Demand, range_amount_bytes: int, span_ns: int) -> StepSpec:

@@ -124,7 +124,7 @@ def variant_actions(variant: StudyVariant, index: int, context: Context) -> Iter
 
 def _sequence(label: str, index: int, role: Role, steps: tuple[StepSpec, ...], first: int) -> StepSequence:
     measured = role == "measure"
-    of = label if measured else f"preparation of {label}"
+    of = f"variant {label}" if measured else f"preparation of variant {label}"
     return StepSequence(
         name=f"{of}, {numbered('steps', first, len(steps))}",
         stage="variant" if measured else "precondition",

@@ -1,0 +1,171 @@
+"""What every kind of test keeps to: the drive stalls, is reset or fails an I/O, or a user ends the run.
+
+Where that is in what is measured, the result is withheld or what is void is left out, and every page and the numbers
+say so; where the drive is only prepared, nothing is withheld.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.bench import Answers
+from assay.errors import DeviceFailureError, InterruptedRunError
+from assay.plan import load_plan
+from assay.report import build_report, render
+from assay.report.page import Table
+from assay.session import run_plan
+from assay.stimulus import Stimulus
+from assay.store.read import read_run
+from assay.units import SECOND_NS
+from assay.window import counted_programs, void_places, withheld_reason
+from every_kind import KINDS, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.records import StepRecord, StoredProgram, StoredRun
+
+DRIVE = "sim:ideal?capacity=1GB"
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun]:
+    """A run of a kind to which nothing happens, run once."""
+    folder, found = tmp_path_factory.mktemp("quiet"), {}  # type: Path, dict[str, StoredRun]
+
+    def of(kind: str) -> StoredRun:
+        if kind not in found:
+            found[kind] = run_of(kind, folder / kind)
+        return found[kind]
+
+    return of
+
+
+def middle_s(program: StoredProgram) -> float:
+    """The middle of the middle step, in seconds of the drive's clock."""
+    step = program.steps[len(program.steps) // 2]
+    return (step.start_ns + step.span_ns / 2) / SECOND_NS
+
+
+def measured(run: StoredRun) -> StoredProgram:
+    """The middle one of what results come from."""
+    found = counted_programs(run.tests[0])
+    return found[len(found) // 2]
+
+
+def befallen(kind: str, folder: Path, fault: str) -> tuple[StoredRun, str | None]:
+    """The same run on a drive with a fault: as stored, and why it ended early."""
+    faults = folder / "faults.toml"
+    faults.write_text(f"schema = 1\n[[faults]]\n{fault}\n", "utf-8")
+    keys = {"drive": f"{DRIVE}&faults={faults}", "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
+    reason = None
+    try:
+        run_plan(load_plan(None, {**keys, **KINDS[kind]}), out=folder / "run", answers=Answers(), show=lambda _: None)
+    except DeviceFailureError as failure:
+        reason = failure.reason
+    return read_run(folder / "run", histograms=True), reason
+
+
+def said_everywhere(run: StoredRun, words: str, folder: Path) -> None:
+    """On the banner of every page of the first test, in its HTML and, where withheld, in its numbers."""
+    report = build_report(run)
+    name = run.tests[0].settings.test.upper()
+    banners = [page.banner or "" for page in report.pages if page.banner is not None or name in page.title]
+    assert banners
+    assert all(words in banner for banner in banners), (words, banners)
+    files = {path.name: path for path in render(run, folder, formats=("html", "json"))}
+    assert words in unescape(files["report.html"].read_text("utf-8"))
+    results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]
+    assert results["withheld"] == withheld_reason(run.tests[0])
+    if results["withheld"]:
+        assert set(selected(run)) <= {"n/a"}
+
+
+def selected(run: StoredRun) -> list[str]:
+    """The figures of the summary of selected performance."""
+    (table,) = (
+        block
+        for page in build_report(run).pages
+        if page.title == "Summary Performance - Selected"
+        for block in page.blocks
+        if isinstance(block, Table) and block.caption == "Select Performance Data"
+    )
+    return [row[4] for row in table.rows]
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_stall_of_the_drive_where_it_is_measured_is_void_or_ends_the_test(
+    kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]
+) -> None:
+    at_s = middle_s(measured(quiet(kind)))
+    run, reason = befallen(kind, tmp_path, f'kind = "stall"\nat_s = {at_s}\nduration_s = 5')
+    (test, *_) = run.tests
+    long = {one.name for one in test.programs if any((step.stall_ns_max or 0) > 2 * SECOND_NS for step in one.steps)}
+    places = void_places(test)
+    assert long == {name.removeprefix("a step of ") for name, _ in places} != set()
+    assert (reason is None) != (test.ended == "device-failure")
+    assert reason is None or "cannot go on behind a void" in reason
+    assert not {one.name for one in counted_programs(test)} & long or not test.window_stage
+    for name, happened in places:
+        said_everywhere(run, f"{name.upper()} VOID: {happened}", tmp_path / "report")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_reset_of_the_drive_where_it_is_measured_is_void_and_a_check_says_so(
+    kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]
+) -> None:
+    at_s = middle_s(measured(quiet(kind)))
+    run, _ = befallen(kind, tmp_path, f'kind = "reset"\nat_s = {at_s}\nduration_s = 0.01')
+    ((name, happened), *_) = void_places(run.tests[0])
+    assert "controller reset" in happened
+    said_everywhere(run, f"{name.upper()} VOID: {happened}", tmp_path / "report")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_failed_i_o_where_it_is_measured_leaves_no_headline(
+    kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]
+) -> None:
+    at_s = middle_s(measured(quiet(kind)))
+    run, reason = befallen(kind, tmp_path, f'kind = "media-error"\nat_s = {at_s}\ncount = 1')
+    assert reason is not None
+    said_everywhere(run, "NO HEADLINE: 1 I/O error", tmp_path / "report")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_stall_of_the_drive_while_it_is_prepared_withholds_nothing(
+    kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]
+) -> None:
+    prepared = [one for one in quiet(kind).tests[0].programs if one.role == "prepare" and one.on_void == "accept"]
+    if not prepared:
+        assert not [one for one in quiet(kind).tests[0].programs if one.stage == "precondition"]
+        return
+    run, reason = befallen(kind, tmp_path, f'kind = "stall"\nat_s = {middle_s(prepared[0])}\nduration_s = 5')
+    assert (reason, withheld_reason(run.tests[0]), void_places(run.tests[0])) == (None, None, [])
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_user_may_end_a_test_in_any_sequence(
+    kind: str, place: str, tmp_path: Path, quiet: Callable[[str], StoredRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total = len(quiet(kind).tests[0].programs)
+    number = {"first": 1, "middle": total // 2 + 1, "last": total}[place]
+    asked, whole = [], Stimulus.run
+
+    def cut(stimulus: Stimulus, *arguments: Any) -> list[StepRecord]:
+        asked.append(arguments)
+        records = whole(stimulus, *arguments)
+        return records if len(asked) < number else [*records[:-1], replace(records[-1], ended="interrupted")]
+
+    monkeypatch.setattr(Stimulus, "run", cut)
+    with pytest.raises(InterruptedRunError):
+        run_of(kind, tmp_path / "run")
+    run = read_run(tmp_path / "run", histograms=True)
+    assert run.tests[0].ended == "interrupted"
+    assert len(run.tests[0].programs) == number
+    said_everywhere(run, "INTERRUPTED", tmp_path / "report")
