@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
 TIMED_FILE := target/release/assay-timed-file
 
-.PHONY: help setup demo test test-rust test-python check bench instructions test-drives stubs clean
+.PHONY: help setup demo test test-all test-rust test-long test-python check bench instructions test-drives stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,14 +20,19 @@ setup: $(NATIVE) ## install everything into .venv and build the native module
 demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with the path of the report
 	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops
 
-test: test-rust test-python ## pass all tests
+test: test-rust test-python ## pass the tests, but for those that take long
+
+test-all: test test-long ## pass all tests
 
 test-rust: Cargo.lock
 	cargo test --locked --quiet --workspace --release
 
 test-python: $(NATIVE) $(TIMED_FILE) tools/debian-packages
 	@tools/debian-packages
-	$(BIN)/pytest
+	$(BIN)/pytest -m "not long"
+
+test-long: $(NATIVE) $(TIMED_FILE)
+	$(BIN)/pytest -m long
 
 check: $(NATIVE) ## formatting, lints, types, walls, stubs
 	@tools/cargo-lock --check

@@ -6,6 +6,8 @@ import contextlib
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
@@ -14,12 +16,14 @@ from assay.stimulus import Stimulus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from assay.records import IoPath
 
 COMMAND_SECONDS = 30
+_MEMORY = Path("/dev/shm")  # noqa: S108 - only the parent of folders with names of their own
 TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"
+FEW = ("--thread-count", "2", "--queue-depth", "4")
+"""For runs that are not about demands: a slow disk takes seconds to drain a deep queue, in every step."""
 PATIENT = ("--stall-limit", "3600", "--io-time-limit", "3600")
 """For runs that are not about stalls: a busy host keeps a loop device silent for seconds."""
 
@@ -92,12 +96,28 @@ def needs_root() -> None:
 
 
 @pytest.fixture
-def loop_drive(needs_root: None, tmp_path: Path) -> Iterator[LoopDrive]:  # noqa: ARG001
-    """A factory of loop devices with direct I/O on allocated images ``tmp_path/loopN.img``."""
+def memory_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, so that no disk decides how long a test takes; on disk where such files take no O_DIRECT."""
+    with tempfile.TemporaryDirectory(prefix="assay-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+        probe = allocate(Path(folder) / "probe", 4096)
+        try:
+            os.close(os.open(probe, os.O_RDWR | os.O_DIRECT))
+        except OSError:
+            yield tmp_path
+        else:
+            yield Path(folder)
+
+
+@pytest.fixture
+def loop_drive(needs_root: None, tmp_path: Path, memory_path: Path) -> Iterator[LoopDrive]:  # noqa: ARG001
+    """A factory of loop devices with direct I/O on allocated images in memory, which ``tmp_path/loopN.img`` lead to."""
     attached: list[str] = []
 
     def attach(size_bytes: int, *, read_only: bool = False) -> str:
-        image = allocate(tmp_path / f"loop{len(attached)}.img", size_bytes)
+        image = tmp_path / f"loop{len(attached)}.img"
+        if memory_path != tmp_path:
+            image.symlink_to(memory_path / image.name)
+        allocate(image, size_bytes)
         options = ["--read-only"] if read_only else []
         try:
             node = command("losetup", "--find", "--show", "--direct-io=on", *options, str(image))

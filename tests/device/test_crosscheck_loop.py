@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import LoopDrive
 
+pytestmark = pytest.mark.long
+
 SIZE = 64 << 20
 ASSAY = str(Path(sys.executable).parent / "assay")
 

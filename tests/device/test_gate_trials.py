@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from gate_topologies import Bench, trial
 
+pytestmark = pytest.mark.long
+
 TRIALS = int(os.environ.get("ASSAY_GATE_TRIALS", "500"))
 SEED = int(os.environ.get("ASSAY_GATE_SEED", "0")) or secrets.randbits(48)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import LoopDrive
 
+pytestmark = pytest.mark.long
+
 CONTROLLER = Path("/sys/fs/cgroup/blkio")
 SIZE = 256 << 20
 ATTEMPTS_MAX = 4

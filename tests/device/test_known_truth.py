@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from timed_file import Service, TimedFile, timed_file
 
 # One worker runs a demand once for all tests of it.
-pytestmark = [pytest.mark.xdist_group("known-truth")]
+pytestmark = [pytest.mark.xdist_group("known-truth"), pytest.mark.long]
 
 SECOND_NS, MS = 10**9, 10**6
 CELL_NS = SECOND_NS // 2

@@ -9,7 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from assay.store.read import read_run
-from conftest import PATIENT, allocate
+from conftest import FEW, PATIENT, allocate
+
+pytestmark = pytest.mark.long
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 64 << 20
@@ -25,7 +27,7 @@ def run(folder: Path, test: str, data: str) -> Path:
     rounds = "\n".join(f"[{name}]\nround_limit = 5" for name in ("iops", "tp", "lat"))
     plan.write_text(f'schema = 1\nprofile = "pts-e-1.1"\nscale = 0.001\nseed = 3\n{rounds}\n')
     arguments = ["--file-target", "--yes-destroy", str(file), "--out", str(folder / "run"), "--test", test]
-    command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data, *PATIENT]
+    command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data, *FEW, *PATIENT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     # A busy host may keep the rounds from being steady, or have its results withheld.
     assert done.returncode in {0, 5, 7}, done.stderr
@@ -53,18 +55,18 @@ def pieces(content: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("test", ["iops", "tp", "lat"])
-def test_what_a_run_of_random_data_wrote_does_not_compress(test: str, tmp_path: Path) -> None:
-    file = run(tmp_path, test, "random")
+def test_what_a_run_of_random_data_wrote_does_not_compress(test: str, memory_path: Path) -> None:
+    file = run(memory_path, test, "random")
     assert gzip_share(file.read_bytes()) >= 0.999
     assert zstd_share(file) >= 0.999
-    stored = read_run(tmp_path / "run")
+    stored = read_run(memory_path / "run")
     assert int(stored.engine["data origin"], 16) > 0
     assert not any(line.startswith("data pattern") for line in stored.deviations)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.25, 0.5, 0.75, 0.95])
-def test_what_a_run_of_compressible_data_wrote_comes_to_its_share(share: float, tmp_path: Path) -> None:
-    file = run(tmp_path, "lat", f"compressible:{share}")
+def test_what_a_run_of_compressible_data_wrote_comes_to_its_share(share: float, memory_path: Path) -> None:
+    file = run(memory_path, "lat", f"compressible:{share}")
     content = file.read_bytes()
     zstd = pa.Codec("zstd", compression_level=3)
     for piece in pieces(content):
@@ -74,8 +76,8 @@ def test_what_a_run_of_compressible_data_wrote_comes_to_its_share(share: float, 
     assert zstd_share(file) == pytest.approx(share, abs=0.02)
 
 
-def test_stamped_data_compress_and_are_a_listed_deviation(tmp_path: Path) -> None:
-    file = run(tmp_path, "lat", "stamped")
+def test_stamped_data_compress_and_are_a_listed_deviation(memory_path: Path) -> None:
+    file = run(memory_path, "lat", "stamped")
     assert gzip_share(file.read_bytes()) < 0.9
-    (line,) = [line for line in read_run(tmp_path / "run").deviations if line.startswith("data pattern")]
+    (line,) = [line for line in read_run(memory_path / "run").deviations if line.startswith("data pattern")]
     assert line.startswith("data pattern stamped: 16 of every 512 bytes are fresh in each write")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.device.identity import identify
-from conftest import PATIENT, LoopDrive, allocate
+from conftest import FEW, PATIENT, LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
@@ -20,7 +20,7 @@ def typed(
 ) -> tuple[int, str]:
     """Run on a terminal and type one answer; exit code and all that was shown. meanwhile : done at the prompt."""
     terminal, inner = pty.openpty()
-    command = [ASSAY, "run", path, "--test", "tp", "--scale", "0.001", "--out", str(out), *PATIENT, *options]
+    command = [ASSAY, "run", path, "--test", "tp", *FEW, "--scale", "0.001", "--out", str(out), *PATIENT, *options]
     with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, start_new_session=True) as process:
         os.close(inner)
         shown = b""

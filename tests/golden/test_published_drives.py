@@ -15,6 +15,8 @@ from assay.calibrate.targets import log_errors
 from assay.device.simulated import Card, parse_simulated
 from assay.plan import load_plan
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -5,7 +5,10 @@ hair of a bound are left to the exact tests, since floats cannot judge them.
 """
 
 import numpy as np
+import pytest
 from assay.steady import steady_state
+
+pytestmark = pytest.mark.long
 
 SERIES = 100_000
 SEED = 20_121

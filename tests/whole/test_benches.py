@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 BENCHES = sorted((Path(__file__).parents[2] / "benches").glob("*.py"))
 
 

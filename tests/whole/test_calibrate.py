@@ -10,6 +10,8 @@ from assay.device.simulated import load_card, parse_simulated
 from assay.errors import UsageError
 from assay.plan import load_plan
 
+pytestmark = pytest.mark.long
+
 DRIVE = "sim:client-2011"
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from assay.records import StepRecord, StoredProgram, StoredRun
 
+pytestmark = pytest.mark.long
+
 DRIVE = "sim:ideal?capacity=1GB"
 
 

@@ -28,6 +28,8 @@ from folder_faults import Folder, change
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.long
+
 ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
 CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "0"))
