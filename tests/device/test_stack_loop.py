@@ -15,6 +15,9 @@ from conftest import LoopDrive, command
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Two traces at once see each other.
+pytestmark = pytest.mark.xdist_group("tracing")
+
 SIZE = 128 << 20
 KIB, MIB = 1024, 1 << 20
 TRACING = "/sys/kernel/tracing"

@@ -23,15 +23,20 @@ def typed(
     command = [ASSAY, "run", path, "--test", "tp", *FEW, "--scale", "0.001", "--out", str(out), *PATIENT, *options]
     with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, start_new_session=True) as process:
         os.close(inner)
-        shown = b""
-        while b"to destroy its data" not in shown:
-            shown += os.read(terminal, 4096)
-        meanwhile()
-        os.write(terminal, answer.encode() + b"\n")
-        # Reading a terminal whose last process has ended is an error.
-        with contextlib.suppress(OSError):
-            while more := os.read(terminal, 4096):
-                shown += more
+        try:
+            shown = b""
+            while b"to destroy its data" not in shown:
+                shown += os.read(terminal, 4096)
+            meanwhile()
+            os.write(terminal, answer.encode() + b"\n")
+            # Reading a terminal whose last process has ended is an error.
+            with contextlib.suppress(OSError):
+                while more := os.read(terminal, 4096):
+                    shown += more
+        except BaseException:
+            # Nobody reads its terminal any more, so it would wait for ever, and the end of this block for it.
+            process.kill()
+            raise
     os.close(terminal)
     return process.returncode, shown.decode("utf-8", "replace")
 
