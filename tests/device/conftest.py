@@ -109,15 +109,25 @@ def memory_path(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def loop_drive(needs_root: None, tmp_path: Path, memory_path: Path) -> Iterator[LoopDrive]:  # noqa: ARG001
-    """A factory of loop devices with direct I/O on allocated images in memory, which ``tmp_path/loopN.img`` lead to."""
+def loop_drive(needs_root: None, tmp_path: Path) -> Iterator[LoopDrive]:  # noqa: ARG001
+    """A factory of loop devices with direct I/O on allocated images ``tmp_path/loopN.img``."""
+    with _loop_devices(tmp_path) as attach:
+        yield attach
+
+
+@pytest.fixture
+def loop_drive_in_memory(needs_root: None, memory_path: Path) -> Iterator[LoopDrive]:  # noqa: ARG001
+    """The same with images in memory, for tests that many I/Os would make long."""
+    with _loop_devices(memory_path) as attach:
+        yield attach
+
+
+@contextlib.contextmanager
+def _loop_devices(folder: Path) -> Iterator[LoopDrive]:
     attached: list[str] = []
 
     def attach(size_bytes: int, *, read_only: bool = False) -> str:
-        image = tmp_path / f"loop{len(attached)}.img"
-        if memory_path != tmp_path:
-            image.symlink_to(memory_path / image.name)
-        allocate(image, size_bytes)
+        image = allocate(folder / f"loop{len(attached)}.img", size_bytes)
         options = ["--read-only"] if read_only else []
         try:
             node = command("losetup", "--find", "--show", "--direct-io=on", *options, str(image))

@@ -35,8 +35,10 @@ def short_profile(folder: Path) -> Path:
     return path
 
 
-def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(loop_drive: LoopDrive, tmp_path: Path) -> None:
-    path, out, plan = loop_drive(256 << 20), tmp_path / "run", tmp_path / "plan.toml"
+def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(
+    loop_drive_in_memory: LoopDrive, tmp_path: Path
+) -> None:
+    path, out, plan = loop_drive_in_memory(256 << 20), tmp_path / "run", tmp_path / "plan.toml"
     plan.write_text(
         f'schema = 1\ndrive = "{path}"\nprofile = "{short_profile(tmp_path)}"\ntests = ["dirth"]\nscale = 0.0001\n'
         "[dirth]\nthread_counts = [32, 4, 1]\nqueue_depths = [32, 2, 1]\n"

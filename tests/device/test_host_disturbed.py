@@ -30,8 +30,8 @@ def rounds_begun(folder: Path) -> int:
     return sum(b'"kind":"steps"' in line for line in lines)
 
 
-def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive: LoopDrive, tmp_path: Path) -> None:
-    path, out = loop_drive(SIZE), tmp_path / "run"
+def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
+    path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
     listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
     known = next(drive["id"] for drive in listed if drive["path"] == path)
     arguments = ["--test", "iops", "--scale", "0.001", "--thread-count", "1", "--queue-depth", "4"]
@@ -112,8 +112,8 @@ def test_hogs_on_every_processor_are_blamed_on_the_host() -> None:
     assert record.switches_involuntary > 0
 
 
-def test_a_loop_device_is_audited_without_being_written(loop_drive: LoopDrive) -> None:
-    path = loop_drive(SIZE)
+def test_a_loop_device_is_audited_without_being_written(loop_drive_in_memory: LoopDrive) -> None:
+    path = loop_drive_in_memory(SIZE)
     done = subprocess.run(
         [ASSAY, "check", path, "--seconds", "0.2", "--json"], capture_output=True, text=True, check=False
     )

@@ -23,8 +23,8 @@ def known_id(path: str) -> str:
     return next(str(drive["id"]) for drive in listed if drive["path"] == path)
 
 
-def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
-    path, out = loop_drive(SIZE), tmp_path / "run"
+def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
+    path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
     names = "trim,oio,write-cache"
     done = assay(
         "run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
@@ -44,8 +44,10 @@ def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive: LoopDr
     assert "no test of the specification" in (out / "report/report.html").read_text()
 
 
-def test_a_trimmed_range_of_a_loop_device_is_given_back_by_its_file(loop_drive: LoopDrive, tmp_path: Path) -> None:
-    path, out = loop_drive(SIZE), tmp_path / "run"
+def test_a_trimmed_range_of_a_loop_device_is_given_back_by_its_file(
+    loop_drive_in_memory: LoopDrive, tmp_path: Path
+) -> None:
+    path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
     done = assay(
         "run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
     )

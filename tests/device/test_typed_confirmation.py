@@ -41,8 +41,8 @@ def typed(
     return process.returncode, shown.decode("utf-8", "replace")
 
 
-def test_a_wrong_word_is_refused_and_the_identity_is_taken(loop_drive: LoopDrive, tmp_path: Path) -> None:
-    path = loop_drive(SIZE)
+def test_a_wrong_word_is_refused_and_the_identity_is_taken(loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
+    path = loop_drive_in_memory(SIZE)
     code, shown = typed(path, tmp_path / "refused", "y")
     assert code == 3
     assert f"ALL DATA on {path} will be destroyed" in shown
