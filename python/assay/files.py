@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_READ_BYTES = 1 << 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -57,12 +58,14 @@ def open_inside(folder: Path, name: str) -> int:
 
 def read_inside(folder: Path, name: str, *, bytes_max: int) -> bytes:
     """Read a regular file of at most ``bytes_max`` bytes. Raises OSError as ``open_inside``, and where it is larger."""
+    content = bytearray()
     with os.fdopen(open_inside(folder, name), "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        content = file.read(bytes_max + 1) if size <= bytes_max else None
-    if content is None or len(content) > bytes_max:
+        # A read of so many bytes would take memory for all of them at once; and the file may grow meanwhile.
+        while len(content) <= bytes_max and (more := file.read(_READ_BYTES)):
+            content += more
+    if len(content) > bytes_max:
         raise OSError(errno.EFBIG, f"is larger than {bytes_max} bytes")
-    return content
+    return bytes(content)
 
 
 def exists_inside(folder: Path, name: str) -> bool:
