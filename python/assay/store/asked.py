@@ -10,6 +10,7 @@ from assay.codec import canonical, decode, encode
 from assay.errors import StoreError
 from assay.records import ActiveRange, StepSpec
 from assay.store.forms import Asked
+from assay.store.settings import impossible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,11 +66,17 @@ class AskedReader:
             self._ranges[name] = decode(ActiveRange, content, name=f"{entry.place}: ranges.{name}")
         for name, content in asked.specs.items():
             _hold(name, content, entry)
-            range_name = content.get("active_range")
-            if not isinstance(range_name, str) or range_name not in self._ranges:
-                raise StoreError(entry.place, f"specs.{name}: active_range: names no range of this run", _DAMAGED)
-            whole = {**content, "active_range": encode(self._ranges[range_name])}
-            self._specs[name] = decode(StepSpec, whole, name=f"{entry.place}: specs.{name}")
+            self._specs[name] = self._spec(content, f"{entry.place}: specs.{name}")
+
+    def _spec(self, content: dict[str, Any], place: str) -> StepSpec:
+        range_name = content.get("active_range")
+        if not isinstance(range_name, str) or range_name not in self._ranges:
+            raise StoreError(place, "active_range: names no range of this run", _DAMAGED)
+        spec = decode(StepSpec, {**content, "active_range": encode(_NOWHERE)}, name=place)
+        spec = replace(spec, active_range=self._ranges[range_name])
+        if fault := impossible(spec, "spec"):
+            raise StoreError(place, fault, _DAMAGED)
+        return spec
 
     def specs(self, names: Sequence[str], entry: Entry) -> tuple[StepSpec, ...]:
         """What was asked, by name. Raises StoreError for a name that no line before has."""

@@ -1,27 +1,28 @@
-"""Stored settings of a test that are well formed and yet no test can have."""
+"""What was stored of a test's settings, or asked of a step, that is well formed and yet can never have been."""
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.records import IDLE, AccessPattern, Demand, LoopSettings
+from assay.records import IDLE, AccessPattern, ActiveRange, Demand, LoopSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import AnySettings
+    from assay.records import AnySettings, StepSpec
 
 _COUNTED = ("_ns", "_bytes", "_count", "_limit", "_samples", "samples", "cycles", "_bursts")
 _PERCENT_MAX = 100
 
 
-def settings_fault(settings: AnySettings) -> str | None:
-    """What no test can have been set to, with its place; None where there is nothing of that kind.
+def impossible(record: AnySettings | StepSpec, name: str) -> str | None:
+    """What no test can have been set to, or no step asked, with its place; None where there is nothing of that kind.
 
-    Worked: a demand of no threads -> ``settings.demand: is no demand``.
+    name : that the place begins with.
+    Worked: settings with a demand of no threads -> ``settings.demand: is no demand``.
     """
-    return next((f"{place}: {reason}" for place, reason in _faults(settings, "settings")), None)
+    return next((f"{place}: {reason}" for place, reason in _faults(record, name)), None)
 
 
 def _faults(value: Any, place: str) -> Iterator[tuple[str, str]]:
@@ -54,6 +55,8 @@ def _reason(record: object) -> str | None:
         case AccessPattern():
             sizes = all(size > 0 and 0 < share <= 1 for size, share in record.sizes)
             return None if record.sizes and sizes else "has no sizes, or sizes of nothing"
+        case ActiveRange():
+            return None if record.segment_starts and record.segment_bytes > 0 else "covers nothing of the drive"
         case LoopSettings():
             mixes = all(0 <= read_pct <= _PERCENT_MAX for read_pct in record.read_pcts)
             sizes = all(size > 0 for size in record.sizes_bytes)

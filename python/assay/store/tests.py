@@ -12,7 +12,7 @@ from assay.records import DriveCondition, PurgeRecord, StoredProgram, StoredTest
 from assay.store.asked import AskedReader
 from assay.store.forms import Steps, TestEnded, TestStarted, Verdict
 from assay.store.series import completions, series_rows, with_series
-from assay.store.settings import settings_fault
+from assay.store.settings import impossible
 from assay.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
 
 if TYPE_CHECKING:
@@ -171,6 +171,6 @@ def _settings(entry: Entry) -> AnySettings:
     if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
         # It becomes part of the names of files.
         raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)
-    if fault := settings_fault(settings):
+    if fault := impossible(settings, "settings"):
         raise StoreError(entry.place, fault, _DAMAGED)
     return settings
