@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from assay.errors import PlanError
 from assay.files import open_named
@@ -12,7 +14,7 @@ from assay.files import open_named
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pydantic import ValidationError
+M = TypeVar("M", bound=BaseModel)
 
 FILE_BYTES_MAX = 1 << 20
 
@@ -46,6 +48,14 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
         return tomllib.loads(text), positions
     except (ValueError, RecursionError) as error:
         raise _syntax_error(path, error) from None
+
+
+def validated(model: type[M], path: Path, table: dict[str, Any], positions: Positions) -> M:
+    """The table of a file as a model. Raises PlanError with the places of all that is wrong in it."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        raise fault_error(path, positions, error) from None
 
 
 def faults(error: ValidationError) -> list[tuple[str, str]]:

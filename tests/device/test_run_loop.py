@@ -41,9 +41,7 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_dr
     path = loop_drive(SIZE)
     merging = queue(path, "nomerges")
     out = tmp_path / "run"
-    done = assay(
-        "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
-    )
+    done = assay("run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
     assert done.returncode in {0, 5, 7}, done.stderr
     assert queue(path, "nomerges") == merging
     run = read_run(out)
@@ -64,9 +62,7 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(loop_dr
 def test_write_saturation_writes_what_the_kernel_counts(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path = loop_drive(256 << 20)
     out = tmp_path / "run"
-    done = assay(
-        "run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
-    )
+    done = assay("run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
     assert done.returncode in {0, 5}, done.stderr
     run = read_run(out)
     (test,) = run.tests
@@ -183,7 +179,6 @@ def test_a_wrong_confirmation_writes_nothing_and_exits_3(loop_drive: LoopDrive, 
         answer,
         "--out",
         str(tmp_path / "run"),
-        *PATIENT,
     )
     assert done.returncode == 3
     assert before.id in done.stderr
@@ -207,6 +202,5 @@ def test_a_drive_that_is_held_by_another_run_is_refused(loop_drive: LoopDrive, t
             drive.id,
             "--out",
             str(tmp_path / "run"),
-            *PATIENT,
         )
     assert (done.returncode, "busy" in done.stderr.lower()) == (3, True), done.stderr

@@ -26,9 +26,7 @@ def known_id(path: str) -> str:
 def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
     path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
     names = "trim,oio,write-cache"
-    done = assay(
-        "run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
-    )
+    done = assay("run", path, "--study", names, "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
     assert done.returncode in {0, 5}, done.stderr
     run = read_run(out, histograms=True)
     assert [test.settings.test for test in run.tests] == ["study-trim", "study-oio"]
@@ -48,9 +46,7 @@ def test_a_trimmed_range_of_a_loop_device_is_given_back_by_its_file(
     loop_drive_in_memory: LoopDrive, tmp_path: Path
 ) -> None:
     path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
-    done = assay(
-        "run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out), *PATIENT
-    )
+    done = assay("run", path, "--study", "trim", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
     assert done.returncode in {0, 5}, done.stderr
     backing = Path(Path(f"/sys/block/{Path(path).name}/loop/backing_file").read_text().strip())
     # The last variant trims the second half and writes to the first only.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from assay.bench import Answers
 from assay.plan import load_plan
 from assay.records import HostRecord
+from assay.report import build_report
+from assay.report.page import Table
 from assay.session import run_plan
 from assay.store.read import read_run
 
@@ -42,6 +44,18 @@ def run_of(kind: str, folder: Path) -> StoredRun:
     keys = {"drive": "sim:ideal?capacity=1GB", "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
     plan = load_plan(None, {**keys, **KINDS[kind]})
     return read_run(run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).folder, histograms=True)
+
+
+def selected(run: StoredRun) -> list[str]:
+    """The figures of the summary of selected performance."""
+    (table,) = (
+        block
+        for page in build_report(run).pages
+        if page.title == "Summary Performance - Selected"
+        for block in page.blocks
+        if isinstance(block, Table) and block.caption == "Select Performance Data"
+    )
+    return [row[4] for row in table.rows]
 
 
 def with_stall(run: StoredRun, where: Callable[[StoredProgram], bool]) -> StoredRun:

@@ -16,13 +16,12 @@ from assay.bench import Answers
 from assay.errors import DeviceFailureError, InterruptedRunError
 from assay.plan import load_plan
 from assay.report import build_report, render
-from assay.report.page import Table
 from assay.session import run_plan
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
 from assay.units import SECOND_NS
 from assay.window import counted_programs, void_places, withheld_reason
-from every_kind import KINDS, run_of
+from every_kind import KINDS, run_of, selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,18 +85,6 @@ def said_everywhere(run: StoredRun, words: str, folder: Path) -> None:
     assert results["withheld"] == withheld_reason(run.tests[0])
     if results["withheld"]:
         assert set(selected(run)) <= {"n/a"}
-
-
-def selected(run: StoredRun) -> list[str]:
-    """The figures of the summary of selected performance."""
-    (table,) = (
-        block
-        for page in build_report(run).pages
-        if page.title == "Summary Performance - Selected"
-        for block in page.blocks
-        if isinstance(block, Table) and block.caption == "Select Performance Data"
-    )
-    return [row[4] for row in table.rows]
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.report import FORMATS, build_report, render
 from assay.window import counted_programs, withheld_reason
-from every_kind import KINDS, run_of, with_stall
+from every_kind import KINDS, run_of, selected, with_stall
 from openpyxl import load_workbook
 
 if TYPE_CHECKING:
@@ -34,17 +34,6 @@ def only(program: StoredProgram, name: str) -> bool:
 def places(run: StoredRun) -> list[str]:
     """Everything that is measured in the first test of a run, by name."""
     return [one.name for one in counted_programs(run.tests[0])]
-
-
-def selected(run: StoredRun) -> list[str]:
-    (table,) = (
-        block
-        for page in build_report(run).pages
-        if page.title == "Summary Performance - Selected"
-        for block in page.blocks
-        if getattr(block, "caption", "") == "Select Performance Data"
-    )
-    return [row[4] for row in table.rows]
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from assay.datum import Strict
 from assay.errors import PlanError
 from assay.files import open_named
-from assay.toml_file import FILE_BYTES_MAX, fault_error, read_toml
+from assay.toml_file import FILE_BYTES_MAX, read_toml, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,11 +110,7 @@ class InjectedFaults:
 def read_fault_file(path: Path) -> InjectedFaults:
     """Read a file of faults. Raises PlanError with the places of what is wrong in it."""
     table, positions = read_toml(path)
-    try:
-        found = FaultFile.model_validate(table)
-    except ValidationError as error:
-        raise fault_error(path, positions, error) from None
-    return injected(path, found.faults)
+    return injected(path, validated(FaultFile, path, table, positions).faults)
 
 
 def injected(path: Path, faults: tuple[Fault, ...]) -> InjectedFaults:

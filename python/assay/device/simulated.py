@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from assay.datum import Datum, Strict
 from assay.device.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
 from assay.errors import DriveNotFoundError, ValueRangeError
 from assay.records import Control, DriveIdentity
-from assay.toml_file import fault_error, place_error, read_toml
+from assay.toml_file import place_error, read_toml, validated
 from assay.units import parse_bytes
 
 if TYPE_CHECKING:
@@ -159,10 +159,7 @@ def _read_card(path: Path) -> ModelCard:
     from assay._native import drive_model_fault  # noqa: PLC0415 - spared to those who name a real drive
 
     table, positions = read_toml(path)
-    try:
-        model = ModelCard.model_validate(table)
-    except ValidationError as error:
-        raise fault_error(path, positions, error) from None
+    model = validated(ModelCard, path, table, positions)
     fault = drive_model_fault(_text(model.kind, {name: datum.value for name, datum in model.parameters.items()}))
     if fault is not None:
         raise place_error(path, positions, *fault)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from assay.toml_file import fault_error, read_toml
+from assay.toml_file import read_toml, validated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,4 @@ def load_limits(path: Path | None) -> Limits:
     if path is None:
         return Limits()
     content, positions = read_toml(path)
-    try:
-        return _LimitsFile.model_validate(content)
-    except ValidationError as error:
-        raise fault_error(path, positions, error) from None
+    return validated(_LimitsFile, path, content, positions)

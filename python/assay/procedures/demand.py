@@ -19,6 +19,7 @@ from assay.procedures.planned import (
     unfit,
 )
 from assay.procedures.sampled import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate, shortened
+from assay.procedures.sequences import one_round
 from assay.records import Demand, DemandSettings, Ending, Purge, SkippedTest, StepSequence
 from assay.rounds import until_demand_steady
 from assay.steady import WINDOW_ROUNDS
@@ -105,10 +106,7 @@ def run_over_demands(settings: DemandSettings, _: Context) -> Course:
 def demand_round(settings: DemandSettings, index: int) -> StepSequence:
     """Round ``index``, from 1: the pre-write samples, then every cell of the grid, without a gap."""
     cells = [_step(settings, demand_label(settings, demand), demand, settings.cell_ns) for demand in settings.grid]
-    steps = (*_pre_writes(settings, settings.pre_write_samples), *cells)
-    return StepSequence(
-        name=f"round {index}", stage="round", index=index, steps=steps, role="measure", on_void="leave-out"
-    )
+    return one_round(index, [*_pre_writes(settings, settings.pre_write_samples), *cells])
 
 
 def operating_point(settings: DemandSettings, point: OperatingPoint, place: int) -> Iterator[StepSequence]:

@@ -27,12 +27,12 @@ from assay.procedures.planned import (
 )
 from assay.procedures.sampled import (
     earliest_steady_ns,
-    numbered,
     pattern_step,
     sampled_preconditioning,
     saturate,
     shortened,
 )
+from assay.procedures.sequences import numbered
 from assay.records import IDLE, Ending, IdleRecoverySettings, Purge, SkippedTest, StepSequence
 from assay.units import duration_label
 from assay.window import NO_COMPLETIONS

@@ -21,6 +21,7 @@ from assay.procedures.planned import (
     shared_bytes,
     whole_blocks,
 )
+from assay.procedures.sequences import histogram, one_round
 from assay.records import Ending, LoopSettings, Purge, StepSequence, StepSpec, StopRule
 from assay.rounds import until_steady
 from assay.steady import WINDOW_ROUNDS
@@ -142,14 +143,7 @@ def loop_range(settings: LoopSettings, drive: DriveIdentity, seed: int) -> Activ
 
 def round_sequence(settings: LoopSettings, active_range: ActiveRange, index: int) -> StepSequence:
     """Round ``index``, from 1: every cell in the order of the specification, reads first, large blocks first."""
-    return StepSequence(
-        name=f"round {index}",
-        stage="round",
-        index=index,
-        steps=tuple(_step(settings, cell, active_range, settings.step_ns) for cell in settings.cells),
-        role="measure",
-        on_void="leave-out",
-    )
+    return one_round(index, [_step(settings, cell, active_range, settings.step_ns) for cell in settings.cells])
 
 
 def histogram_sequence(settings: LoopSettings, active_range: ActiveRange) -> StepSequence:
@@ -158,8 +152,7 @@ def histogram_sequence(settings: LoopSettings, active_range: ActiveRange) -> Ste
     Source: public implementations and summaries of PTS 2.0.x: 20 minutes RND 4KiB W at TC 1 / QD 1.
     """
     step = _step(settings, settings.tracking[0], active_range, settings.histogram_ns)
-    step = replace(step, label=f"histogram {step.label}")
-    return StepSequence(name="histogram", stage="histogram", index=0, steps=(step,), role="measure", on_void="repeat")
+    return histogram(replace(step, label=f"histogram {step.label}"))
 
 
 def _step(settings: LoopSettings, cell: Cell, active_range: ActiveRange, span_ns: int) -> StepSpec:

@@ -9,6 +9,7 @@ from assay.procedures.planned import (
     scaled_ns,
     shared_bytes,
 )
+from assay.procedures.sequences import numbered
 from assay.records import SaturationSettings, StepSequence, StepSpec, StopRule
 from assay.rounds import until_saturated
 from assay.steady import WINDOW_ROUNDS
@@ -83,14 +84,6 @@ def saturate(settings: SaturationSettings, role: Role) -> Judging:
             on_void="leave-out",
         ),
     )
-
-
-def numbered(what: str, first: int, count: int) -> str:
-    """What so many steps from a number on are called; ``what`` is in the plural.
-
-    Worked: 31 samples from the first -> ``samples 1 to 31``; one from the fourth -> ``sample 4``.
-    """
-    return f"{what} {first} to {first + count - 1}" if count > 1 else f"{what.removesuffix('s')} {first}"
 
 
 def pattern_step(label: str, pattern: AccessPattern, demand: Demand, range_amount_bytes: int, span_ns: int) -> StepSpec:

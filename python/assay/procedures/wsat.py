@@ -27,7 +27,8 @@ from assay.procedures.planned import (
     unfit,
 )
 from assay.procedures.sampled import pattern_step, saturate
-from assay.records import Ending, Purge, SaturationSettings, SkippedTest, StepSequence
+from assay.procedures.sequences import histogram
+from assay.records import Ending, Purge, SaturationSettings, SkippedTest
 from assay.steady import WINDOW_ROUNDS
 from assay.units import HOUR_SECONDS, SECOND_NS, duration_label, gigabytes
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from assay.plan import Plan
     from assay.procedures.planned import Context, Course
     from assay.profile import Profile, SaturationProfile
-    from assay.records import DriveIdentity
+    from assay.records import DriveIdentity, StepSequence
 
 
 def plan_wsat(profile: Profile, plan: Plan, drive: DriveIdentity) -> list[PlannedTest | SkippedTest]:
@@ -61,7 +62,7 @@ def saturation_histogram(settings: SaturationSettings) -> StepSequence:
     """The response-time histogram behind the samples: the same accesses in one step."""
     label = f"histogram {settings.label}"
     step = pattern_step(label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.histogram_ns)
-    return StepSequence(name="histogram", stage="histogram", index=0, steps=(step,), role="measure", on_void="repeat")
+    return histogram(step)
 
 
 def _plan_workload(name: str, profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedTest | SkippedTest:

@@ -27,7 +27,8 @@ from assay.procedures.planned import (
     shared_bytes,
     unfit,
 )
-from assay.procedures.sampled import numbered, pattern_step, shortened
+from assay.procedures.sampled import pattern_step, shortened
+from assay.procedures.sequences import numbered
 from assay.records import AccessGroup, Cell, CrossStimulusSettings, Ending, Purge, SkippedTest, StepSequence
 from assay.units import HOUR_SECONDS, KIB, SECOND_NS, duration_label
 from assay.window import cell_label, sample_count

@@ -29,7 +29,7 @@ from assay.profile.tests import (
     SaturationProfile,
     WorkloadName,
 )
-from assay.toml_file import Positions, fault_error, faults, place_error, read_toml
+from assay.toml_file import Positions, faults, place_error, read_toml, validated
 
 __all__ = [
     "AccessGroupDatum",
@@ -101,7 +101,7 @@ def load_profile(name: str) -> Profile:
     if name not in profile_names():
         known = ", ".join(profile_names())
         raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
-    return _checked(*_shipped(name))
+    return validated(Profile, *_shipped(name))
 
 
 def is_shipped(profile: Profile) -> bool:
@@ -124,11 +124,11 @@ def _read_profile(path: Path) -> Profile:
     if base is not None and base not in profile_names():
         raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(profile_names())}")
     if base is None:
-        return _checked(path, table, positions)
+        return validated(Profile, path, table, positions)
     implied = _shipped(base)[1]
     # Its own name is what tells it from the edition.
     del implied["name"]
-    return _checked(path, _over(implied, table), positions)
+    return validated(Profile, path, _over(implied, table), positions)
 
 
 def _shipped(name: str) -> tuple[Path, dict[str, Any], Positions]:
@@ -146,10 +146,3 @@ def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
         inside = isinstance(value, dict) and "value" not in value and isinstance(base.get(key), dict)
         merged[key] = _over(base[key], value) if inside else value
     return merged
-
-
-def _checked(path: Path, table: dict[str, Any], positions: Positions) -> Profile:
-    try:
-        return Profile.model_validate(table)
-    except ValidationError as error:
-        raise fault_error(path, positions, error) from None

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -238,14 +238,8 @@ class RunWriter:
 
 
 def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
-    return {
-        "name": sequence.name,
-        "stage": sequence.stage,
-        "index": sequence.index,
-        "role": sequence.role,
-        "on_void": sequence.on_void,
-        "keeps_ios": sequence.keeps_ios,
-    }
+    """All of a sequence but its steps, which the journal names by what they were asked."""
+    return {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name != "steps"}
 
 
 def run_document(

@@ -72,7 +72,7 @@ from assay.window.loop import (
     measurement_window,
     window_times,
 )
-from assay.window.measured import counted_programs
+from assay.window.measured import counted_programs, kept_histograms
 from assay.window.open_loop import (
     OPEN_LOOP_SHARES,
     LatencyTimes,
@@ -109,7 +109,7 @@ from assay.window.saturation import (
     written_bytes,
 )
 from assay.window.silent import NO_COMPLETIONS, no_completions_reason, silent_cell
-from assay.window.stall import Stall, is_void, kept_histograms, stalled_steps, stalls, void_places, void_reason
+from assay.window.stall import Stall, is_void, stalled_steps, stalls, void_places, void_reason
 from assay.window.step import (
     cell_label,
     completed_count,

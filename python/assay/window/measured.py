@@ -21,6 +21,11 @@ def counted_programs(test: StoredTest) -> tuple[StoredProgram, ...]:
     return tuple(program for program in test.programs if program.role == "measure" and _counts(program, test))
 
 
+def kept_histograms(test: StoredTest) -> tuple[StoredProgram, ...]:
+    """The histogram programs that count: one at the most, since it is run again only until it is not void."""
+    return tuple(program for program in counted_programs(test) if program.stage == "histogram")
+
+
 def _counts(program: StoredProgram, test: StoredTest) -> bool:
     if program.stage == test.window_stage:
         return program.index in test.window_indexes

@@ -11,7 +11,7 @@ from assay.window.events import disturbing, told
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import StepRecord, StoredProgram, StoredTest, TestSettings
+    from assay.records import StepRecord, StoredTest, TestSettings
 
 STALL_NS = SECOND_NS
 """A silence of this length is marked as a stall; from the test's stall limit on it makes a measurement void."""
@@ -93,8 +93,3 @@ def stalls(test: StoredTest) -> tuple[Stall, ...]:
         for program in test.programs
         for step in stalled_steps(program.steps)
     )
-
-
-def kept_histograms(test: StoredTest) -> tuple[StoredProgram, ...]:
-    """The histogram programs that are not void: one at the most, since it is run again only until it is not."""
-    return tuple(program for program in test.stage("histogram") if void_reason(program.steps, test.settings) is None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.errors import TooSmallError
 from assay.pattern import segmented_range
 from assay.procedures.planned import Outline, PlannedTest, common_deviations, refuse_deep
-from assay.procedures.sampled import numbered
+from assay.procedures.sequences import numbered
 from assay.procedures.studies.active_range import plan_active_range
 from assay.procedures.studies.alignment import plan_alignment
 from assay.procedures.studies.cell_order import plan_cell_order
