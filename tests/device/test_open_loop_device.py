@@ -4,10 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from assay.records import StoredRun
+from assay.records import StoredRun, StoredTest
 from assay.store.read import read_run
 from assay.window import completed_count, loop_result, offered_rates, open_loop_times, program_audits
 from conftest import PATIENT, LoopDrive
@@ -30,9 +31,9 @@ def assay(environment: dict[str, str], *arguments: str) -> str:
     return done.stdout
 
 
-def latency(loop_drive: LoopDrive, folder: Path, environment: dict[str, str], arrival: str) -> StoredRun:
+def latency(loop_drive_in_memory: LoopDrive, folder: Path, environment: dict[str, str], arrival: str) -> StoredRun:
     """Five rounds of the latency test at a rate, at most 64 outstanding."""
-    path = loop_drive(SIZE)
+    path = loop_drive_in_memory(SIZE)
     listed = json.loads(assay(environment, "drives", "--json"))
     identity = next(str(drive["id"]) for drive in listed if drive["path"] == path)
     plan = folder / "plan.toml"
@@ -42,12 +43,17 @@ def latency(loop_drive: LoopDrive, folder: Path, environment: dict[str, str], ar
     return read_run(folder / "run", histograms=True)
 
 
+def _as_on_a_quiet_host(test: StoredTest) -> StoredTest:
+    """The stored test without what the host did meanwhile, which may have its results withheld on a busy one."""
+    return replace(test, programs=tuple(replace(program, host=None) for program in test.programs))
+
+
 def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
-    loop_drive: LoopDrive, tmp_path: Path, data_home: dict[str, str]
+    loop_drive_in_memory: LoopDrive, tmp_path: Path, data_home: dict[str, str]
 ) -> None:
     assay(data_home, "calibrate", "--seconds", "0.05")
-    run = latency(loop_drive, tmp_path, data_home, "poisson:300")
-    (test,) = run.tests
+    run = latency(loop_drive_in_memory, tmp_path, data_home, "poisson:300")
+    test = _as_on_a_quiet_host(run.tests[0])
     rates, times = offered_rates(test, loop_result(test)), open_loop_times(test, loop_result(test))
     assert len(rates) == len(times) == 9
     assert sum(rate.offered_per_s for rate in rates.values()) == pytest.approx(9 * 300, rel=0.15)
@@ -69,15 +75,17 @@ def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
 
 
 def test_a_rate_beyond_the_device_is_invalid_and_a_missing_certificate_is_told(
-    loop_drive: LoopDrive, tmp_path: Path, data_home: dict[str, str]
+    loop_drive_in_memory: LoopDrive, tmp_path: Path, data_home: dict[str, str]
 ) -> None:
-    run = latency(loop_drive, tmp_path, data_home, "fixed:2000000")
-    (test,) = run.tests
+    run = latency(loop_drive_in_memory, tmp_path, data_home, "fixed:2000000")
+    test = _as_on_a_quiet_host(run.tests[0])
     rates = offered_rates(test, loop_result(test))
     assert {rate.grade for rate in rates.values()} == {"invalid"}
     # What the drive did not take waits in the tester.
     for times in open_loop_times(test, loop_result(test)).values():
         assert (times.intended.average_ms or 0) > 2 * (times.service.average_ms or 0)
     html = (tmp_path / "run/report/report.html").read_text()
-    assert "OFFERED RATE NOT REACHED in 9 of 9 cells" in html
+    withheld = loop_result(run.tests[0]).withheld
+    assert ("OFFERED RATE NOT REACHED in 9 of 9 cells" in html) == (withheld is None)
+    assert withheld is None or "test system" in withheld
     assert "none: run assay calibrate" in html
