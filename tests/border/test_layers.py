@@ -24,21 +24,21 @@ ALLOWED = {
     "pattern": BASE | {"_native"},
     "stimulus": BASE | {"_native", "codec"},
     "window": BASE | {"steady"},
-    "rounds": BASE | {"window"},
-    "procedures": BASE | {"pattern", "window", "plan", "profile", "rounds", "steady"},
+    "pages": BASE | {"procedures", "profile", "window"},
+    "procedures": BASE | {"pages", "pattern", "window", "plan", "profile", "steady"},
     "device": BASE | {"_native", "toml_file"},
     "host": BASE | {"_native", "certificate", "device", "toml_file"},
     "bench": BASE | {"_native", "device", "host", "pattern", "stimulus", "plan", "procedures"},
     "store": BASE | {"codec"},
     "stack": BASE | {"device"},
-    "report": BASE | {"crosscheck", "stack", "window", "profile", "steady"},
+    "report": BASE | {"crosscheck", "pages", "procedures", "profile", "stack", "steady", "window"},
     "reporting": {"crosscheck", "records", "report", "stack", "store"},
     "calibrate": BASE | {"device", "pattern", "plan", "procedures", "profile", "stimulus", "window"},
     "certificate": BASE | {"_native", "device", "pattern", "stimulus", "window"},
     "crosscheck": BASE | {"bench", "device", "pattern", "stimulus", "window"},
     "reference": BASE | {"bench", "crosscheck", "device", "stimulus", "window"},
     "session": BASE
-    | {"bench", "certificate", "device", "procedures", "profile", "rounds", "stimulus", "store", "plan", "window"},
+    | {"bench", "certificate", "device", "procedures", "profile", "stimulus", "store", "plan", "window"},
     "cli": BASE
     | {
         "bench",
@@ -51,8 +51,8 @@ ALLOWED = {
         "procedures",
         "reference",
         "report",
+        "pages",
         "reporting",
-        "rounds",
         "session",
         "stack",
         "store",
@@ -96,7 +96,7 @@ def test_only_the_drive_room_knows_device_nodes_and_commands() -> None:
 
 
 def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
-    procedures = [path for path in MODULES if room(path) in {"procedures", "rounds", "window", "stimulus"}]
+    procedures = [path for path in MODULES if room(path) in {"procedures", "window", "stimulus"}]
     assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]
 
 

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.procedures.grid.result import demand_result, total_oio
 from assay.store.read import read_run
-from assay.window import demand_result, effective_queue_depth, latency_count, program_audits, total_oio
+from assay.window import effective_queue_depth, latency_count, program_audits
 from conftest import PATIENT
 
 if TYPE_CHECKING:

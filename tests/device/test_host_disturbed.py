@@ -11,10 +11,11 @@ from pathlib import Path
 
 from assay.host import HostWatch
 from assay.pattern import leading_range, random_pattern
+from assay.procedures.loop.result import loop_result
 from assay.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
-from assay.window import host_finding, loop_result, program_host, withheld_reason
+from assay.window import host_finding, program_host, withheld_reason
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

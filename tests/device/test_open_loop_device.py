@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from assay.procedures.loop.open_loop import offered_rates, open_loop_times
+from assay.procedures.loop.result import loop_result
 from assay.records import StoredRun, StoredTest
 from assay.store.read import read_run
-from assay.window import completed_count, loop_result, offered_rates, open_loop_times, program_audits
+from assay.window import completed_count, program_audits
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

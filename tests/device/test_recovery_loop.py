@@ -9,8 +9,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from assay.procedures.hir.result import idle_recovery_result
+from assay.procedures.xsr.result import cross_stimulus_result
 from assay.store.read import read_run
-from assay.window import cross_stimulus_result, idle_recovery_result, program_audits
+from assay.window import program_audits
 from conftest import PATIENT
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from assay.device.identity import identify
 from assay.device.queue import merging_off, stat_path
 from assay.pattern import cell_pattern, leading_range
-from assay.procedures.sampled import pattern_step
+from assay.procedures.saturation.run import pattern_step
 from assay.records import (
     DataPattern,
     Demand,

@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from assay.procedures.studies.result import study_result
 from assay.store.read import read_run
-from assay.window import program_audits, study_result
+from assay.window import program_audits
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

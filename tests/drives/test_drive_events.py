@@ -18,10 +18,11 @@ from assay.device.transport import HeldDrive
 from assay.device.watch import DriveWatch
 from assay.errors import DeviceFailureError
 from assay.pattern import leading_range
+from assay.procedures.loop.result import loop_result
 from assay.records import DriveIdentity, StopRule
 from assay.report import render
 from assay.store.read import read_run
-from assay.window import disturbing, loop_result, run_checks, void_reason
+from assay.window import disturbing, run_checks, void_reason
 from emulated import CAPACITY, Control, FindDrive, held, step
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from assay.errors import DeviceFailureError
+from assay.procedures.loop.result import loop_result
 from assay.store.read import read_run
-from assay.window import loop_result
 from emulated import Control, FindDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

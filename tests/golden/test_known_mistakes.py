@@ -14,7 +14,7 @@ from assay.bench import Answers
 from assay.errors import DeviceFailureError
 from assay.plan import load_plan
 from assay.procedures import plan_suite
-from assay.procedures.loop import loop_range, preconditioning, round_sequence
+from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
 from assay.profile import load_profile
 from assay.records import Cell, DriveIdentity, LoopSettings
 from assay.session import run_plan

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay import window
-from assay.procedures import demand
+from assay.procedures.grid import run as demand
+from assay.procedures.grid.result import demand_window, grid_cells, operating_points
 from assay.units import KIB
 from demand_run import demand_round, demand_settings, demand_step
 
@@ -50,7 +50,7 @@ def test_drifting_reads_are_not_steady_although_the_writes_are() -> None:
     found = rounds(
         settings, [demand_step(1000 + reads, read_share=reads / (1000 + reads)) for reads in range(100, 1000, 200)]
     )
-    verdict = window.demand_window(found, settings)
+    verdict = demand_window(found, settings)
     assert verdict is not None
     assert not verdict.reached
     (judged,) = verdict.verdicts.values()
@@ -60,22 +60,22 @@ def test_drifting_reads_are_not_steady_although_the_writes_are() -> None:
 def test_slow_reads_keep_a_cell_above_the_limit_although_its_writes_are_quick() -> None:
     settings = small()
     quick_writes = demand_step(1000, read_ms=9.0, write_ms=0.1)
-    (best, *_) = window.operating_points(rounds(settings, [quick_writes] * 5), settings)
+    (best, *_) = operating_points(rounds(settings, [quick_writes] * 5), settings)
     assert best.demand != settings.tracking
-    (cell, *_) = window.grid_cells(rounds(settings, [quick_writes] * 5), settings)
+    (cell, *_) = grid_cells(rounds(settings, [quick_writes] * 5), settings)
     assert float(cell.average_ms) == pytest.approx(0.65 * 9 + 0.35 * 0.1)
     assert float(cell.average_ms) != pytest.approx((9 + 0.1) / 2)
 
 
 def test_the_iops_of_an_operating_point_are_reads_and_writes_together() -> None:
     settings = small()
-    (best, *_) = window.operating_points(rounds(settings, [demand_step(1000)] * 5), settings)
+    (best, *_) = operating_points(rounds(settings, [demand_step(1000)] * 5), settings)
     assert best.iops == 1000
 
 
 def test_a_cell_without_response_times_does_not_pass_the_limit() -> None:
     settings = small()
-    points = window.operating_points(rounds(settings, [demand_step(0)] * 5), settings)
+    points = operating_points(rounds(settings, [demand_step(0)] * 5), settings)
     assert settings.tracking not in {point.demand for point in points}
 
 

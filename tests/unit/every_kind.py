@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.bench import Answers
+from assay.pages.model import Table
 from assay.plan import load_plan
 from assay.records import HostRecord
 from assay.report import build_report
-from assay.report.page import Table
 from assay.session import run_plan
 from assay.store.read import read_run
 

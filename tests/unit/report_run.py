@@ -10,7 +10,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pattern import cell_pattern, leading_range
-from assay.procedures.loop import loop_range, preconditioning, round_sequence
+from assay.procedures.loop.result import measurement_window
+from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
+from assay.procedures.until import Judged, until_saturated, until_steady
 from assay.profile import load_profile
 from assay.records import (
     Cell,
@@ -30,16 +32,14 @@ from assay.records import (
     StoredRun,
     StoredTest,
 )
-from assay.rounds import Judged, until_saturated, until_steady
 from assay.steady import WINDOW_ROUNDS
 from assay.units import KIB, SECOND_NS
-from assay.window import measurement_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.procedures.until import Judging
     from assay.records import SaturationSettings
-    from assay.rounds import Judging
 
 SPAN_NS = 100 * SECOND_NS
 GOLDEN = (3445.45, 3011.86, 3147.05, 2903.05, 3227.82)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pattern import workload
-from assay.procedures.sampled import pattern_step
+from assay.procedures.saturation.result import saturation_window
+from assay.procedures.saturation.run import pattern_step
 from assay.records import DataPattern, Demand, PurgeRecord, SaturationSettings, StepRecord, StoredTest
 from assay.units import GB, MINUTE_NS, SECOND_NS
-from assay.window import saturation_window
 from report_run import START_NS, TRACKED, balanced, stored_steps, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:

@@ -12,23 +12,21 @@ import pytest
 from assay.errors import PlanError, ValueRangeError
 from assay.plan import load_plan
 from assay.procedures import plan_suite
-from assay.procedures.demand import demand_round as round_asked
-from assay.procedures.demand import grid_demands, operating_point
-from assay.profile import load_profile
-from assay.records import Demand, DirectionRecord
-from assay.window import (
+from assay.procedures.grid.result import (
     DemandCell,
     OperatingPoint,
     by_total_oio,
     choose_points,
     demand_window,
-    direction_times,
-    exact_times,
     grid_cells,
-    latency_buckets,
     operating_points,
     total_oio,
 )
+from assay.procedures.grid.run import demand_round as round_asked
+from assay.procedures.grid.run import grid_demands, operating_point
+from assay.profile import load_profile
+from assay.records import Demand, DirectionRecord
+from assay.window import direction_times, exact_times, latency_buckets
 from demand_run import demand_drive, demand_round, demand_settings, demand_step, planned_demand
 from report_run import synthetic_direction
 

@@ -11,7 +11,7 @@ from assay.plan import load_plan
 from assay.procedures import plan_suite
 from assay.procedures.draining import draining_ns, draining_warning
 from assay.profile import load_profile
-from assay.report.label import deviations
+from assay.report.conforming import deviations
 from report_run import balanced, synthetic_direction, synthetic_run, synthetic_test
 
 DRIVE = "sim:client-2011?capacity=32GB"

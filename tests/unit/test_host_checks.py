@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from assay.pages.model import Table
 from assay.records import DataPattern, Demand, FillPoint, HostCertificate, HostPoint, StoredRun
 from assay.report import disclosure, render
-from assay.report.page import Table
 from assay.store.read import read_run
 from assay.store.write import RunWriter, run_document
 from assay.window import certified_point, fill_point, host_checks, iops

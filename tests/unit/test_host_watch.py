@@ -9,8 +9,9 @@ import pytest
 from assay import window
 from assay.device.host import HostCounters, read_host_counters, thread_deltas
 from assay.host import HostWatch
+from assay.pages.label import loop_banner
+from assay.procedures.loop.result import loop_result
 from assay.records import HostRecord, MeasurementWindow, SteadyVerdict
-from assay.report.label import loop_banner
 from assay.window.outcome import withheld_reason
 from report_run import synthetic_test
 
@@ -91,7 +92,7 @@ def test_a_stall_in_the_window_withholds_the_result_and_is_blamed_on_the_host() 
     assert reason is not None
     assert "the host stalled for 1,500 ms in round" in reason
     assert "not the drive" in reason
-    result = window.loop_result(test)
+    result = loop_result(test)
     assert result.matrix == {}
     assert "NO HEADLINE: the host stalled" in (loop_banner(test, result) or "")
 

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 from assay.errors import PlanError, UsageError, ValueRangeError
+from assay.pages.model import Table
 from assay.plan import load_plan, parse_arrival
 from assay.procedures import plan_suite
+from assay.procedures.loop.open_loop import arrival_label, offered_rates
+from assay.procedures.loop.report import LoopSheets
+from assay.procedures.loop.result import loop_result
 from assay.procedures.planned import PlannedTest
 from assay.profile import load_profile
 from assay.records import Demand, DriveIdentity, StepRecord, StopRule, StoredTest
 from assay.report import disclosure
-from assay.report.loop import LoopSheets
-from assay.report.page import Table
 from assay.units import SECOND_NS
-from assay.window import arrival_label, loop_result, offered_rates
 from report_run import TRACKED, asked_otherwise, balanced, synthetic_run, synthetic_test
 
 RATE = 4000

@@ -7,7 +7,7 @@ from assay import profile as profile_module
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan import Plan, load_plan
 from assay.procedures import plan_suite
-from assay.procedures.loop import loop_range, preconditioning, round_sequence
+from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
 from assay.procedures.planned import PlannedRun, PlannedTest
 from assay.profile import is_shipped, load_profile, profile_names
 from assay.records import DataPattern, Demand, DriveIdentity, SaturationSettings

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from assay.cli.progress import _judged_line
+from assay.pages.printed import milliseconds_label, milliseconds_text, significant
+from assay.pages.verdict import time_box
+from assay.procedures.until import Judged
 from assay.records import MeasurementWindow
-from assay.report.printed import milliseconds_label, milliseconds_text, significant
-from assay.report.verdict import time_box
-from assay.rounds import Judged
 from assay.steady import steady_state
 from assay.window import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
 from report_run import TRACKED, synthetic_direction, synthetic_step

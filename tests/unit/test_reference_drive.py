@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from assay.certificate import Certificate, against_baseline, outside
 from assay.codec import decode
+from assay.pages.model import Table
 from assay.records import (
     DriveIdentity,
     HostCertificate,
@@ -18,7 +19,6 @@ from assay.records import (
     StoredRun,
 )
 from assay.report import disclosure, render
-from assay.report.page import Table
 from assay.window import has_drifted, is_repeatable, repeated, worst_change, worst_spread
 from report_run import START_NS, synthetic_run
 

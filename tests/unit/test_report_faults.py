@@ -11,12 +11,12 @@ import openpyxl
 import pytest
 from assay import report as report_module
 from assay.errors import StoreError, VerificationError
+from assay.pages.data_tables import DataTable
+from assay.pages.model import Page, Table
 from assay.report import FORMATS, build_report, render
 from assay.report import pdf as pdf_module
-from assay.report.data_tables import DataTable
 from assay.report.figure import figure_svg
 from assay.report.glyphs import REPLACEMENT, spelled_out
-from assay.report.page import Page, Table
 from assay.report.workbook import sheet_names, workbook
 from report_run import synthetic_run
 

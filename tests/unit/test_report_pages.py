@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import StoreError, VerificationError
+from assay.pages.model import Box, Figure, Table, Text
+from assay.pages.printed import fit_formula, printable, utc
 from assay.records import Demand, PurgeRecord
 from assay.report import build_report
-from assay.report.label import conformity_label
-from assay.report.page import Box, Figure, Table, Text
-from assay.report.printed import fit_formula, printable, utc
+from assay.report.conforming import conformity_label
 from assay.steady import steady_state
 from assay.units import KIB
 from report_run import (
@@ -29,8 +29,8 @@ from report_run import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from assay.pages.model import Block, Page, Report
     from assay.records import StoredRun
-    from assay.report.page import Block, Page, Report
 
 TWO = Demand(thread_count=2, queue_depth=8)
 TITLES_1_0 = (

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
+from assay.pages.model import Box, Table
 from assay.records import DriveCondition, SkippedTest, StoredRun
 from assay.report import build_report, render
-from assay.report.page import Box, Table
 from report_run import HOSTILE, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.report.page import Page
+    from assay.pages.model import Page
 
 RATES = [50_000.0] * 100 + [2_500.0] * 1340
 

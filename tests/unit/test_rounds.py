@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from assay.procedures.until import Judged, until_demand_steady
 from assay.records import LoopSettings, SaturationStop, StepRecord
-from assay.rounds import Judged, until_demand_steady
 from assay.window import silent_cell
 from demand_run import demand_round, demand_settings, demand_step
 from report_run import (

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay import window
+from assay.pages.label import loop_banner
+from assay.pages.model import Table
+from assay.procedures.loop.result import loop_result
 from assay.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredProgram, StoredTest
 from assay.report import build_report
-from assay.report.label import loop_banner
-from assay.report.page import Table
 from assay.units import SECOND_NS
-from assay.window import check_reason, loop_result, run_checks, withheld_reason
+from assay.window import check_reason, run_checks, withheld_reason
 from report_run import synthetic_run, synthetic_test
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay import window
 from assay.errors import VerificationError
+from assay.pages.model import Box, Figure
+from assay.procedures.saturation.figures import FILLS, response_figure
+from assay.procedures.saturation.result import saturation_result, saturation_window, written_bytes
 from assay.report import build_report
-from assay.report.page import Box, Figure
-from assay.report.saturation_figures import FILLS, response_figure
 from assay.units import GB, MINUTE_NS
 from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test
 
 if TYPE_CHECKING:
-    from assay.report.page import Page
-    from assay.rounds import Judged
+    from assay.pages.model import Page
+    from assay.procedures.until import Judged
 
 CAPACITY = 256 * GB
 FRESH, STEADY = 50_000.0, 2_500.0
@@ -44,7 +44,7 @@ def test_the_verdict_samples_are_minutes_31_62_93_and_so_on() -> None:
     rates = [1.0] * 155
     for minute in (31, 62, 93, 124, 155):
         rates[minute - 1] = 1000.0
-    found = window.saturation_window([saturation_step(rate) for rate in rates], saturation_settings())
+    found = saturation_window([saturation_step(rate) for rate in rates], saturation_settings())
     assert found is not None
     assert found.verdicts["RND 4KiB 0/100"].values == (1000.0,) * 5
     assert found.reached
@@ -52,8 +52,8 @@ def test_the_verdict_samples_are_minutes_31_62_93_and_so_on() -> None:
 
 def test_there_is_no_verdict_before_minute_155() -> None:
     samples = [saturation_step(1000.0)] * 155
-    assert window.saturation_window(samples[:-1], saturation_settings()) is None
-    assert window.saturation_window(samples, saturation_settings()) is not None
+    assert saturation_window(samples[:-1], saturation_settings()) is None
+    assert saturation_window(samples, saturation_settings()) is not None
 
 
 def test_the_first_rule_that_holds_ends_the_test() -> None:
@@ -62,7 +62,7 @@ def test_the_first_rule_that_holds_ends_the_test() -> None:
     falling = [50_000.0 * 0.99**minute for minute in range(2000)]
     judged = driven(falling, amount_bytes=CAPACITY)
     assert judged[-1].ended == "amount"
-    written = window.written_bytes([step for one in judged for step in one.steps])
+    written = written_bytes([step for one in judged for step in one.steps])
     last = judged[-1].steps[-1].write.window_bytes
     assert written - last < CAPACITY <= written
 
@@ -96,7 +96,7 @@ def test_a_sample_with_an_error_ends_the_test() -> None:
 
 
 def test_the_marks_of_a_cliff_are_at_the_cliff() -> None:
-    result = window.saturation_result(saturation_test(cliff(100, 1440)), CAPACITY)
+    result = saturation_result(saturation_test(cliff(100, 1440)), CAPACITY)
     assert result.peak is not None
     assert result.peak_drop is not None
     assert result.steady is not None
@@ -111,20 +111,20 @@ def test_the_marks_of_a_cliff_are_at_the_cliff() -> None:
 def test_a_single_slow_minute_is_no_peak_drop() -> None:
     rates = cliff(100, 1440)
     rates[40] = 1.0
-    result = window.saturation_result(saturation_test(rates), CAPACITY)
+    result = saturation_result(saturation_test(rates), CAPACITY)
     assert result.peak_drop is not None
     assert result.peak_drop.minutes == 101.0
 
 
 def test_a_flat_drive_has_no_peak_drop_and_is_steady_from_the_start() -> None:
-    result = window.saturation_result(saturation_test([340.0, 348.0] * 720), CAPACITY)
+    result = saturation_result(saturation_test([340.0, 348.0] * 720), CAPACITY)
     assert result.peak_drop is None
     assert result.steady is not None
     assert result.steady.minutes == 1.0
 
 
 def test_gigabytes_are_base_ten_and_fills_are_of_user_capacity() -> None:
-    result = window.saturation_result(saturation_test([10_000.0] * 155), CAPACITY)
+    result = saturation_result(saturation_test([10_000.0] * 155), CAPACITY)
     written = 155 * 10_000 * 60 * 4096
     assert result.written_gb[-1] == written / 1e9
     assert result.fills[-1] == written / CAPACITY
@@ -132,7 +132,7 @@ def test_gigabytes_are_base_ten_and_fills_are_of_user_capacity() -> None:
 
 def test_a_verdict_before_one_fill_carries_the_warning() -> None:
     test = saturation_test([1000.0] * 155, ended="steady")
-    result = window.saturation_result(test, CAPACITY)
+    result = saturation_result(test, CAPACITY)
     assert result.plateau
     pages = wsat_pages(build_report(synthetic_run(test)).pages)
     assert {page.banner for page in pages} == {
@@ -142,7 +142,7 @@ def test_a_verdict_before_one_fill_carries_the_warning() -> None:
 
 def test_a_test_that_ended_by_time_without_steady_state_is_no_failure_and_prints_no_steady_figure() -> None:
     test = saturation_test([50_000.0 * 0.998**minute for minute in range(1440)])
-    result = window.saturation_result(test, CAPACITY)
+    result = saturation_result(test, CAPACITY)
     assert (result.steady_iops, result.steady) == (None, None)
     assert result.peak_drop is not None
     assert result.peak_drop.iops == pytest.approx(40_000, rel=0.003)
@@ -154,7 +154,7 @@ def test_a_test_that_ended_by_time_without_steady_state_is_no_failure_and_prints
 
 def test_an_interrupted_saturation_prints_no_headline() -> None:
     test = saturation_test(cliff(100, 400), ended="interrupted")
-    result = window.saturation_result(test, CAPACITY)
+    result = saturation_result(test, CAPACITY)
     assert (result.steady_iops, result.withheld) == (None, "the test did not run to its end")
     page = wsat_pages(build_report(synthetic_run(test)).pages)[0]
     assert dict(strip(page).entries)["FOB (peak) IOPS"] == "n/a"
@@ -165,7 +165,7 @@ def test_a_forged_verdict_is_refused() -> None:
     test = saturation_test([1000.0] * 155, ended="steady")
     assert test.verdict is not None
     with pytest.raises(VerificationError):
-        window.saturation_result(replace(test, verdict=replace(test.verdict, reached=False)), CAPACITY)
+        saturation_result(replace(test, verdict=replace(test.verdict, reached=False)), CAPACITY)
 
 
 def test_the_four_pages_of_1_0_have_their_titles_and_axes() -> None:
@@ -195,7 +195,7 @@ def entries(page: Page) -> dict[str, str]:
 
 
 def test_a_percentile_that_no_sample_can_give_says_so_in_the_legend() -> None:
-    result = window.saturation_result(saturation_test([1000.0] * 155), CAPACITY)
+    result = saturation_result(saturation_test([1000.0] * 155), CAPACITY)
     nothing = replace(result, percentiles={0.99999: (None,) * 155})
     figure = response_figure("response", nothing, FILLS)
     assert figure is not None

@@ -13,7 +13,7 @@ from assay.device.direct import Extent, create_file, cut_out, extents
 from assay.device.sysfs import Disk
 from assay.device.tracefs import BlockRequest, TraceUnavailableError, block_trace, parse_request
 from assay.errors import NotADriveError, UsageError
-from assay.report.page import Figure, Table, Text
+from assay.pages.model import Figure, Table, Text
 from assay.report.stack import issued_label, received_label, stack_report
 from assay.stack import IssuedIo, StackExample, StackPhase, StackTrace, trace_drive, trace_folder
 from assay.stack.examples import Received, received

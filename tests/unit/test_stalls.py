@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 from assay.bench import find_drive
 from assay.plan import load_plan
+from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.planned import VOID_LIMIT
+from assay.procedures.saturation.result import saturation_window
+from assay.procedures.until import Judged
 from assay.records import LoopSettings, Round, StepRecord, StoredTest
 from assay.report import render
-from assay.rounds import Judged
 from assay.session import plan_run
 from assay.units import SECOND_NS
-from assay.window import loop_result, measurement_window, saturation_window, stalls, void_reason
+from assay.window import stalls, void_reason
 from report_run import (
     GOLDEN,
     judged_rounds,

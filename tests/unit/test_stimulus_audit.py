@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from assay.errors import StoreError
-from assay.procedures.sampled import pattern_step
+from assay.pages.model import Table
+from assay.procedures.saturation.run import pattern_step
 from assay.records import (
     AccessPattern,
     DataPattern,
@@ -27,7 +28,6 @@ from assay.records import (
     TraceSummary,
 )
 from assay.report import build_report
-from assay.report.page import Table
 from assay.report.stimulus_audit import audit_table
 from assay.store.trace_summary import grid_bytes, trace_summary
 from assay.units import KIB, MILLISECOND_NS, SECOND_NS

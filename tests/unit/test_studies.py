@@ -12,6 +12,8 @@ from assay.plan import SUITE_STUDIES, Plan, StudyName, load_plan
 from assay.procedures import plan_suite
 from assay.procedures.planned import Context, PlannedTest
 from assay.procedures.studies import variant_actions
+from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
+from assay.procedures.studies.result import study_result
 from assay.profile import load_profile
 from assay.records import (
     Control,
@@ -29,7 +31,6 @@ from assay.records import (
     Trim,
 )
 from assay.units import GIB, MIB, SECOND_NS
-from assay.window import changes_of, proposal_of, stability_of, study_result
 from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_direction, synthetic_step
 
 ALL: tuple[StudyName, ...] = (

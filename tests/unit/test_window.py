@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from assay import window
 from assay.errors import VerificationError
+from assay.procedures.loop.result import loop_result, measurement_window
 from assay.records import Cell, Demand, KernelCounters, StoredTest
 from report_run import (
     GOLDEN,
@@ -73,20 +74,20 @@ def test_effective_queue_depth() -> None:
 
 def test_there_is_no_window_before_the_fifth_round() -> None:
     settings = synthetic_settings()
-    assert window.measurement_window(synthetic_rounds(settings, GOLDEN[:4]), settings) is None
+    assert measurement_window(synthetic_rounds(settings, GOLDEN[:4]), settings) is None
 
 
 def test_all_three_cells_of_edition_2_must_be_steady_at_once() -> None:
     settings = synthetic_settings("pts-e-2.0")
     rounds = list(synthetic_rounds(settings, (3000.0,) * 5))
-    steady = window.measurement_window(rounds, settings)
+    steady = measurement_window(rounds, settings)
     assert steady is not None
     assert (steady.reached, len(steady.verdicts)) == (True, 3)
     index = settings.cells.index(Cell(read_pct=100, transfer_bytes=1 << 20))
     cells = list(rounds[4].cells)
     cells[index] = replace(cells[index], read=synthetic_direction(1, 1 << 20))
     rounds[4] = replace(rounds[4], cells=tuple(cells))
-    broken = window.measurement_window(rounds, settings)
+    broken = measurement_window(rounds, settings)
     assert broken is not None
     assert not broken.reached
     assert [verdict.steady for verdict in broken.verdicts.values()] == [True, True, False]
@@ -94,23 +95,23 @@ def test_all_three_cells_of_edition_2_must_be_steady_at_once() -> None:
 
 def test_the_matrix_is_the_average_over_the_last_five_rounds() -> None:
     test = synthetic_test(tracked=(9000.0, 100.0, 110.0, 90.0, 100.0, 100.0))
-    result = window.loop_result(test)
+    result = loop_result(test)
     assert result.matrix[Cell(read_pct=0, transfer_bytes=4096)] == pytest.approx(100.0)
     assert result.window is not None
     assert result.window.rounds == (2, 3, 4, 5, 6)
 
 
 def test_a_failed_io_leaves_no_headline() -> None:
-    result = window.loop_result(synthetic_test(errors=1))
+    result = loop_result(synthetic_test(errors=1))
     assert result.error_count == 5
     assert result.matrix == {}
 
 
 def test_a_stored_verdict_that_its_rounds_do_not_give_is_refused() -> None:
     test = synthetic_test()
-    forged = replace(test, verdict=window.measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.loop))
+    forged = replace(test, verdict=measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.loop))
     with pytest.raises(VerificationError):
-        window.loop_result(forged)
+        loop_result(forged)
 
 
 def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTest:
@@ -118,7 +119,7 @@ def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTe
     test = synthetic_test(tracked=(*GOLDEN, 3000.0), ended=test_ended)
     sixth = test.rounds[5]
     cells = (*sixth.cells[:-1], replace(sixth.cells[-1], **last_cell))  # type: ignore[arg-type]
-    verdict = window.measurement_window(test.rounds[:5], test.loop)
+    verdict = measurement_window(test.rounds[:5], test.loop)
     rounds = (*test.rounds[:5], replace(sixth, cells=cells))
     return replace(test, programs=(synthetic_fill(), *round_programs(rounds)), verdict=verdict)
 
@@ -136,13 +137,13 @@ def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTe
 def test_a_run_that_ended_badly_is_readable_and_gives_no_result(
     ended: str | None, last_cell: dict[str, object]
 ) -> None:
-    result = window.loop_result(with_sixth_round(ended, **last_cell))
+    result = loop_result(with_sixth_round(ended, **last_cell))
     assert result.rounds == (1, 2, 3, 4, 5)
     assert (result.matrix, result.withheld is None) == ({}, False)
 
 
 def test_a_crash_between_a_round_and_its_verdict_leaves_the_run_readable() -> None:
-    result = window.loop_result(with_sixth_round(None))
+    result = loop_result(with_sixth_round(None))
     assert result.rounds == (1, 2, 3, 4, 5, 6)
     assert result.withheld == "the test did not run to its end"
 
@@ -151,7 +152,7 @@ def test_an_error_in_preconditioning_is_counted() -> None:
     test = synthetic_test()
     fill = replace(test.preconditioning[0], write=replace(synthetic_direction(1, 512), errors={5: 3}))
     programs = (replace(synthetic_fill(), steps=(fill,)), *test.programs[1:])
-    assert window.loop_result(replace(test, programs=programs)).error_count == 3
+    assert loop_result(replace(test, programs=programs)).error_count == 3
 
 
 def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:

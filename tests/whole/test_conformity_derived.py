@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.report.conforming import conformity_label
 from assay.report.conformity import derived_deviations
-from assay.report.label import conformity_label
 from every_kind import KINDS, run_of
 
 if TYPE_CHECKING:

@@ -14,19 +14,12 @@ import pytest
 from assay.bench import Answers
 from assay.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
 from assay.plan import load_plan
+from assay.procedures.grid.result import demand_result, total_oio
 from assay.report import build_report
 from assay.reporting import render_run
 from assay.session import run_plan
 from assay.store.read import read_run
-from assay.window import (
-    POINT_SHARES,
-    completed_count,
-    demand_result,
-    effective_queue_depth,
-    latency_count,
-    program_audits,
-    total_oio,
-)
+from assay.window import POINT_SHARES, completed_count, effective_queue_depth, latency_count, program_audits
 from assay.window.step import issued_count
 from scipy.stats import chi2, chi2_contingency
 

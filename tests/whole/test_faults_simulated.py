@@ -16,7 +16,7 @@ from assay.pattern import leading_range, random_pattern
 from assay.plan import load_plan
 from assay.records import DataPattern, Demand, StepSpec, StopRule, StoredTest
 from assay.report import render
-from assay.report.label import conformity_label
+from assay.report.conforming import conformity_label
 from assay.session import Outcome, run_plan
 from assay.store.read import read_run
 from assay.units import MILLISECOND_NS, SECOND_NS

@@ -15,6 +15,7 @@ from assay.bench import Answers
 from assay.errors import DeviceFailureError, InterruptedRunError, StoreError, VerificationError
 from assay.files import write_inside
 from assay.plan import Plan, load_plan
+from assay.procedures.loop.result import loop_result
 from assay.report import FORMATS
 from assay.reporting import render_run
 from assay.session import Outcome, Progress, run_plan
@@ -22,15 +23,7 @@ from assay.session import run as session_run
 from assay.store import write
 from assay.store.journal import read_journal, sealed
 from assay.store.read import read_run
-from assay.window import (
-    completed_count,
-    effective_queue_depth,
-    iops,
-    issued_bytes,
-    latency_count,
-    loop_result,
-    rate_count,
-)
+from assay.window import completed_count, effective_queue_depth, iops, issued_bytes, latency_count, rate_count
 
 DRIVE = "sim:client-2011?capacity=1GB"
 

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from assay.bench import Answers
 from assay.plan import load_plan
+from assay.procedures.loop.result import latency_maxima, loop_result
 from assay.records import Cell, StoredTest
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
 from assay.session import run_plan
 from assay.store.read import read_run
-from assay.window import latency_maxima, loop_result, max_latency_ns
+from assay.window import max_latency_ns
 
 
 def stored(folder: Path, **keys: Any) -> tuple[StoredTest, ...]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from assay.pages.model import Table
+from assay.procedures.hir.result import idle_recovery_result
 from assay.report import build_report
-from assay.report.page import Table
-from assay.window import idle_recovery_result, iops
+from assay.window import iops
 from every_kind import run_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.report.page import Report
+    from assay.pages.model import Report
 
 
 def rows(report: Report, caption: str) -> list[dict[str, str]]:

@@ -11,15 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 from assay.bench import Answers
 from assay.plan import load_plan
+from assay.procedures.hir.result import idle_recovery_result
+from assay.procedures.xsr.result import cross_stimulus_result
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
 from assay.session import run_plan
 from assay.store.read import read_run
-from assay.window import cross_stimulus_result, idle_recovery_result
 
 if TYPE_CHECKING:
+    from assay.procedures.hir.result import IdleRecoveryResult
+    from assay.procedures.xsr.result import CrossStimulusResult
     from assay.records import StoredRun
-    from assay.window import CrossStimulusResult, IdleRecoveryResult
 
 PACKAGE = Path(assay.__file__).parent
 SECOND_NS = 10**9

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
 from assay.report import render
-from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
 from every_kind import KINDS, run_of
 
 if TYPE_CHECKING:

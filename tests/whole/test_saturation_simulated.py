@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from assay.bench import Answers
 from assay.plan import load_plan
+from assay.procedures.saturation.result import saturation_result
 from assay.records import StoredRun
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
 from assay.session import run_plan
 from assay.store.read import read_run
-from assay.window import issued_bytes, program_audits, saturation_result, step_times
+from assay.window import issued_bytes, program_audits, step_times
 
 DRIVE = "sim:client-2011?capacity=1GB"
 

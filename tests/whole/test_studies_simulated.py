@@ -9,12 +9,13 @@ import pytest
 from assay.bench import Answers
 from assay.device.simulated import load_card
 from assay.plan import load_plan
+from assay.procedures.studies.result import StudyResult, VariantResult, study_result
 from assay.records import StoredRun
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
 from assay.session import run_plan
 from assay.store.read import read_run
-from assay.window import StudyResult, VariantResult, holds_queue_depth, program_audits, study_result
+from assay.window import holds_queue_depth, program_audits
 from assay.window.stimulus_asked import asked_steps
 
 DRIVE = "sim:client-2011?capacity=512MB"

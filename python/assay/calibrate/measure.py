@@ -10,7 +10,7 @@ from assay.calibrate.targets import cell_name
 from assay.errors import UsageError
 from assay.pattern import leading_range, random_pattern, segmented_range
 from assay.procedures import plan_suite
-from assay.procedures.loop import preconditioning, round_sequence
+from assay.procedures.loop.run import preconditioning, round_sequence
 from assay.profile import load_profile
 from assay.records import DriveIdentity, LoopSettings, StepSpec, StopRule
 from assay.stimulus import Stimulus

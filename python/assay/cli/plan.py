@@ -82,7 +82,7 @@ def _preparation_lines(drive: DriveIdentity) -> list[str]:
 
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:
-    from assay.report.printed import amount_label  # noqa: PLC0415
+    from assay.pages.printed import amount_label  # noqa: PLC0415
     from assay.units import duration_label, gigabytes  # noqa: PLC0415
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
@@ -102,7 +102,7 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
-    from assay.window import arrival_label  # noqa: PLC0415
+    from assay.procedures.loop.open_loop import arrival_label  # noqa: PLC0415
 
     settings, outline = test.settings, test.outline
     return {

@@ -15,8 +15,8 @@ from assay.window import iops
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
+    from assay.procedures.until import Judged
     from assay.records import SteadyVerdict
-    from assay.rounds import Judged
     from assay.session import Progress
 
 

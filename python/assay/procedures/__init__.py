@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError
-from assay.procedures.dirth import plan_dirth
-from assay.procedures.ecw import plan_ecw
-from assay.procedures.hir import plan_hir
-from assay.procedures.iops import plan_iops
-from assay.procedures.lat import plan_lat
+from assay.procedures.dirth.test import plan_dirth
+from assay.procedures.ecw.test import plan_ecw
+from assay.procedures.hir.test import plan_hir
+from assay.procedures.iops.test import plan_iops
+from assay.procedures.lat.test import plan_lat
 from assay.procedures.planned import PlannedRun, PlannedTest, with_stall_policy
 from assay.procedures.studies import plan_study
-from assay.procedures.tp import plan_tp
-from assay.procedures.wsat import plan_wsat
-from assay.procedures.xsr import plan_xsr
+from assay.procedures.tp.test import plan_tp
+from assay.procedures.wsat.test import plan_wsat
+from assay.procedures.xsr.test import plan_xsr
 from assay.records import SkippedTest
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from assay.plan import Plan
+    from assay.procedures.until import Action, Records
     from assay.profile import Profile, RangeDatum
     from assay.records import AccessPattern, AnySettings, Demand, DriveIdentity, Ending
-    from assay.rounds import Action, Records
 
     Course = Generator[Action, Records, Ending]
 

@@ -1,6 +1,6 @@
 """The report room lays out a stored run as paper, screen and tables. It computes and measures nothing.
 
-One model (``assay.report.page``) feeds every format, so no two of them can disagree.
+One model (``assay.pages.model``) feeds every format, so no two of them can disagree.
 """
 
 from __future__ import annotations
@@ -10,6 +10,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
+from assay.pages.model import Report
+from assay.pages.printed import printable, utc_datetime
+from assay.procedures.grid.pages import demand_sheets
+from assay.procedures.hir.pages import IdleRecoverySheets
+from assay.procedures.hir.result import idle_recovery_result
+from assay.procedures.loop.report import LoopSheets
+from assay.procedures.loop.result import loop_result
+from assay.procedures.saturation.result import saturation_result
+from assay.procedures.studies.pages import StudySheets
+from assay.procedures.studies.result import study_result
+from assay.procedures.wsat.pages import SaturationSheets
+from assay.procedures.xsr.pages import CrossStimulusSheets
+from assay.procedures.xsr.result import cross_stimulus_result
 from assay.profile import stored_profile
 from assay.records import (
     CrossStimulusSettings,
@@ -20,30 +33,21 @@ from assay.records import (
     StudySettings,
 )
 from assay.report import disclosure
-from assay.report.demand import demand_sheets
-from assay.report.hir import IdleRecoverySheets
-from assay.report.label import conformity_label
-from assay.report.loop import LoopSheets
-from assay.report.page import Report
-from assay.report.printed import printable, utc_datetime
+from assay.report.conforming import conformity_label
 from assay.report.results_json import results_json
-from assay.report.study import StudySheets
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
 from assay.report.write import foreign, write_formats
-from assay.report.wsat import SaturationSheets
-from assay.report.xsr import CrossStimulusSheets
-from assay.window import cross_stimulus_result, idle_recovery_result, loop_result, saturation_result, study_result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from assay.pages.data_tables import DataTable
+    from assay.pages.model import Page
+    from assay.pages.sheets import Sheets
     from assay.profile import Profile
     from assay.records import StoredRun, StoredTest
-    from assay.report.data_tables import DataTable
-    from assay.report.page import Page
-    from assay.report.sheets import Sheets
     from assay.report.write import Contents, Maker
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]

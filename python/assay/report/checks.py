@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.report.page import Table
-from assay.report.printed import NOT_APPLICABLE, UNKNOWN, paragraph, printable
+from assay.pages.model import Table
+from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, paragraph, printable
 from assay.window import disturbs, run_checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.pages.model import Entry
+    from assay.pages.sheets import Sheets
     from assay.records import DriveCondition, StoredRun, StoredTest
-    from assay.report.page import Entry
-    from assay.report.sheets import Sheets
 
 # Programs of each test that are named; the journal has them all.
 _EVENT_ROWS = 12

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.pages.printed import capacity_label, percent
+from assay.procedures.loop.open_loop import arrival_label
 from assay.profile import is_shipped, stored_profile
 from assay.records import (
     CrossStimulusSettings,
@@ -17,9 +19,8 @@ from assay.records import (
     SaturationSettings,
     StudySettings,
 )
-from assay.report.printed import capacity_label, percent
 from assay.units import GB, GIB, HOUR_SECONDS, KIB, SECOND_NS, duration_label
-from assay.window import arrival_label, effective_queue_depth, issued_bytes, kept_histograms
+from assay.window import effective_queue_depth, issued_bytes, kept_histograms
 from assay.window.stimulus_asked import asked_steps
 from assay.window.stimulus_time import short_windows
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.report.header import ORGANISATION
-from assay.report.page import Group, Header, Page, Report, Table
-from assay.report.printed import capacity_label, paragraph, printable, utc, utc_datetime
+from assay.pages.header import ORGANISATION
+from assay.pages.model import Group, Header, Page, Report, Table
+from assay.pages.printed import capacity_label, paragraph, printable, utc, utc_datetime
 from assay.units import MICROSECOND_NS
 
 if TYPE_CHECKING:

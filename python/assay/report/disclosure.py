@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from assay.datum import Datum
-from assay.report.checks import event_tables, run_checks_table
-from assay.report.host import certificate_entries
-from assay.report.label import deviations
-from assay.report.page import Page, Table
-from assay.report.printed import (
+from assay.pages.model import Page, Table
+from assay.pages.printed import (
     UNKNOWN,
     amount_label,
     cache_label,
@@ -23,25 +20,23 @@ from assay.report.printed import (
     percent,
     printable,
 )
+from assay.procedures.loop.open_loop import arrival_label
+from assay.report.checks import event_tables, run_checks_table
+from assay.report.conforming import deviations
+from assay.report.host import certificate_entries
 from assay.report.stimulus_audit import audit_table
 from assay.report.summary import profile_table, summary_header
 from assay.units import SECOND_NS, duration_label
-from assay.window import (
-    arrival_label,
-    error_count,
-    holds_queue_depth,
-    program_audits,
-    stalls,
-)
+from assay.window import error_count, holds_queue_depth, program_audits, stalls
 from assay.window.stimulus_asked import asked_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from assay.pages.model import Block, Entry
+    from assay.pages.sheets import Sheets
     from assay.profile import Profile
     from assay.records import StoredRun, StoredTest, TestSettings
-    from assay.report.page import Block, Entry
-    from assay.report.sheets import Sheets
     from assay.window import ProgramAudit
 
 # Programs of each test that are named on the page; the appendix on screen has them all.

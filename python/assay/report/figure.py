@@ -10,11 +10,11 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from assay.pages.palette import colour, marker
 from assay.report.glyphs import spelled_out
-from assay.report.palette import colour, marker
 
 if TYPE_CHECKING:
-    from assay.report.page import Figure, Series
+    from assay.pages.model import Figure, Series
 
 HEIGHT_IN = {"lines": 4.5, "columns": 6.6}
 ROUND_MARGIN = 0.4

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from assay.pages.printed import paragraph, utc
 from assay.records import FillPoint
-from assay.report.printed import paragraph, utc
 from assay.units import KIB, MB, MICROSECOND_NS
 from assay.window import CHANGE_MAX, SPREAD_MAX, has_drifted, host_checks, is_repeatable, worst_change, worst_spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.pages.model import Entry
     from assay.records import HostPoint, ReferenceDrive, StoredRun
-    from assay.report.page import Entry
     from assay.window import HostCheck
 
 _DAY_NS = 86_400 * 10**9

@@ -18,7 +18,7 @@ from assay.report.interactive import plotly_figure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.report.page import Report
+    from assay.pages.model import Report
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("plotly-gl3d.min.js", "report.js")

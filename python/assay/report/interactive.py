@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.report.palette import colour, symbol
+from assay.pages.palette import colour, symbol
 
 if TYPE_CHECKING:
-    from assay.report.page import Figure, Series
+    from assay.pages.model import Figure, Series
 
 HALF_WIDTH = 0.3
 MAX_ROUND_TICKS = 26

@@ -21,7 +21,7 @@ from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.report.page import Report
+    from assay.pages.model import Report
 
 ASSETS = Path(__file__).parent / "assets"
 

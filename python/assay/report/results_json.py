@@ -6,43 +6,20 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.report.label import conformity_label, deviations
-from assay.report.variable import shown
-from assay.units import kibibytes
+from assay.pages.results import judged_step
+from assay.report.conforming import conformity_label, deviations
 from assay.window import (
-    effective_queue_depth,
-    error_count,
     host_checks,
-    iops,
-    is_complete,
-    issued_bytes,
-    lead_in_latency_ns_max,
-    max_latency_ns,
-    mean_latency_ns,
-    offered_rates,
-    open_loop_times,
     stimulus_audit,
-    throughput,
-    void_reason,
-    window_count,
-    window_times,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.pages.sheets import Sheets
     from assay.records import (
-        Cell,
-        LoopSettings,
-        MeasurementWindow,
-        Round,
-        StepRecord,
         StoredRun,
-        StoredTest,
-        TestSettings,
     )
-    from assay.report.sheets import Sheets
-    from assay.window import LoopResult, SaturationResult, WindowTimes
 
 SCHEMA = 1
 
@@ -83,112 +60,5 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
         "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
-        "histogram": [_judged_step(step, test.settings) for step in test.steps("histogram")],
-    }
-
-
-def window_results(window: MeasurementWindow | None, withheld: str | None) -> dict[str, Any] | None:
-    """A measurement window with its verdicts; None where there is none or nothing may be printed."""
-    return asdict(window) if window and not withheld else None
-
-
-def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
-    """The numbers of a test loop."""
-    settings = test.loop
-    times = window_times(test, result)
-    return {
-        "error_count": result.error_count,
-        "withheld": result.withheld,
-        "window": window_results(result.window, result.withheld),
-        "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
-        "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
-        "open_loop": _open_loop(test, result),
-        "rounds": [_round(round_, test) for round_ in test.rounds],
-    }
-
-
-def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | None:
-    """Rates and both latencies per cell; null in a closed loop."""
-    if test.settings.demand.arrivals_per_s is None:
-        return None
-    times = open_loop_times(test, result)
-    return [
-        {**_cell_key(cell), **asdict(rate), **asdict(times[cell])} for cell, rate in offered_rates(test, result).items()
-    ]
-
-
-def _times(times: WindowTimes) -> dict[str, Any]:
-    nines = {f"latency_ms_p{share * 100:g}": value for share, value in times.percentiles_ms.items()}
-    return {"iops": times.iops, "latency_ms_mean_of_ios": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
-
-
-def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:
-    """The numbers of a write saturation test."""
-    marks = ("peak", "peak_drop", "steady", "first_steady")
-    return {
-        "error_count": result.error_count,
-        "withheld": result.withheld,
-        "window": window_results(result.window, result.withheld),
-        "steady_iops": result.steady_iops,
-        "plateau": result.plateau,
-        "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},
-        "samples": [_judged_step(step, test.settings) for step in test.steps("sample")],
-    }
-
-
-def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict[str, Any]:
-    return {**_cell_key(cell), shown(settings).column: result.matrix.get(cell)}
-
-
-def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
-    # A round that was cut short has fewer cells.
-    cells = zip(test.loop.cells, round_.cells, strict=False)
-    complete = is_complete(round_.cells, test.loop)
-    return {
-        "round": round_.index,
-        "complete": complete,
-        "void": void_reason(round_.cells, test.loop),
-        "cells": [{**_cell_key(cell), **step_results(record)} for cell, record in cells],
-    }
-
-
-def _judged_step(step: StepRecord, settings: TestSettings) -> dict[str, Any]:
-    return {**step_results(step), "void": void_reason([step], settings)}
-
-
-def _cell_key(cell: Cell) -> dict[str, Any]:
-    return {
-        "block_kib": kibibytes(cell.transfer_bytes),
-        "read_pct": cell.read_pct,
-        "write_pct": 100 - cell.read_pct,
-    }
-
-
-def step_results(record: StepRecord) -> dict[str, Any]:
-    """The numbers of one step."""
-    rate = iops(record)
-    return {
-        "iops": float(rate),
-        "iops_numerator": rate.numerator,
-        "iops_denominator": rate.denominator,
-        "mb_per_s": float(throughput(record)),
-        "span_ns": record.span_ns,
-        "lead_in_ns": record.lead_in_ns,
-        "carried_in_ns": record.carried_in_ns,
-        "carried_out_ns": record.carried_out_ns,
-        "start_wall_ns": record.start_wall_ns,
-        "read_io_count": window_count(record.read),
-        "write_io_count": window_count(record.write),
-        "read_bytes_issued": issued_bytes(record.read),
-        "write_bytes_issued": issued_bytes(record.write),
-        "effective_queue_depth": effective_queue_depth(record),
-        "latency_ns_mean": mean_latency_ns(record),
-        "latency_ns_max": max_latency_ns(record),
-        "lead_in_latency_ns_max": lead_in_latency_ns_max(record),
-        "offered_io_count": record.offered_io_count,
-        "submission_gap_ns_max": record.submission_gap_ns_max,
-        "stall_ns_max": record.stall_ns_max,
-        "error_count": error_count(record),
-        "cpu_ns": record.cpu_ns,
-        "ended": record.ended,
+        "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.report.page import Figure, Group, Header, Page, Report, Series, Table, Text
-from assay.report.printed import NOT_AVAILABLE, paragraph, printable, utc, utc_datetime
+from assay.pages.model import Figure, Group, Header, Page, Report, Series, Table, Text
+from assay.pages.printed import NOT_AVAILABLE, paragraph, printable, utc, utc_datetime
 from assay.units import KIB, MIB, MILLISECOND_NS
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.report.page import Table
-from assay.report.printed import NOT_AVAILABLE, paragraph
+from assay.pages.model import Table
+from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.units import MILLISECOND_NS
 from assay.window import stimulus_audit
 from assay.window.stimulus_asked import asked_steps

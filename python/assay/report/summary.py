@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.records import StudySettings
-from assay.report.checks import condition_table
-from assay.report.header import (
-    ORGANISATION,
-    interface_label,
-    nand_label,
-    platform_label,
-    purge_label,
-    segments_label,
-)
-from assay.report.page import Box, Group, Header, Page, Table
-from assay.report.printed import (
+from assay.pages.header import ORGANISATION, interface_label, nand_label, platform_label, purge_label, segments_label
+from assay.pages.model import Box, Group, Header, Page, Table
+from assay.pages.printed import (
     NOT_APPLICABLE,
     cache_label,
     capacity_label,
@@ -28,14 +19,16 @@ from assay.report.printed import (
     printable,
     utc,
 )
+from assay.records import StudySettings
+from assay.report.checks import condition_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.pages.model import Entry
+    from assay.pages.sheets import Sheets
     from assay.profile import Profile
     from assay.records import AnySettings, DriveCondition, StoredRun
-    from assay.report.page import Entry
-    from assay.report.sheets import Sheets
 
 NAMES = {
     "wsat": "Write Saturation (WSAT)",

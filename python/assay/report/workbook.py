@@ -11,8 +11,8 @@ import xlsxwriter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from assay.report.data_tables import DataTable
-    from assay.report.page import Report, Table
+    from assay.pages.data_tables import DataTable
+    from assay.pages.model import Report, Table
 
 _SHEET_NAME_MAX = 31
 _FACTS = "Report"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from assay.device.fault_watch import FaultWatch
     from assay.device.watch import DriveWatch
     from assay.procedures.planned import Course, PlannedTest
+    from assay.procedures.until import Action, Judged
     from assay.records import CacheState, Ending, StepRecord
-    from assay.rounds import Action, Judged
     from assay.store.write import RunWriter
 
     Watcher = Callable[[int, int, int, int], None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
-    from assay.rounds import Judged
+    from assay.procedures.until import Judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

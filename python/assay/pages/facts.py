@@ -1,0 +1,62 @@
+"""What the header and the summaries say of one test, in the words that are printed; each kind of test says its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import (
+    NOT_APPLICABLE,
+    mix_label,
+    size_label,
+)
+from assay.units import kib_label
+
+if TYPE_CHECKING:
+    from assay.pages.model import Entry
+    from assay.records import AccessPattern, StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFacts:
+    """One test in the words of headers and summaries.
+
+    independent, independent_demand, independent_amount : workload-independent preconditioning.
+    preconditioned : share of the drive that it covers. dependent : workload-dependent preconditioning.
+    test_area, test_range : share of the drive that is tested, and the test ActiveRange; summary_range : the latter on
+    summary pages, where it is another. step : length of a test step.
+    stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
+    demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
+    workload : what is tracked. convergence, rounds : of the measurement window.
+    extent : rounds, or time and gigabytes. steady : whether steady state was reached.
+    """
+
+    independent: str = "None"
+    independent_demand: str = NOT_APPLICABLE
+    independent_amount: str = NOT_APPLICABLE
+    preconditioned: str = NOT_APPLICABLE
+    summary_range: str | None = None
+    dependent: str
+    test_area: str
+    test_range: str
+    step: str
+    stimulus: tuple[Entry, Entry, Entry]
+    demands: tuple[str, str] | None = None
+    second_stimulus: str = ""
+    workload: str
+    convergence: str = NOT_APPLICABLE
+    rounds: str = NOT_APPLICABLE
+    extent: str
+    steady: str
+
+
+def share_label(run: StoredRun, amount_bytes: int) -> str:
+    """A contiguous test range as a share of the drive. Worked: 64 GB of 256 GB -> ``"25 %"``."""
+    return f"{amount_bytes / run.identity.capacity_bytes * 100:.4g} %"
+
+
+def pattern_stimulus(what: str, pattern: AccessPattern) -> tuple[Entry, Entry, Entry]:
+    """The stimulus of form 2.0 for a test of a single access pattern."""
+    sizes = sorted(size for size, _ in pattern.sizes)
+    span = size_label(sizes[0]) if len(sizes) == 1 else f"{kib_label(sizes[0])} to {size_label(sizes[-1])}"
+    return (("Test Stimulus 1", what), ("RW Mix", mix_label(round(pattern.read_share * 100))), ("Block Sizes", span))

@@ -1,0 +1,46 @@
+"""The response-time histogram behind a test: its two pages and its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.histogram_figures import confidence_figure, histogram_figure
+from assay.pages.model import Text
+from assay.units import MILLISECOND_NS, duration_label
+from assay.window import kept_histograms, max_latency_ns, merged, response_time, step_times, withheld_reason
+
+if TYPE_CHECKING:
+    from assay.pages.model import Block, Figure
+    from assay.pages.sheets import Sheet, Sheets
+    from assay.records import StoredTest
+    from assay.window import ResponseTimes
+
+
+def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
+    """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
+    steps, times = [step for one in kept_histograms(sheets.test) for step in one.steps], histogram_times(sheets.test)
+    if not steps:
+        return ()
+    step = steps[0]
+    if (withheld := withheld_reason(sheets.test)) or not times.io_count:
+        reason = f"n/a: {withheld or 'no I/O completed'}"
+        return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
+    largest_ms = (max_latency_ns(step) or 0) / MILLISECOND_NS
+    what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
+    plot = confidence_figure(f"{sheets.prefix}-confidence", times, float(response_time(step)))
+    return (
+        (
+            f"Response Time Histogram - {what}, MRT = {largest_ms:.3f} ms",
+            (_or_nothing(histogram_figure(f"{sheets.prefix}-histogram", times)),),
+        ),
+        (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),
+    )
+
+
+def histogram_times(test: StoredTest) -> ResponseTimes:
+    """All response times of the histogram step behind a test; empty where it had none, or none that is not void."""
+    return merged([times for program in kept_histograms(test) for times in step_times(program)])
+
+
+def _or_nothing(figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=("n/a: no I/O completed",))

@@ -1,0 +1,117 @@
+"""The plots of response-time histograms as data: counts over time, and the share of I/Os that were faster."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Figure, Series, Tick
+from assay.window import NINES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.window import ResponseTimes
+
+TIME_MS = "Response Time (ms)"
+# Histogram bins per doubling of the response time.
+BINS_PER_OCTAVE = 8
+# An empty bin stands below one I/O on the logarithmic axis.
+EMPTY = 0.5
+CONFIDENCE_TICKS = ((0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"), (0.99999, "99.999"))
+CONFIDENCE_LAST = (0.999999, "99.9999")
+
+
+def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
+    """Plot how many I/Os took how long, eight bins to a doubling, both axes logarithmic; None without an I/O."""
+    if not times.io_count:
+        return None
+    corners = _outline(times)
+    return Figure(
+        name=name,
+        kind="lines",
+        alt="Number of I/Os by response time on logarithmic axes",
+        x_title=TIME_MS,
+        y_title="I/Os",
+        x_scale="log",
+        y_scale="log",
+        y_ticks=tuple(Tick(at=10.0**power, label=f"{10**power:,}") for power in range(_decades(times.io_count) + 1)),
+        series=(
+            Series(
+                label="I/Os", x=tuple(x for x, _ in corners), y=tuple(y for _, y in corners), colour=0, mode="lines"
+            ),
+        ),
+    )
+
+
+def confidence_figure(name: str, times: ResponseTimes, average_ms: float) -> Figure | None:
+    """Plot the share of I/Os no slower than a response time, with three, four and five nines and the average.
+
+    The share is drawn by its nines, so that 99 %, 99.9 % and 99.99 % are equally far apart. It ends where fewer than
+    ten I/Os lie beyond.
+    """
+    if not times.io_count:
+        return None
+    shares = [step / 100 for step in range(1, 100)] + [1 - 10**-power for power in _tenths(2, 6)]
+    points = [(value, share) for share in shares if (value := times.percentile(round(share, 7))) is not None]
+    marks = [(value, share, label) for share, label in _nine_labels() if (value := times.percentile(share)) is not None]
+    average_share = float(sum(times.counts[times.middles_ms <= average_ms])) / times.io_count
+    return Figure(
+        name=name,
+        kind="lines",
+        alt="Share of I/Os by response time, with the average and three, four and five nines",
+        x_title=TIME_MS,
+        y_title="Confidence Level (%)",
+        x_scale="log",
+        y_ticks=tuple(Tick(at=_nines(share), label=label) for share, label in (*CONFIDENCE_TICKS, CONFIDENCE_LAST)),
+        series=(
+            Series(
+                label="Confidence level",
+                x=tuple(value for value, _ in points),
+                y=tuple(_nines(share) for _, share in points),
+                colour=0,
+                mode="lines",
+            ),
+            _point(f"ART {average_ms:.3f} ms", average_ms, average_share, 1),
+            *(
+                _point(f"{label} {value:.3f} ms", value, share, 2 + place)
+                for place, (value, share, label) in enumerate(marks)
+            ),
+        ),
+    )
+
+
+def _point(label: str, value: float, share: float, colour: int) -> Series:
+    return Series(label=label, x=(value,), y=(_nines(share),), colour=colour, mode="markers")
+
+
+def _nines(share: float) -> float:
+    """How many nines a share has. Worked: 0.9 -> 1, 0.999 -> 3."""
+    return -math.log10(max(1 - share, 1e-12))
+
+
+def _nine_labels() -> Iterable[tuple[float, str]]:
+    return zip(NINES, ("99.9 %", "99.99 %", "99.999 %"), strict=True)
+
+
+def _tenths(first: int, last: int) -> list[float]:
+    return [tenth / 10 for tenth in range(first * 10, last * 10 + 1)]
+
+
+def _outline(times: ResponseTimes) -> list[tuple[float, float]]:
+    """The steps of the bins from left to right, down to the empty level wherever a bin is missing."""
+    numbers = [math.floor(math.log2(max(middle, 1e-9)) * BINS_PER_OCTAVE) for middle in times.middles_ms]
+    groups = groupby(zip(numbers, times.counts, strict=True), key=lambda pair: pair[0])
+    counts = {number: float(sum(count for _, count in pairs)) for number, pairs in groups}
+    corners = []
+    for number, count in counts.items():
+        left, right = (2 ** ((number + side) / BINS_PER_OCTAVE) for side in (0, 1))
+        before = [] if number - 1 in counts else [(left, EMPTY)]
+        behind = [] if number + 1 in counts else [(right, EMPTY)]
+        corners += [*before, (left, count), (right, count), *behind]
+    return corners
+
+
+def _decades(count: int) -> int:
+    return max(len(str(count)), 1)

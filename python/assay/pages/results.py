@@ -1,0 +1,66 @@
+"""The numbers of steps and windows in ``results.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.window import (
+    effective_queue_depth,
+    error_count,
+    iops,
+    issued_bytes,
+    lead_in_latency_ns_max,
+    max_latency_ns,
+    mean_latency_ns,
+    throughput,
+    void_reason,
+    window_count,
+)
+
+if TYPE_CHECKING:
+    from assay.records import (
+        MeasurementWindow,
+        StepRecord,
+        TestSettings,
+    )
+
+
+def window_results(window: MeasurementWindow | None, withheld: str | None) -> dict[str, Any] | None:
+    """A measurement window with its verdicts; None where there is none or nothing may be printed."""
+    return asdict(window) if window and not withheld else None
+
+
+def judged_step(step: StepRecord, settings: TestSettings) -> dict[str, Any]:
+    """The numbers of one step, and why it is void; null where it is not."""
+    return {**step_results(step), "void": void_reason([step], settings)}
+
+
+def step_results(record: StepRecord) -> dict[str, Any]:
+    """The numbers of one step."""
+    rate = iops(record)
+    return {
+        "iops": float(rate),
+        "iops_numerator": rate.numerator,
+        "iops_denominator": rate.denominator,
+        "mb_per_s": float(throughput(record)),
+        "span_ns": record.span_ns,
+        "lead_in_ns": record.lead_in_ns,
+        "carried_in_ns": record.carried_in_ns,
+        "carried_out_ns": record.carried_out_ns,
+        "start_wall_ns": record.start_wall_ns,
+        "read_io_count": window_count(record.read),
+        "write_io_count": window_count(record.write),
+        "read_bytes_issued": issued_bytes(record.read),
+        "write_bytes_issued": issued_bytes(record.write),
+        "effective_queue_depth": effective_queue_depth(record),
+        "latency_ns_mean": mean_latency_ns(record),
+        "latency_ns_max": max_latency_ns(record),
+        "lead_in_latency_ns_max": lead_in_latency_ns_max(record),
+        "offered_io_count": record.offered_io_count,
+        "submission_gap_ns_max": record.submission_gap_ns_max,
+        "stall_ns_max": record.stall_ns_max,
+        "error_count": error_count(record),
+        "cpu_ns": record.cpu_ns,
+        "ended": record.ended,
+    }

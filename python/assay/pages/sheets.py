@@ -1,0 +1,97 @@
+"""One test on its way to pages: sheets of blocks become pages under the test's header."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.header import header
+from assay.pages.model import Box, Figure, Page
+from assay.pages.printed import paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.data_tables import DataTable
+    from assay.pages.facts import TestFacts
+    from assay.pages.model import Block, Entry, Table
+    from assay.pages.select import Selected
+    from assay.profile import Profile
+    from assay.records import StoredRun, StoredTest
+
+# The taller header of form 2.0 leaves flatter room for figures.
+FLATTER = {"1.0": 1.0, "2.0": 1.2}
+STRIP = ("objective", "baseline", "samples", "notes")
+Sheet = tuple[str, tuple["Block", ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheets(ABC):
+    """One test on its way to pages; each kind of test has its own. prefix : begins the names of its figures."""
+
+    run: StoredRun
+    test: StoredTest
+    profile: Profile
+    prefix: str
+
+    @property
+    @abstractmethod
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+
+    @property
+    @abstractmethod
+    def banner(self) -> str | None:
+        """The warning over every page."""
+
+    @abstractmethod
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages of the test, without its summary."""
+
+    @abstractmethod
+    def selected(self) -> tuple[Selected, ...]:
+        """The few figures that summaries print."""
+
+    @abstractmethod
+    def own_settings(self) -> tuple[Entry, ...]:
+        """What only tests of this kind are set to do."""
+
+    @abstractmethod
+    def details(self) -> tuple[Table, ...]:
+        """Further tables for the disclosure on screen."""
+
+    @abstractmethod
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Tables of numbers, unrounded; ``suffix`` tells tests of the same name apart."""
+
+    @abstractmethod
+    def results(self) -> dict[str, Any]:
+        """The numbers of ``results.json``."""
+
+    def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
+        """Give each sheet the test's title, header and banner."""
+        head, banner = header(self.run, self.test, self.profile, self.facts), self.banner
+        return tuple(
+            Page(
+                title=title,
+                subtitle=subtitle,
+                header=head,
+                banner=banner,
+                blocks=tuple(_shaped(block, self.profile) for block in blocks),
+            )
+            for subtitle, blocks in sheets
+        )
+
+    def strip(self) -> Box:
+        """Objective, baseline, samples and notes of the plan."""
+        stated = {key: self.run.description.get(key, "").strip() for key in STRIP}
+        return Box(
+            title="Report",
+            entries=tuple((key.capitalize(), paragraph(text or "not stated")) for key, text in stated.items()),
+            wide=True,
+        )
+
+
+def _shaped(block: Block, profile: Profile) -> Block:
+    return replace(block, aspect=block.aspect * FLATTER[profile.header]) if isinstance(block, Figure) else block

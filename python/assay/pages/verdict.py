@@ -1,0 +1,116 @@
+"""A five-point verdict as a plot and as a box of determination data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Box, Figure, Series
+from assay.pages.printed import NOT_AVAILABLE, fit_formula, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.pages.model import Dash
+    from assay.records import SteadyVerdict
+
+# Average, the band around it and the fitted line.
+WINDOW_COLOURS = (8, 1, 2)
+# Width over height of a figure that has a box beside it.
+NARROW_ASPECT = 1.3
+US_BELOW_MS = 0.1
+"""Below this average a box of response times is in microseconds."""
+
+
+def verdict_figure(name: str, label: str, verdict: SteadyVerdict, y_title: str) -> Figure:
+    """Plot the five values of a verdict with average, band and fit."""
+    rounds = tuple(float(index) for index in verdict.rounds)
+    values = Series(label=label, x=rounds, y=verdict.values, colour=0, mode="markers")
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"{label} in the rounds of the measurement window, with average, band and fit",
+        x_title="Round",
+        rounds=True,
+        y_title=y_title,
+        series=(values, *window_lines(verdict, colours=WINDOW_COLOURS)),
+        aspect=NARROW_ASPECT,
+        narrow=True,
+    )
+
+
+def time_box(label: str, verdict: SteadyVerdict | None, rounds: str) -> Box:
+    """The same of a response time, in ms or, below a tenth of one, in us; five digits from the first that is not zero.
+
+    Worked: an average of 0.002104873 ms -> ``"Average Latency (us)"``, ``"2.1049"``, and of it 20 % ``"0.42097"``.
+    """
+    if verdict is None:
+        return verdict_box("Latency (ms)", label, None, _time_text, rounds)
+    in_us = 0 < verdict.average < US_BELOW_MS
+    shown = _scaled(verdict, 1000) if in_us else verdict
+    return verdict_box(f"Latency ({'us' if in_us else 'ms'})", label, shown, _time_text, rounds, fit=_time_text)
+
+
+def verdict_box(
+    noun: str,
+    label: str,
+    verdict: SteadyVerdict | None,
+    text: Callable[[float], str],
+    rounds: str,
+    *,
+    fit: Callable[[float], str] = "{:z.3f}".format,
+) -> Box:
+    """Lay out the Steady State Determination Data; n/a where there is no verdict.
+
+    noun, label : what is tracked. text : prints a value. rounds : of the window, or why there is none. fit : prints the
+    numbers of the fitted line.
+    """
+    figures = (
+        (f"Average {noun}", verdict and text(verdict.average)),
+        ("Allowed Maximum Data Excursion", verdict and text(verdict.excursion_allowed)),
+        ("Measured Maximum Data Excursion", verdict and text(verdict.excursion_measured)),
+        ("Allowed Maximum Slope Excursion", verdict and text(verdict.slope_allowed)),
+        ("Measured Maximum Slope Excursion", verdict and text(verdict.slope_measured)),
+        ("Least Squares Linear Fit Formula", verdict and fit_formula(verdict, fit)),
+    )
+    entries = (
+        ("Tracking Variable", f"{noun}, {label}"),
+        ("Measurement Window", rounds),
+        *((name, figure or NOT_AVAILABLE) for name, figure in figures),
+        ("Steady", ("YES" if verdict.steady else "NO") if verdict else NOT_AVAILABLE),
+    )
+    return Box(title="Steady State Determination Data", entries=entries)
+
+
+def _time_text(value: float) -> str:
+    return significant(value, digits=5)
+
+
+def _scaled(verdict: SteadyVerdict, factor: float) -> SteadyVerdict:
+    return replace(
+        verdict,
+        average=verdict.average * factor,
+        excursion_allowed=verdict.excursion_allowed * factor,
+        excursion_measured=verdict.excursion_measured * factor,
+        slope_allowed=verdict.slope_allowed * factor,
+        slope_measured=verdict.slope_measured * factor,
+        slope=verdict.slope * factor,
+        intercept=verdict.intercept * factor,
+    )
+
+
+def window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int]) -> list[Series]:
+    """Average, the band of 10 % around it and the least squares fit over a measurement window."""
+    ends = (float(verdict.rounds[0]), float(verdict.rounds[-1]))
+    average, band, fit = colours
+    fitted = tuple(verdict.slope * end + verdict.intercept for end in ends)
+    return [
+        _line("110 % * Average", ends, (verdict.average * 1.1,) * 2, band, "dot"),
+        _line("Average", ends, (verdict.average,) * 2, average, "solid"),
+        _line("90 % * Average", ends, (verdict.average * 0.9,) * 2, band, "dot"),
+        _line("Least Squares Fit", ends, fitted, fit, "dash"),
+    ]
+
+
+def _line(label: str, x: tuple[float, ...], y: tuple[float, ...], colour: int, dash: Dash) -> Series:
+    return Series(label=label, x=x, y=y, colour=colour, mode="lines", dash=dash)

@@ -1,0 +1,141 @@
+"""What headers and summaries say of a test over a grid of demands, in the words that are printed."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from assay.pages.facts import TestFacts, pattern_stimulus, share_label
+from assay.pages.label import ENDINGS, is_reached, test_warnings
+from assay.pages.model import Table
+from assay.pages.printed import (
+    NOT_AVAILABLE,
+    demand_label,
+    milliseconds_text,
+    mix_label,
+    one_decimal,
+    percent,
+    rounds_label,
+    size_label,
+)
+from assay.procedures.grid.result import demand_label as cell_label
+from assay.units import duration_label
+from assay.window import withheld_reason
+
+if TYPE_CHECKING:
+    from assay.pages.model import Entry
+    from assay.pages.sheets import Sheet
+    from assay.procedures.grid.result import DemandResult, OperatingPoint
+    from assay.records import DemandSettings, StoredRun, StoredTest
+
+
+def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> TestFacts:
+    """The facts of a test over a grid of demands."""
+    settings, withheld = test.over_demands, withheld_reason(test)
+    window = None if withheld else result.window
+    threads, depths = ({one.thread_count for one in settings.grid}, {one.queue_depth for one in settings.grid})
+    grid = f"TC {min(threads)}-{max(threads)} x QD {min(depths)}-{max(depths)}, High to Low"
+    return TestFacts(
+        dependent=f"{settings.preconditioning.label}; Inter-Round Pre W {duration_label(_pre_write_ns(settings))}",
+        preconditioned=share_label(run, settings.range_amount_bytes),
+        test_area=share_label(run, settings.range_amount_bytes),
+        test_range=share_label(run, settings.range_amount_bytes),
+        step=duration_label(settings.cell_ns),
+        stimulus=pattern_stimulus(f"{settings.label}, {duration_label(settings.cell_ns)} per cell", settings.pattern),
+        demands=(grid, "Max / Mid / Min IOPS Point"),
+        second_stimulus=f"{settings.label}, {duration_label(settings.capture_ns)}",
+        workload=cell_label(settings, settings.tracking),
+        convergence="YES" if is_reached(window) else "NO",
+        rounds=rounds_label(window.rounds if window else ()),
+        extent=rounds_label(window.rounds if window else ()),
+        steady=NOT_AVAILABLE if withheld else "YES" if is_reached(window) else "NO",
+    )
+
+
+def demand_banner(test: StoredTest, result: DemandResult) -> str | None:
+    """Word the warning over every page, or None where nothing is to be said."""
+    warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
+    if not is_reached(result.precondition_window):
+        warnings.append(f"PRECONDITIONING NOT STEADY in {len(result.precondition_iops)} samples")
+    if not is_reached(result.window):
+        count = len(result.rounds)
+        warnings.append(f"STEADY STATE NOT REACHED in {count} round{'' if count == 1 else 's'}")
+    if result.points and not result.points[0].point.below_limit:
+        warnings.append(f"NO CELL BELOW {test.over_demands.art_limit_ms:g} ms ART: Max is the one of lowest ART")
+    warnings += test_warnings(test)
+    return " - ".join(warnings) or None
+
+
+def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry, ...]:
+    """The operating points as chosen from the grid."""
+    rules = {
+        "Max": f"most IOPS with ART < {settings.art_limit_ms:g} ms",
+        "Mid": "likewise, nearest to the middle of Max and Min",
+        "Min": "fewest IOPS",
+    }
+    if not result.points:
+        return (("Operating points", NOT_AVAILABLE),)
+    return tuple(
+        (
+            f"{run.point.name}IOPS ({rules[run.point.name]})",
+            _point_text(run.point),
+        )
+        for run in result.points
+    )
+
+
+def _point_text(point: OperatingPoint) -> str:
+    art = milliseconds_text(point.average_ms)
+    return f"{one_decimal(point.iops)} IOPS, ART {art} ms, {demand_label(point.demand)}"
+
+
+def pattern_sheet(settings: DemandSettings) -> Sheet:
+    """The first page of the composite workload: block sizes with their shares, LBA groups with theirs."""
+    reads = round(settings.pattern.read_share * 100)
+    sizes = Table(
+        caption="Access Pattern Block Sizes",
+        columns=("Block Size (bytes)", "Access Probability within each measurement period"),
+        rows=tuple((f"{size:,}", percent(round(share, 6))) for size, share in settings.pattern.sizes),
+        notes=(f"Every access begins on a {size_label(settings.pattern.alignment_bytes)} border.",),
+    )
+    ends = list(accumulate(width for _, width in settings.pattern.lba_groups))
+    begins = [0.0, *ends]
+    groups = Table(
+        caption="Access Probabilities by LBA group",
+        columns=("LBA group", "% of Accesses", "ActiveRange (% of the drive)"),
+        rows=tuple(
+            (chr(ord("A") + place), percent(round(share, 6)), f"{begins[place] * 100:g} to {ends[place] * 100:g} %")
+            for place, (share, _) in enumerate(settings.pattern.lba_groups)
+        ),
+        notes=("Block size, LBA group and direction are drawn independently of each other.",),
+    )
+    return f"Access Pattern Block Sizes & Access Probabilities - {reads}:{100 - reads} RW", (sizes, groups)
+
+
+def demand_own_settings(settings: DemandSettings) -> tuple[Entry, ...]:
+    """What only a test over a grid of demands is set to do."""
+    before, checked = settings.preconditioning, settings.preconditioning
+    first = checked.first_verdict_sample or checked.samples_per_verdict
+    samples = ", ".join(str(first + number * checked.samples_per_verdict) for number in range(3))
+    grid = ", ".join(f"{one.thread_count} x {one.queue_depth}" for one in settings.grid)
+    return (
+        ("Access pattern", settings.label),
+        ("Block sizes", ", ".join(f"{size_label(size)} {percent(share)}" for size, share in settings.pattern.sizes)),
+        ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "own size"),
+        ("Mix", mix_label(round(settings.pattern.read_share * 100))),
+        ("Preconditioning", f"{before.label}, {demand_label(before.demand)}, until steady"),
+        ("Sample", duration_label(settings.sample_ns)),
+        ("Five-point rule over samples", f"{samples} and so on, to {duration_label(checked.time_ns)} at most"),
+        ("Pre-writes of a round", f"{before.label}, {duration_label(_pre_write_ns(settings))}"),
+        ("TC x QD, in order", grid),
+        ("Cell", duration_label(settings.cell_ns)),
+        ("Round limit", str(settings.round_limit)),
+        ("Tracking variable", f"IOPS, {cell_label(settings, settings.tracking)}"),
+        ("Limit of the Max point", f"ART < {settings.art_limit_ms:g} ms"),
+        ("Pre-writes of a point", duration_label(settings.point_pre_write_samples * settings.sample_ns)),
+        ("Operating point", f"{duration_label(settings.capture_ns)}, every completion kept"),
+    )
+
+
+def _pre_write_ns(settings: DemandSettings) -> int:
+    return settings.pre_write_samples * settings.sample_ns

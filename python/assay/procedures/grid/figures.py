@@ -1,0 +1,207 @@
+"""The plots of the tests over a grid of demands as data: what is drawn, not how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Figure, Series, Tick
+from assay.procedures.grid.result import by_total_oio
+from assay.procedures.loop.figures import ROUND_TITLE
+from assay.procedures.saturation.figures import MINUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.pages.model import Mode
+    from assay.procedures.grid.result import DemandCell, DemandResult
+    from assay.records import DemandSettings
+
+ART_TITLE = "Average Response Time (ms)"
+SERIES_MAX = 9
+LABEL_RATIO = 1.2
+_POINT_COLOURS = {"Max": 7, "Mid": 8, "Min": 6}
+
+
+def samples_figure(name: str, values: Sequence[float], sample_minutes: float, alt: str) -> Figure | None:
+    """Plot IOPS of samples over time; None without one."""
+    if not values:
+        return None
+    minutes = tuple(number * sample_minutes for number in range(1, len(values) + 1))
+    mode: Mode = "lines+markers" if len(values) <= 100 else "lines"  # noqa: PLR2004 - markers would hide the line
+    line = Series(label="IOPS, one sample each", x=minutes, y=tuple(values), colour=0, mode=mode)
+    return Figure(name=name, kind="lines", alt=alt, x_title=MINUTES, y_title="IOPS", series=(line,))
+
+
+def pre_writes_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
+    """Plot the pre-writes of the last rounds over time, a line for each; None before the first round."""
+    minutes = tuple(number * settings.sample_ns / 60e9 for number in range(1, settings.pre_write_samples + 1))
+    last = list(result.pre_writes.items())[-SERIES_MAX:]
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="IOPS of the pre-writes before the cells over time, a line for each round",
+            x_title=MINUTES,
+            y_title="IOPS",
+            legend_title="Round",
+            series=tuple(
+                Series(label=str(index), x=minutes, y=values, colour=place)
+                for place, (index, values) in enumerate(last)
+            ),
+        )
+    )
+
+
+def variation_by_round(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
+    """Plot the cells with the threads of the tracking cell by round, a line for each queue depth."""
+    threads = settings.tracking.thread_count
+    cells = [demand for demand in settings.grid if demand.thread_count == threads]
+    rounds = tuple(float(index) for index in result.rounds)
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt=f"IOPS at TC {threads} by round, a line for each queue depth",
+            x_title=ROUND_TITLE,
+            rounds=True,
+            y_title="IOPS",
+            legend_title=f"TC {threads}",
+            series=tuple(
+                Series(label=f"QD {demand.queue_depth}", x=rounds, y=result.by_round[demand], colour=place)
+                for place, demand in enumerate(cells)
+            ),
+        )
+    )
+
+
+def variation_figure(name: str, settings: DemandSettings, cells: Sequence[DemandCell]) -> Figure | None:
+    """Plot IOPS over queue depth, a line for each number of threads."""
+    depths = sorted({demand.queue_depth for demand in settings.grid})
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="IOPS over queue depth, a line for each number of threads",
+            x_title="Queue Depth (QD)",
+            y_title="IOPS",
+            legend_title="Threads",
+            x_scale="log",
+            ticks=tuple(Tick(at=float(depth), label=str(depth)) for depth in depths),
+            series=tuple(
+                Series(
+                    label=f"TC {threads}",
+                    x=tuple(float(cell.demand.queue_depth) for cell in row),
+                    y=tuple(float(cell.iops) for cell in row),
+                    colour=place,
+                )
+                for place, (threads, row) in enumerate(_rows(cells).items())
+            ),
+        )
+    )
+
+
+def intensity_figure(name: str, result: DemandResult) -> Figure | None:
+    """Plot the average response time over IOPS, a line for each number of threads, with the operating points."""
+    rows = {threads: [cell for cell in row if cell.completed] for threads, row in _rows(result.cells).items()}
+    lines = [
+        Series(
+            label=f"TC {threads}",
+            x=tuple(float(cell.iops) for cell in row),
+            y=tuple(float(cell.average_ms) for cell in row),
+            colour=place,
+        )
+        for place, (threads, row) in enumerate(rows.items())
+    ]
+    points = [
+        Series(
+            label=f"{run.point.name}IOPS",
+            x=(run.point.iops,),
+            y=(run.point.average_ms,),
+            colour=_POINT_COLOURS[run.point.name],
+            mode="markers",
+        )
+        for run in result.points
+    ]
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="Average response time on a logarithmic axis over IOPS, a line for each number of threads",
+            x_title="IOPS",
+            y_title=ART_TITLE,
+            y_scale="log",
+            legend_title="Threads, QD rising",
+            series=(*lines, *points),
+        )
+    )
+
+
+def processor_figure(
+    name: str, settings: DemandSettings, cells: Sequence[DemandCell], processor_count: int
+) -> Figure | None:
+    """Plot host CPU time of the stimulus as columns over queue depth and threads, in percent of all processors."""
+    if not cells or any(cell.cpu_share is None for cell in cells):
+        return None
+    depths = sorted({demand.queue_depth for demand in settings.grid})
+    return Figure(
+        name=name,
+        kind="columns",
+        alt="Host CPU time of the stimulus over queue depth and number of threads",
+        x_title="Queue Depth (QD)",
+        y_title="CPU (%)",
+        z_title="Threads (TC)",
+        ticks=tuple(Tick(at=float(place), label=str(depth)) for place, depth in enumerate(depths)),
+        series=tuple(
+            Series(
+                label=str(threads),
+                x=tuple(float(place) for place in range(len(row))),
+                y=tuple((cell.cpu_share or 0.0) / processor_count * 100 for cell in row),
+                colour=place,
+            )
+            for place, (threads, row) in enumerate(_rows(cells).items())
+        ),
+    )
+
+
+def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figure | None:
+    """Plot IOPS, or else the average response time, over total outstanding I/Os."""
+    found = by_total_oio(cells)
+    values = tuple(average_ms if times else rate for _, rate, average_ms in found)
+    label = "ART" if times else "IOPS"
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt=f"{label} over total outstanding I/Os on a logarithmic axis",
+            x_title="Total OIO (TC x QD)",
+            y_title=ART_TITLE if times else "IOPS",
+            x_scale="log",
+            y_scale="log" if times else "linear",
+            ticks=tuple(_spaced([total for total, _, _ in found])),
+            series=(Series(label=label, x=tuple(float(total) for total, _, _ in found), y=values, colour=int(times)),),
+        )
+    )
+
+
+def _rows(cells: Sequence[DemandCell]) -> dict[int, list[DemandCell]]:
+    """Cells by number of threads, both ascending."""
+    ordered = sorted(cells, key=lambda cell: (cell.demand.thread_count, cell.demand.queue_depth))
+    return {
+        threads: [cell for cell in ordered if cell.demand.thread_count == threads]
+        for threads in dict.fromkeys(cell.demand.thread_count for cell in ordered)
+    }
+
+
+def _spaced(places: Sequence[int]) -> Iterator[Tick]:
+    """Ticks on a logarithmic axis; what lies too near the last labelled one has none. Worked: 32, 36 -> 32 alone."""
+    labelled = 0.0
+    for place in places:
+        if place > labelled * LABEL_RATIO:
+            labelled = place
+            yield Tick(at=float(place), label=str(place))
+        else:
+            yield Tick(at=float(place), label="")
+
+
+def _drawn(figure: Figure) -> Figure | None:
+    return figure if any(series.x for series in figure.series) else None

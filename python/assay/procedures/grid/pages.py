@@ -1,0 +1,268 @@
+"""The pages of the tests over a grid of demands: demand intensity and the composite workload.
+
+Source: SNIA PTS session 202-C (2013) for the charts; order and titles as a public implementation of PTS 2.0 has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.histogram_figures import histogram_figure
+from assay.pages.model import Box, Table, Text
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, percent, rounds_label
+from assay.pages.select import Selected, claim_label
+from assay.pages.sheets import Sheets
+from assay.pages.verdict import verdict_box, verdict_figure
+from assay.procedures.grid import figures
+from assay.procedures.grid.facts import demand_banner, demand_facts, demand_own_settings, pattern_sheet, point_entries
+from assay.procedures.grid.result import demand_label, demand_result
+from assay.procedures.grid.tables import demand_results, demand_tables
+from assay.units import MILLISECOND_NS, MINUTE_NS, duration_label
+from assay.window import POINT_SHARES, iops, latency_count, max_latency_ns, percentiles, response_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.pages.data_tables import DataTable
+    from assay.pages.facts import TestFacts
+    from assay.pages.model import Block, Entry, Figure, Page
+    from assay.pages.sheets import Sheet
+    from assay.procedures.grid.result import DemandCell, DemandResult, PointRun
+    from assay.profile import Profile
+    from assay.records import Demand, DemandSettings, MeasurementWindow, StepRecord, StoredRun, StoredTest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandSheets(Sheets):
+    """One test over a grid of demands on its way to pages."""
+
+    result: DemandResult
+
+    @property
+    def settings(self) -> DemandSettings:
+        """What the test used."""
+        return self.test.over_demands
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        return demand_facts(self.run, self.test, self.result)
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return demand_banner(self.test, self.result)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages, P1 to P15."""
+        return self.pages(_title(self), tuple(_sheets(self)))
+
+    def selected(self) -> tuple[Selected, ...]:
+        """IOPS and average response time at the operating points."""
+        return tuple(figure for run in self.result.points for figure in _selected(self, run))
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Pattern, grid, pre-writes and operating points."""
+        return demand_own_settings(self.settings)
+
+    def details(self) -> tuple[Table, ...]:
+        """IOPS and response times of the grid over the measurement window."""
+        return _grid_tables(self)
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Grid, rounds, operating points and histograms."""
+        return demand_tables(self.test, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Grid, operating points and rounds."""
+        return demand_results(self.test, self.result)
+
+
+def demand_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> DemandSheets:
+    """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""
+    return DemandSheets(run=run, test=test, profile=profile, prefix=prefix, result=demand_result(test))
+
+
+def _title(sheets: DemandSheets) -> str:
+    settings, profile = sheets.settings, sheets.profile
+    workload = "" if settings.label.startswith(settings.name) else f" - {settings.label}"
+    if profile.header == "2.0":
+        return f"{settings.name} Test{workload} - Report Page"
+    family = profile.dirth if settings.name == "DIRTH" else profile.ecw
+    status = family.status.value if family else NOT_AVAILABLE
+    return f"{profile.market} {settings.name} ({status}){workload} - Report Page"
+
+
+def _sheets(sheets: DemandSheets) -> Iterator[Sheet]:
+    settings, result = sheets.settings, sheets.result
+    if len(settings.pattern.sizes) > 1:
+        yield pattern_sheet(settings)
+    strip = sheets.strip()
+    minutes = settings.sample_ns / MINUTE_NS
+    first = figures.samples_figure(
+        f"{sheets.prefix}-precondition", result.precondition_iops, minutes, "IOPS of the preconditioning over time"
+    )
+    tracked = _tracked(settings)
+    yield "Pre Conditioning IOPS Plot", (strip, _or_reason(first, "no sample ran to its end"))
+    yield f"PC Steady State Check {_cell(settings.preconditioning.demand)}", _window(sheets, "pc", _prepared(sheets))
+    yield "Between Round Pre Writes", (_round_figure(sheets, "pre-writes", figures.pre_writes_figure),)
+    threads = settings.tracking.thread_count
+    yield (
+        f"DV IOPS, TC={threads} (tracking), all QD",
+        (_round_figure(sheets, "by-round", figures.variation_by_round),),
+    )
+    yield f"Demand Variation Steady State Check {tracked}", _window(sheets, "dv", result.window)
+    variation = figures.variation_figure(f"{sheets.prefix}-variation", settings, result.cells)
+    yield "Demand Variation", (_or_window(sheets, variation),)
+    intensity = figures.intensity_figure(f"{sheets.prefix}-intensity", result)
+    yield "Demand Intensity", (_points_box(sheets), _or_window(sheets, intensity))
+    yield "System CPU Utilization During Demand Variation Test", _processor(sheets)
+    for run in result.points:
+        yield from _point_sheets(sheets, run)
+    if sheets.profile.header == "2.0":
+        for noun, times in (("IOPS", False), ("ART", True)):
+            total = figures.total_figure(f"{sheets.prefix}-total-{noun.lower()}", result.cells, times=times)
+            yield f"{noun} v Total OIO", (_or_window(sheets, total),)
+
+
+def _round_figure(
+    sheets: DemandSheets, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
+) -> Block:
+    figure = draw(f"{sheets.prefix}-{name}", sheets.settings, sheets.result)
+    return _or_reason(figure, "no round ran to its end")
+
+
+def _window(sheets: DemandSheets, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
+    """A verdict as plot and box; n/a where there is none or no number may be printed."""
+    reason = _missing(sheets, "five values make a window")
+    if window is None or sheets.result.withheld:
+        label = demand_label(sheets.settings, sheets.settings.tracking)
+        return Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason)
+    ((label, verdict),) = window.verdicts.items()
+    figure = verdict_figure(f"{sheets.prefix}-window-{name}", label, verdict, "IOPS")
+    rounds = f"Rounds {rounds_label(window.rounds)}"
+    return figure, verdict_box("IOPS", label, verdict, one_decimal, rounds)
+
+
+def _prepared(sheets: DemandSheets) -> MeasurementWindow | None:
+    return sheets.result.precondition_window
+
+
+def _points_box(sheets: DemandSheets) -> Box:
+    return Box(title="Operating points", entries=point_entries(sheets.settings, sheets.result), wide=True)
+
+
+def _processor(sheets: DemandSheets) -> tuple[Block, ...]:
+    count = sheets.run.platform.extra.get("logical_cpu_count")
+    known = count if isinstance(count, int) and count > 0 else 1
+    figure = figures.processor_figure(f"{sheets.prefix}-cpu", sheets.settings, sheets.result.cells, known)
+    if not sheets.result.cells:
+        return (Text(paragraphs=(_missing(sheets, "a measurement window needs five complete rounds"),)),)
+    of_what = f"{known} logical CPUs" if known > 1 else "one CPU"
+    note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
+    return (Text(paragraphs=(note,)), _or_reason(figure, "a simulated drive runs in virtual time"))
+
+
+def _point_sheets(sheets: DemandSheets, run: PointRun) -> Iterator[Sheet]:
+    settings, name = sheets.settings, run.point.name
+    prefix, minutes = f"{sheets.prefix}-{name.lower()}", settings.sample_ns / MINUTE_NS
+    writes = figures.samples_figure(
+        f"{prefix}-pre-writes", run.pre_write_iops, minutes, f"IOPS of the writes before the {name} point over time"
+    )
+    yield f"{name} IOPS Pre Writes", (_or_reason(writes, "no sample ran to its end"),)
+    if run.step is None or run.times is None or not run.times.io_count:
+        yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
+        return
+    largest_ms = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
+    span = duration_label(run.step.span_ns)
+    figure = histogram_figure(f"{prefix}-histogram", run.times)
+    yield (
+        f"{name} IOPS Response Time Histogram, MRT={largest_ms:.3f} ms - {_cell(run.point.demand)}, {span}",
+        (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
+    )
+
+
+def _times_box(run: PointRun, step: StepRecord) -> Box:
+    """Percentiles from every completion where they were kept and agree with the counts, else from the counts."""
+    exact = run.exact if run.exact and run.exact.agrees else None
+    found = exact.percentiles_ms if exact else percentiles(run.times, POINT_SHARES) if run.times else {}
+    nines = tuple((f"{percent(share)} (ms)", _ms(found.get(share))) for share in POINT_SHARES)
+    origin = "every completion" if exact else "counts, within 0.1 %"
+    entries = (
+        ("IOPS", one_decimal(float(iops(step)))),
+        ("ART (ms)", _ms(float(response_time(step)))),
+        *nines,
+        ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
+        ("I/Os", f"{latency_count(step):,}"),
+        ("I/Os captured", _captured(run)),
+        ("Percentiles from", origin),
+    )
+    return Box(title=f"{run.point.name}IOPS point", entries=entries, wide=True)
+
+
+def _captured(run: PointRun) -> str:
+    if run.exact is None:
+        return "not kept"
+    return f"{run.exact.io_count:,}" + ("" if run.exact.agrees else " - NOT those counted")
+
+
+def _selected(sheets: DemandSheets, run: PointRun) -> tuple[Selected, ...]:
+    def figure(item: str, unit: str, value: str) -> Selected:
+        claim = claim_label(sheets.run, None)
+        return Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=value, claim=claim)
+
+    label = f"{run.point.name} {_cell(run.point.demand)}"
+    return (
+        figure(f"{label} IOPS", "IOPS", one_decimal(run.point.iops)),
+        figure(f"{label} ART", "ms", _ms(run.point.average_ms)),
+    )
+
+
+def _grid_tables(sheets: DemandSheets) -> tuple[Table, ...]:
+    contents: tuple[tuple[str, Callable[[DemandCell], str]], ...] = (
+        ("IOPS", lambda cell: one_decimal(float(cell.iops))),
+        ("average response time (ms)", lambda cell: _ms(float(cell.average_ms)) if cell.completed else NOT_AVAILABLE),
+    )
+    return tuple(
+        _grid_table(sheets, f"{sheets.settings.name}: {title}, average of the window", printed)
+        for title, printed in contents
+        if sheets.result.cells
+    )
+
+
+def _grid_table(sheets: DemandSheets, caption: str, printed: Callable[[DemandCell], str]) -> Table:
+    cells = {(cell.demand.thread_count, cell.demand.queue_depth): cell for cell in sheets.result.cells}
+    threads, depths = ({key[place] for key in cells} for place in (0, 1))
+    return Table(
+        caption=caption,
+        columns=("Threads", *(f"QD {depth}" for depth in sorted(depths))),
+        rows=tuple(
+            (f"TC {count}", *(printed(cells[count, depth]) for depth in sorted(depths))) for count in sorted(threads)
+        ),
+        folded=True,
+    )
+
+
+def _tracked(settings: DemandSettings) -> str:
+    return _cell(settings.tracking)
+
+
+def _cell(demand: Demand) -> str:
+    return f"TC{demand.thread_count}-QD{demand.queue_depth}"
+
+
+def _or_window(sheets: DemandSheets, figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=(_missing(sheets, "a measurement window needs five complete rounds"),))
+
+
+def _or_reason(figure: Figure | None, reason: str) -> Block:
+    return figure or Text(paragraphs=(f"n/a: {reason}",))
+
+
+def _missing(sheets: DemandSheets, reason: str) -> str:
+    return f"n/a: {sheets.result.withheld or reason}"
+
+
+def _ms(value: float | None) -> str:
+    return NOT_AVAILABLE if value is None else milliseconds_text(value)

@@ -1,0 +1,298 @@
+"""What a test over a grid of demands measured: its rounds, its grid, its operating points.
+
+How the operating points are chosen, from the rounds of the measurement window:
+
+- Max: the highest IOPS among the cells whose average response time is below the limit; where there is none, the cell
+  with the lowest average response time.
+- Min: the lowest IOPS of all cells.
+- Mid: of the cells below the limit (of all where there is none), the one whose IOPS are nearest to the middle between
+  those of Max and Min; of equals the one with the lower average response time. Without the limit it could be a cell
+  that is slower than Max and takes longer.
+
+Cells in which no I/O completed are no candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from assay.procedures.saturation.result import complete_samples, saturation_window, verdict_sample
+from assay.records import MeasurementWindow
+from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
+from assay.units import MINUTE_NS
+from assay.window.captured import exact_times
+from assay.window.histogram import step_times
+from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.silent import silent_cell
+from assay.window.stall import void_reason
+from assay.window.step import error_count, iops, latency_count, response_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import Demand, DemandSettings, Round, StepRecord, StoredProgram, StoredTest
+    from assay.window.captured import ExactTimes
+    from assay.window.histogram import ResponseTimes
+
+PointName = Literal["Max", "Mid", "Min"]
+
+POINT_STEP = 1
+"""The measured step of an operating point's program, behind the last pre-write sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandCell:
+    """One cell of the grid over the measurement window.
+
+    iops : average of its rounds, exact. average_ms : response time weighted by completions, exact.
+    cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
+    completed : I/Os.
+    """
+
+    demand: Demand
+    iops: Fraction
+    average_ms: Fraction
+    cpu_share: float | None
+    completed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingPoint:
+    """A point at which every completion is kept, with what its cell measured.
+
+    below_limit : whether the average response time is below the limit.
+    """
+
+    name: PointName
+    demand: Demand
+    iops: float
+    average_ms: float
+    below_limit: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointRun:
+    """What ran at an operating point.
+
+    pre_write_iops : of each sample before. step : the measured step, None where it did not run.
+    times : its counts; exact : percentiles from every completion, None where they were not kept or not read.
+    """
+
+    point: OperatingPoint
+    pre_write_iops: tuple[float, ...]
+    step: StepRecord | None
+    times: ResponseTimes | None
+    exact: ExactTimes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandResult:
+    """All values of the pages of a test over a grid of demands.
+
+    precondition_minutes, precondition_iops : of every complete sample. precondition_window : by verdict sample.
+    rounds : numbers of the complete ones. pre_writes : IOPS of the samples before the cells, by round.
+    by_round : IOPS of every cell in each round. window : the last five rounds, None before the fifth.
+    cells : in the order they ran, empty where there is no window or the result is withheld.
+    points : operating points and what ran there; likewise empty.
+    withheld : why no result may be printed, None where it may.
+    """
+
+    precondition_minutes: tuple[float, ...]
+    precondition_iops: tuple[float, ...]
+    precondition_window: MeasurementWindow | None
+    rounds: tuple[int, ...]
+    pre_writes: dict[int, tuple[float, ...]]
+    by_round: dict[Demand, tuple[float, ...]]
+    window: MeasurementWindow | None
+    cells: tuple[DemandCell, ...]
+    points: tuple[PointRun, ...]
+    error_count: int
+    withheld: str | None
+
+
+def demand_label(settings: DemandSettings, demand: Demand) -> str:
+    """Name a cell of the grid. Worked: ``"RND 8KiB 65/35 TC32-QD32"``."""
+    return f"{settings.label} TC{demand.thread_count}-QD{demand.queue_depth}"
+
+
+def total_oio(demand: Demand) -> int:
+    """I/Os outstanding in all. Worked: TC 32, QD 4 -> 128."""
+    return demand.thread_count * demand.queue_depth
+
+
+def is_complete_round(steps: Sequence[StepRecord], settings: DemandSettings) -> bool:
+    """Whether a round may enter a verdict.
+
+    Pre-writes and cells ran to their ends, no I/O failed, nothing is void, and the tracking cell has a completion.
+    """
+    ended = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
+    whole = len(steps) == settings.pre_write_samples + len(settings.grid)
+    return ended and whole and void_reason(steps, settings) is None and silent_cell(steps, settings) is None
+
+
+def demand_window(rounds: Sequence[Round], settings: DemandSettings) -> MeasurementWindow | None:
+    """Judge the last five rounds by the total IOPS of the tracking cell; None before five in a row.
+
+    Source: SNIA PTS session 202-C (2013): TC 32 x QD 32.
+    """
+    last = rounds[-WINDOW_ROUNDS:]
+    if len(last) < WINDOW_ROUNDS or last[-1].index - last[0].index != WINDOW_ROUNDS - 1:
+        return None
+    place = settings.pre_write_samples + settings.grid.index(settings.tracking)
+    verdict = steady_state(
+        tuple(round_.index for round_ in last),
+        [iops(round_.cells[place]) for round_ in last],
+        range_limit=exact_limit(settings.range_limit),
+        slope_limit=exact_limit(settings.slope_limit),
+    )
+    label = demand_label(settings, settings.tracking)
+    return MeasurementWindow(rounds=verdict.rounds, verdicts={label: verdict}, reached=verdict.steady)
+
+
+def grid_cells(rounds: Sequence[Round], settings: DemandSettings) -> tuple[DemandCell, ...]:
+    """Every cell of the grid over the last five rounds, in the order they ran; empty before the first round.
+
+    Worked: five rounds of 1,000 I/Os in 1 s each -> 1,000 IOPS.
+    """
+    last = rounds[-WINDOW_ROUNDS:]
+    if not last:
+        return ()
+    columns = zip(*(round_.cells[settings.pre_write_samples :] for round_ in last), strict=True)
+    return tuple(_cell(demand, steps) for demand, steps in zip(settings.grid, columns, strict=True))
+
+
+def operating_points(rounds: Sequence[Round], settings: DemandSettings) -> tuple[OperatingPoint, ...]:
+    """Max, Mid and Min of the last five rounds, by the rules at the head of this module; empty without a completion.
+
+    Source: SNIA PTS session 202-C (2013); what happens when no cell is below the limit is stated nowhere.
+    Worked: cells of 100, 60 and 20 IOPS, all below the limit -> 100, 60 and 20.
+    """
+    return choose_points(grid_cells(rounds, settings), exact_limit(settings.art_limit_ms))
+
+
+def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[OperatingPoint, ...]:
+    """Max, Mid and Min of a grid, by the rules at the head of this module."""
+    measured = [cell for cell in cells if cell.completed]
+    if not measured:
+        return ()
+    below = [cell for cell in measured if cell.average_ms < limit_ms]
+    fastest = max(below, key=lambda cell: cell.iops) if below else min(measured, key=lambda cell: cell.average_ms)
+    slowest = min(measured, key=lambda cell: cell.iops)
+    middle = (fastest.iops + slowest.iops) / 2
+    between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.average_ms))
+    found: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
+    return tuple(
+        OperatingPoint(
+            name=name,
+            demand=cell.demand,
+            iops=float(cell.iops),
+            average_ms=float(cell.average_ms),
+            below_limit=cell.average_ms < limit_ms,
+        )
+        for name, cell in found
+    )
+
+
+def demand_result(test: StoredTest) -> DemandResult:
+    """Compute every value that the pages of a test over a grid of demands print from its stored steps.
+
+    Raises VerificationError where a verdict in the run folder is not the one its rounds give.
+    """
+    settings = test.over_demands
+    samples = complete_samples(test.steps("sample"))
+    rounds = tuple(round_ for round_ in test.rounds if is_complete_round(round_.cells, settings))
+    verify_verdict(test.verdict, _judged_again(test, samples, rounds))
+    window, withheld = demand_window(rounds, settings), withheld_reason(test)
+    printed = window is not None and withheld is None
+    pre_writes = settings.pre_write_samples
+    return DemandResult(
+        precondition_minutes=tuple(number * settings.sample_ns / MINUTE_NS for number in range(1, len(samples) + 1)),
+        precondition_iops=tuple(float(iops(sample)) for sample in samples),
+        precondition_window=saturation_window(samples, settings.preconditioning),
+        rounds=tuple(round_.index for round_ in rounds),
+        pre_writes={round_.index: _rates(round_.cells[:pre_writes]) for round_ in rounds},
+        by_round={
+            demand: tuple(float(iops(round_.cells[pre_writes + place])) for round_ in rounds)
+            for place, demand in enumerate(settings.grid)
+        },
+        window=window,
+        cells=grid_cells(rounds, settings) if printed else (),
+        points=_point_runs(test, operating_points(rounds, settings)) if printed else (),
+        error_count=stored_error_count(test),
+        withheld=withheld,
+    )
+
+
+def by_total_oio(cells: Sequence[DemandCell]) -> tuple[tuple[int, float, float], ...]:
+    """Total OIO, IOPS and average response time in ms, ascending; cells of equal total OIO are taken together.
+
+    Their IOPS are averaged, their response times weighted by completions.
+    Worked: 2 x 1 with 100 IOPS at 20 ms and 1 x 2 with 100 IOPS at 10 ms -> (2, 100, 15).
+    """
+    totals = sorted({total_oio(cell.demand) for cell in cells if cell.completed})
+    groups = [[cell for cell in cells if total_oio(cell.demand) == total and cell.completed] for total in totals]
+    return tuple(
+        (
+            total,
+            float(sum(cell.iops for cell in group) / len(group)),
+            float(sum(cell.average_ms * cell.completed for cell in group) / sum(cell.completed for cell in group)),
+        )
+        for total, group in zip(totals, groups, strict=True)
+    )
+
+
+def _cell(demand: Demand, steps: Sequence[StepRecord]) -> DemandCell:
+    completed = sum(latency_count(step) for step in steps)
+    summed = sum((response_time(step) * latency_count(step) for step in steps), Fraction(0))
+    used = [step.cpu_ns for step in steps]
+    known = [span for span in used if span is not None]
+    return DemandCell(
+        demand=demand,
+        iops=sum((iops(step) for step in steps), Fraction(0)) / len(steps),
+        average_ms=summed / max(completed, 1),
+        cpu_share=sum(known) / sum(step.lead_in_ns + step.span_ns for step in steps)
+        if len(known) == len(used)
+        else None,
+        completed=completed,
+    )
+
+
+def _rates(steps: Sequence[StepRecord]) -> tuple[float, ...]:
+    return tuple(float(iops(step)) for step in steps)
+
+
+def _judged_again(test: StoredTest, samples: Sequence[StepRecord], rounds: Sequence[Round]) -> MeasurementWindow | None:
+    """The last stored verdict is one of the preconditioning until the fifth round is over."""
+    settings = test.over_demands
+    if test.verdict is None:
+        return None
+    if settings.preconditioning.label in test.verdict.verdicts:
+        last = verdict_sample(test.verdict.rounds[-1], settings.preconditioning)
+        return saturation_window(samples[:last], settings.preconditioning)
+    return demand_window([round_ for round_ in rounds if round_.index <= test.verdict.rounds[-1]], settings)
+
+
+def _point_runs(test: StoredTest, points: Sequence[OperatingPoint]) -> tuple[PointRun, ...]:
+    return tuple(_point_run(test, place, point) for place, point in enumerate(points, 1))
+
+
+def _point_run(test: StoredTest, place: int, point: OperatingPoint) -> PointRun:
+    before = test.steps("pre-write", place)
+    found = next(iter(test.stage("point", place)), None)
+    times = dict(enumerate(step_times(found))).get(POINT_STEP) if found else None
+    steps = found.steps if found else ()
+    return PointRun(
+        point=point,
+        pre_write_iops=_rates([*before, *steps[:POINT_STEP]]),
+        step=steps[POINT_STEP] if len(steps) > POINT_STEP else None,
+        times=times,
+        exact=_exact(found, times),
+    )
+
+
+def _exact(program: StoredProgram | None, times: ResponseTimes | None) -> ExactTimes | None:
+    if program is None or times is None or program.captured is None:
+        return None
+    return exact_times(program.captured(POINT_STEP), times)

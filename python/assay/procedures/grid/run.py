@@ -1,0 +1,266 @@
+"""What demand intensity and the composite workload have in common: a grid of demands, then three operating points.
+
+The grid is repeated until steady; of the operating points every completion is kept. Each test says in its own file
+what it asks and with which accesses; the way through is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.procedures.grid.result import demand_label, operating_points
+from assay.procedures.planned import (
+    Outline,
+    PlannedTest,
+    common_deviations,
+    refuse_deep,
+    scaled_ns,
+    shared_bytes,
+    unfit,
+)
+from assay.procedures.saturation.run import (
+    earliest_steady_ns,
+    pattern_step,
+    sampled_preconditioning,
+    saturate,
+    shortened,
+)
+from assay.procedures.sequences import one_round
+from assay.procedures.until import until_demand_steady
+from assay.records import Demand, DemandSettings, Ending, Purge, SkippedTest, StepSequence
+from assay.steady import WINDOW_ROUNDS
+from assay.units import SECOND_NS, duration_label
+from assay.window import NO_COMPLETIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.pattern import Workload
+    from assay.plan import GridOptions, Plan
+    from assay.procedures.grid.result import OperatingPoint
+    from assay.procedures.planned import Context, Course
+    from assay.profile import DemandProfile, Profile
+    from assay.profile.demand import TieOrder
+    from assay.records import DriveIdentity, StepSpec
+
+POINT_COUNT = 3
+KEPT_BYTES_PER_S = 600_000
+"""Room for the completions of operating points: 100,000 a second of 6 bytes each."""
+
+
+def plan_demand(
+    name: str,
+    chosen: Workload,
+    edition: DemandProfile,
+    options: GridOptions,
+    *,
+    test: str,
+    profile: Profile,
+    plan: Plan,
+    drive: DriveIdentity,
+) -> PlannedTest | SkippedTest:
+    """Settle what a test over a grid of demands does on a drive.
+
+    name : as printed. chosen : its accesses at their nominal mix. test : its name in files and on the command line.
+    Returns a SkippedTest where the drive cannot run a size. Raises ValueRangeError for an absurd demand.
+    """
+    if left_out := unfit(test, chosen.label, chosen.pattern, drive):
+        return left_out
+    settings = _settings(name, chosen, edition, options, test=test, profile=profile, plan=plan, drive=drive)
+    for demand in settings.demands:
+        refuse_deep(test, demand)
+    round_ns = settings.pre_write_samples * settings.sample_ns + len(settings.grid) * settings.cell_ns
+    points_ns = POINT_COUNT * (settings.point_pre_write_samples * settings.sample_ns + settings.capture_ns)
+    return PlannedTest(
+        settings=settings,
+        run=run_over_demands,
+        deviations=tuple(_deviations(settings, edition, profile, drive)),
+        earliest_ns=earliest_steady_ns(settings.preconditioning) + WINDOW_ROUNDS * round_ns + points_ns,
+        latest_ns=settings.preconditioning.time_ns + settings.round_limit * round_ns + points_ns,
+        kept_bytes=POINT_COUNT * (settings.sample_ns + settings.capture_ns) * KEPT_BYTES_PER_S // SECOND_NS,
+        outline=_outline(settings),
+    )
+
+
+def grid_demands(thread_counts: Sequence[int], queue_depths: Sequence[int], ties: TieOrder) -> tuple[Demand, ...]:
+    """The demands of a grid in order of decreasing total OIO; ``ties`` says which of equals is first.
+
+    Source: SNIA PTS session 202-C (2013) for the order; which of equals is first is stated nowhere.
+    Worked: threads 2, 1 and depths 2, 1, more threads first -> 2 x 2, 2 x 1, 1 x 2, 1 x 1.
+    """
+    sign = -1 if ties == "more threads first" else 1
+    cells = [Demand(thread_count=threads, queue_depth=depth) for threads in thread_counts for depth in queue_depths]
+    return tuple(sorted(cells, key=lambda one: (-one.thread_count * one.queue_depth, sign * one.thread_count)))
+
+
+def run_over_demands(settings: DemandSettings, _: Context) -> Course:
+    """Purge, samples until steady, rounds of pre-writes and grid until steady, then the operating points."""
+    yield Purge()
+    before = yield from saturate(settings.preconditioning, "prepare")
+    if before.ended == NO_COMPLETIONS:
+        return Ending(reason=NO_COMPLETIONS, reached=False)
+    last = yield from until_demand_steady(settings, lambda index: demand_round(settings, index))
+    if last.silent:
+        return Ending(reason=NO_COMPLETIONS, reached=False)
+    for place, point in enumerate(operating_points(last.complete, settings), 1):
+        yield from operating_point(settings, point, place)
+    prepared = before.ended == "steady"
+    reason = "round-limit" if last.ended == "steady" and not prepared else str(last.ended)
+    return Ending(reason=reason, reached=prepared and last.ended == "steady")
+
+
+def demand_round(settings: DemandSettings, index: int) -> StepSequence:
+    """Round ``index``, from 1: the pre-write samples, then every cell of the grid, without a gap."""
+    cells = [_step(settings, demand_label(settings, demand), demand, settings.cell_ns) for demand in settings.grid]
+    return one_round(index, [*_pre_writes(settings, settings.pre_write_samples), *cells])
+
+
+def operating_point(settings: DemandSettings, point: OperatingPoint, place: int) -> Iterator[StepSequence]:
+    """The pre-writes of an operating point, then the last of them and, without a gap, the nominal mix at its demand.
+
+    Every completion of the second sequence is kept. place : of the point, from 1.
+    """
+    if settings.point_pre_write_samples > 1:
+        writes = _pre_writes(settings, settings.point_pre_write_samples - 1)
+        yield StepSequence(
+            name=f"pre-writes {place}",
+            stage="pre-write",
+            index=place,
+            steps=tuple(writes),
+            role="prepare",
+            on_void="accept",
+        )
+    label = f"{point.name}IOPS {demand_label(settings, point.demand)}"
+    yield StepSequence(
+        name=f"operating point {place}",
+        stage="point",
+        index=place,
+        steps=(*_pre_writes(settings, 1), _step(settings, label, point.demand, settings.capture_ns)),
+        role="measure",
+        on_void="stop",
+        keeps_ios=True,
+    )
+
+
+def _settings(
+    name: str,
+    chosen: Workload,
+    edition: DemandProfile,
+    options: GridOptions,
+    *,
+    test: str,
+    profile: Profile,
+    plan: Plan,
+    drive: DriveIdentity,
+) -> DemandSettings:
+    demand = edition.demand.value.to_demand()
+    writes = replace(chosen.pattern, read_share=0.0)
+    preconditioning = sampled_preconditioning(
+        edition.preconditioning,
+        test=test,
+        pattern=writes,
+        label=_writes_label(chosen.label),
+        demand=demand,
+        profile=profile,
+        plan=plan,
+        drive=drive,
+        test_range=edition.test_range.value,
+    )
+    grid = grid_demands(
+        options.thread_counts or edition.thread_counts.value,
+        options.queue_depths or edition.queue_depths.value,
+        edition.tie_order.value,
+    )
+    tracking = edition.tracking.value.to_demand()
+    sample_seconds = edition.preconditioning.sample_seconds.value
+    return DemandSettings(
+        test=test,
+        name=name,
+        profile=profile.name,
+        demand=demand,
+        data=chosen.pattern.data,
+        pattern=chosen.pattern,
+        label=chosen.label,
+        preconditioning=preconditioning,
+        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
+        segment_count=None,
+        range_limit=edition.range_limit.value,
+        slope_limit=edition.slope_limit.value,
+        write_cache_required=profile.write_cache.value,
+        grid=grid,
+        tracking=tracking if tracking in grid else grid[0],
+        cell_ns=scaled_ns(edition.cell_seconds.value, plan.scale),
+        round_limit=options.round_limit or edition.round_limit.value,
+        sample_ns=preconditioning.sample_ns,
+        pre_write_samples=_samples(edition.pre_write_seconds.value, sample_seconds),
+        point_pre_write_samples=_samples(edition.point_pre_write_seconds.value, sample_seconds),
+        art_limit_ms=options.art_limit_ms or edition.art_limit_ms.value,
+        capture_ns=scaled_ns(edition.capture_seconds.value, plan.scale),
+    )
+
+
+def _samples(span_seconds: float, sample_seconds: float) -> int:
+    return max(round(span_seconds / sample_seconds), 1)
+
+
+def _writes_label(label: str) -> str:
+    """Worked: ``RND 8KiB 65/35`` -> ``RND 8KiB 0/100``."""
+    return f"{label.rpartition(' ')[0]} 0/100"
+
+
+def _step(settings: DemandSettings, label: str, demand: Demand, span_ns: int) -> StepSpec:
+    return pattern_step(label, settings.pattern, demand, settings.range_amount_bytes, span_ns)
+
+
+def _pre_writes(settings: DemandSettings, count: int) -> list[StepSpec]:
+    label = f"pre-write {settings.preconditioning.label}"
+    writes = settings.preconditioning.pattern
+    return [pattern_step(label, writes, settings.demand, settings.range_amount_bytes, settings.sample_ns)] * count
+
+
+def _outline(settings: DemandSettings) -> Outline:
+    pre_write = duration_label(settings.pre_write_samples * settings.sample_ns)
+    before = duration_label(settings.point_pre_write_samples * settings.sample_ns)
+    captured = duration_label(settings.capture_ns)
+    first, last = settings.grid[0], settings.grid[-1]
+    return Outline(
+        what="rounds",
+        steps=f"{len(settings.grid)} cells",
+        step_ns=settings.cell_ns,
+        notes=(
+            f"{settings.preconditioning.label} until steady comes first; its time is part of that of the rounds",
+            f"each round: {pre_write} of pre-writes, then {settings.label} from {_short(first)} to {_short(last)}",
+            f"then Max, Mid and Min point: {before} of pre-writes, {captured} with every completion kept, each",
+        ),
+        facts={
+            "pattern": settings.label,
+            "grid": [{"thread_count": one.thread_count, "queue_depth": one.queue_depth} for one in settings.grid],
+            "art_limit_ms": settings.art_limit_ms,
+        },
+    )
+
+
+def _short(demand: Demand) -> str:
+    return f"TC {demand.thread_count} x QD {demand.queue_depth}"
+
+
+def _deviations(settings: DemandSettings, edition: DemandProfile, profile: Profile, drive: DriveIdentity) -> list[str]:
+    grid = grid_demands(edition.thread_counts.value, edition.queue_depths.value, edition.tie_order.value)
+    lines = [
+        *shortened(
+            "preconditioning and pre-write samples", settings.sample_ns, edition.preconditioning.sample_seconds.value
+        ),
+        *shortened("cells", settings.cell_ns, edition.cell_seconds.value),
+        *shortened("operating points", settings.capture_ns, edition.capture_seconds.value),
+    ]
+    if settings.grid != grid:
+        lines.append(f"a grid of {len(settings.grid)} demands of one's own instead of {len(grid)}")
+    if settings.tracking != edition.tracking.value.to_demand():
+        lines.append(f"steady state tracked at {_short(settings.tracking)}")
+    if settings.round_limit != edition.round_limit.value:
+        lines.append(f"at most {settings.round_limit} rounds instead of {edition.round_limit.value}")
+    if settings.art_limit_ms != edition.art_limit_ms.value:
+        asked = edition.art_limit_ms.value
+        lines.append(f"Max point below {settings.art_limit_ms:g} ms on average instead of {asked:g} ms")
+    return [*lines, *common_deviations(settings, profile, drive)]

@@ -1,0 +1,243 @@
+"""The pages of host idle recovery: preconditioning, its verdict, all wait states over time, and what idle time gains.
+
+Source: SNIA PTS session 202-C (2013) and public implementations for the first three; the response times are a public
+implementation's too, the table of gains is derived.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.data_tables import DataTable
+from assay.pages.facts import TestFacts, pattern_stimulus, share_label
+from assay.pages.label import advanced_banner
+from assay.pages.model import Box, Table, Text
+from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, rate_or_na, rounds_label
+from assay.pages.results import step_results, window_results
+from assay.pages.select import Selected, claim_label
+from assay.pages.sheets import Sheets
+from assay.pages.time_figures import time_figure
+from assay.pages.verdict import verdict_box, verdict_figure
+from assay.procedures.saturation.figures import MINUTES, iops_figure
+from assay.procedures.saturation.tables import samples_table
+from assay.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.model import Block, Entry, Figure, Page
+    from assay.pages.time_figures import Part
+    from assay.procedures.hir.result import IdleRecoveryResult, WaitState
+    from assay.records import IdleRecoverySettings
+
+_RETURN_COLOUR = 8
+_COLUMNS = (
+    "Wait state", "Idle behind each burst (s)", "Mean burst IOPS", "Over baseline", "Over return",
+    "Gain per second of idle (IOPS)",
+    "Return to baseline (mean IOPS)", "Unplanned idle of a burst (median)",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleRecoverySheets(Sheets):
+    """One host idle recovery test on its way to pages."""
+
+    result: IdleRecoveryResult
+
+    @property
+    def settings(self) -> IdleRecoverySettings:
+        """What the test used."""
+        return self.test.idle_recovery
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        settings, window = self.settings, None if self.result.withheld else self.result.window
+        steady = "YES" if window and window.reached else "NO"
+        return TestFacts(
+            dependent=f"{settings.label} until steady",
+            test_area=share_label(self.run, settings.range_amount_bytes),
+            test_range=share_label(self.run, settings.range_amount_bytes),
+            step=duration_label(settings.burst_ns),
+            stimulus=pattern_stimulus(f"Write Stimulus {settings.label}, {self._idles()}", settings.pattern),
+            workload=settings.label,
+            convergence=steady,
+            rounds=rounds_label(window.rounds if window else ()),
+            extent=f"{len(settings.wait_states)} wait states",
+            steady=NOT_AVAILABLE if self.result.withheld else steady,
+        )
+
+    def _idles(self) -> str:
+        return "idle " + ", ".join(duration_label(idle_ns) for idle_ns in self.settings.idles_ns)
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return advanced_banner(self.test, self.result.window)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages, and the table of gains."""
+        profile = self.profile
+        status = profile.hir.status.value if profile.hir else ""
+        title = f"{profile.market} HIR ({status}) - Report Page"
+        return self.pages(
+            "HIR Test - Report Page" if profile.header == "2.0" else title,
+            (
+                ("Pre Conditioning IOPS Plot", (self.strip(), self._or_nothing(self._preconditioning()))),
+                ("Pre Conditioning Steady State Measurement Plot", self._window()),
+                ("IOPS v Time - All Wait States", (self._or_nothing(self._over_time("iops", "IOPS")),)),
+                (
+                    "Average Response Time v Time - All Wait States",
+                    (self._or_nothing(self._over_time("response_ms", "Average Response Time (ms)")),),
+                ),
+                (
+                    "Maximum Response Time v Time - All Wait States",
+                    (self._or_nothing(self._over_time("largest_ms", "Maximum Response Time (ms)")),),
+                ),
+                ("Idle Recovery by Wait State", self._gains()),
+            ),
+        )
+
+    def _preconditioning(self) -> Figure | None:
+        return iops_figure(f"{self.prefix}-preconditioning", self.result.preconditioning, MINUTES, "linear")
+
+    def _window(self) -> tuple[Block, ...]:
+        return verdict_blocks(self.prefix, self.settings.preconditioning.label, self.result.preconditioning)
+
+    def _over_time(self, variable: str, y_title: str) -> Figure | None:
+        parts: list[Part] = []
+        for colour, state in enumerate(self.result.states):
+            label = f"Wait state {state.number}, idle {state.idle_s:g} s"
+            parts.append((label, state.bursts.minutes, getattr(state.bursts, variable), colour))
+        for place, state in enumerate(self.result.states):
+            label = "" if place else "Return, no idle"
+            parts.append((label, state.returned.minutes, getattr(state.returned, variable), _RETURN_COLOUR))
+        return time_figure(
+            f"{self.prefix}-{variable.replace('_', '-')}",
+            parts,
+            alt=f"{y_title} of every burst over time, one colour per wait state",
+            y_title=y_title,
+            y_scale="linear" if variable == "iops" else "log",
+            mode="markers",
+        )
+
+    def _gains(self) -> tuple[Block, ...]:
+        table = Table(
+            caption="Mean burst IOPS against the baseline",
+            columns=_COLUMNS,
+            rows=tuple(_gain_row(state) for state in self.result.states),
+            notes=(
+                f"The baseline, that of the preconditioning when steady: {rate_or_na(self.result.baseline_iops)} IOPS.",
+                f"The return, the mean of all bursts without idle time: {rate_or_na(self.result.return_iops)} IOPS.",
+                "Unplanned idle is the time of a burst before its first and behind its last submission.",
+            ),
+        )
+        return (table,)
+
+    def _or_nothing(self, figure: Figure | None) -> Block:
+        return figure or Text(paragraphs=("n/a: no step ran to its end",))
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Baseline and the mean burst of each wait state."""
+        found = [
+            ("Baseline (preconditioning)", self.result.baseline_iops),
+            ("Baseline (return phases)", self.result.return_iops),
+        ]
+        found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops) for state in self.result.states]
+        return tuple(
+            Selected(
+                item=f"{self.settings.label} {name}",
+                unit="IOPS",
+                fresh=NOT_AVAILABLE,
+                steady=rate_or_na(value),
+                claim=claim_label(self.run, None),
+            )
+            for name, value in found
+        )
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Bursts, idle times and preconditioning."""
+        settings = self.settings
+        before = settings.preconditioning
+        return (
+            ("Burst", f"{settings.label}, {duration_label(settings.burst_ns)}"),
+            ("Wait states", ", ".join(str(number) for number in settings.wait_states)),
+            ("Idle behind each burst", ", ".join(duration_label(idle_ns) for idle_ns in settings.idles_ns)),
+            ("Bursts of a wait state", str(settings.cycles)),
+            ("Bursts without idle behind them", str(settings.return_bursts)),
+            *sampled_entries(before.sample_ns, before.samples_per_verdict, before.time_ns),
+            ("Preconditioning OIO - TC/QD", demand_label(before.demand)),
+        )
+
+    def details(self) -> tuple[Table, ...]:
+        """None: the bursts are many, and in tables."""
+        return ()
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Preconditioning, every burst, and the wait states."""
+        yield samples_table(self.result.preconditioning, f"hir_preconditioning{suffix}")
+        rows = [row for state in self.result.states for row in _burst_rows(state)]
+        columns = ("wait_state", "idle_s", "kind", "minute", "iops", "latency_ms_average", "latency_ms_max")
+        yield DataTable(name=f"hir_bursts{suffix}", columns=columns, rows=tuple(rows))
+        names = ("mean_iops", "over_baseline", "over_return", "gain_per_s", "return_iops", "unplanned_idle_share")
+        states = tuple(
+            (state.number, state.idle_s, *(or_na(getattr(state, name)) for name in names))
+            for state in self.result.states
+        )
+        yield DataTable(name=f"hir_wait_states{suffix}", columns=("wait_state", "idle_s", *names), rows=states)
+
+    def results(self) -> dict[str, Any]:
+        """Baseline, wait states and preconditioning."""
+        result = self.result
+        return {
+            "error_count": result.error_count,
+            "withheld": result.withheld,
+            "window": window_results(result.window, result.withheld),
+            "baseline_iops": result.baseline_iops,
+            "return_iops": result.return_iops,
+            "wait_states": [asdict(state) for state in result.states],
+            "samples": [step_results(step) for step in self.test.steps("sample")],
+        }
+
+
+def verdict_blocks(prefix: str, label: str, result: Any) -> tuple[Block, ...]:
+    """The five-point verdict of a preconditioning by samples as figure and box; the reason where there is none.
+
+    result : a ``SaturationResult``.
+    """
+    window = None if result.withheld else result.window
+    verdict = window.verdicts[label] if window else None
+    reason = f"n/a: {result.withheld}" if result.withheld else "n/a: fewer than five samples of the rule"
+    figure = verdict_figure(f"{prefix}-preconditioning-window", label, verdict, "IOPS") if verdict else None
+    rounds = f"Rounds {rounds_label(window.rounds)}" if window else reason
+    box: Box = verdict_box("IOPS", label, verdict, one_decimal, rounds)
+    return (figure or Text(paragraphs=(reason,)), box)
+
+
+def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> tuple[Entry, ...]:
+    """Settings of a preconditioning by samples."""
+    return (
+        ("Preconditioning sample", duration_label(sample_ns)),
+        ("Five-point rule over every", f"{samples_per_verdict}th sample"),
+        ("Preconditioning at most", duration_label(time_ns)),
+    )
+
+
+def _gain_row(state: WaitState) -> tuple[str, ...]:
+    idle = state.unplanned_idle_share
+    return (
+        str(state.number),
+        f"{state.idle_s:g}",
+        rate_or_na(state.mean_iops),
+        *(NOT_AVAILABLE if over is None else f"{over:.3f}" for over in (state.over_baseline, state.over_return)),
+        rate_or_na(state.gain_per_s),
+        rate_or_na(state.return_iops),
+        NOT_AVAILABLE if idle is None else f"{idle * 100:.4f} %",
+    )
+
+
+def _burst_rows(state: WaitState) -> Iterator[tuple[Any, ...]]:
+    for kind, bursts in (("burst", state.bursts), ("return", state.returned)):
+        rows = zip(bursts.minutes, bursts.iops, bursts.response_ms, bursts.largest_ms, strict=True)
+        yield from ((state.number, state.idle_s, kind, *map(or_na, row)) for row in rows)

@@ -1,0 +1,67 @@
+"""The six pages of the latency test; in 2.0 also IOPS, 99.999 % and the histogram behind it.
+
+Source: Latency report pages of "Understanding SSD Performance Using the SNIA SSS PTS" (2012). The maximum is the
+largest of the window; the mean of the rounds' maxima, which is no maximum, stands beside it under its own name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.histogram import histogram_sheets
+from assay.pages.model import Text
+from assay.procedures.loop.figures import columns_figure
+from assay.procedures.loop.open_loop_pages import open_loop_sheets
+from assay.procedures.loop.result import latency_maxima, window_times
+from assay.window import NINES
+
+if TYPE_CHECKING:
+    from assay.pages.model import Page
+    from assay.pages.sheets import Sheet
+    from assay.procedures.loop.report import LoopSheets
+
+
+def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
+    """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
+    profile, settings = sheets.profile, sheets.settings
+    maxima = latency_maxima(sheets.test, sheets.result)
+    average = columns_figure(f"{sheets.prefix}-average", settings, sheets.result.matrix)
+    largest = columns_figure(f"{sheets.prefix}-largest", settings, maxima.largest)
+    subtitle, convergence = sheets.convergence("Steady State Convergence - Average Latency - 100% Writes")
+    title = f"{profile.market} Latency ({profile.lat.status.value}) - Report Page"
+    tables = (
+        sheets.matrix("Average response time (ms)", ("", sheets.result.matrix)),
+        sheets.matrix(
+            "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
+        ),
+    )
+    extra = _response_sheets(sheets) if profile.header == "2.0" else ()
+    return sheets.pages(
+        "Latency Test - Report Page" if profile.header == "2.0" else title,
+        (
+            (subtitle, (sheets.strip(), *convergence)),
+            sheets.convergence(
+                "Steady State Convergence - Maximum Latency - 100% Writes", name="maxima", values=maxima.by_round
+            ),
+            *sheets.windows(),
+            ("Average and Maximum Response Time - ALL RW Mix & BS - Tabular Data", tables),
+            ("AVE Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(average),)),
+            ("MAX Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(largest),)),
+            *extra,
+            *open_loop_sheets(sheets),
+            *histogram_sheets(sheets),
+        ),
+    )
+
+
+def _response_sheets(sheets: LoopSheets) -> tuple[Sheet, ...]:
+    """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
+    found = window_times(sheets.test, sheets.result)
+    rates = {cell: times.iops for cell, times in found.items()}
+    nines = {cell: value for cell, times in found.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None}
+    tables = (
+        sheets.matrix("IOPS", ("", rates), decimals=1),
+        sheets.matrix("99.999 % response time (ms)", ("", nines)),
+    )
+    note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
+    return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)

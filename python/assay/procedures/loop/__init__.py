@@ -1,0 +1,1 @@
+"""What IOPS, throughput and latency share: rounds of cells until steady."""

@@ -1,0 +1,90 @@
+"""The words of a test loop in headers, summaries and settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.facts import TestFacts, share_label
+from assay.pages.label import headline_window, is_reached
+from assay.pages.printed import (
+    NOT_AVAILABLE,
+    amount_label,
+    capacity_label,
+    demand_label,
+    mix_label,
+    paragraph,
+    percent,
+    rounds_label,
+    size_label,
+)
+from assay.units import duration_label, kib_label
+from assay.window import cell_label, withheld_reason
+
+if TYPE_CHECKING:
+    from assay.pages.model import Entry
+    from assay.procedures.loop.result import LoopResult
+    from assay.records import LoopSettings, StoredRun, StoredTest
+
+
+WORKLOAD_DEPENDENT = {
+    "iops": "Full IOPS Loop",
+    "tp-128": "SEQ 128KiB",
+    "tp-1024": "SEQ 1024KiB",
+    "lat": "Full Latency Loop",
+}
+
+
+def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFacts:
+    """The facts of a test loop. Worked: a window of rounds 1 to 5 that held prints convergence YES, rounds 1-5."""
+    settings, window = test.loop, headline_window(result)
+    reached = "YES" if is_reached(window) else "NO"
+    return TestFacts(
+        independent=_independent(run, test, settings),
+        independent_demand=demand_label(settings.preconditioning_demand),
+        independent_amount=capacity_label(settings.preconditioning_bytes),
+        preconditioned=percent(settings.preconditioning_share),
+        dependent=WORKLOAD_DEPENDENT.get(settings.test, "test loop"),
+        test_area=percent(1.0) if settings.segment_count else share_label(run, settings.range_amount_bytes),
+        test_range=amount_label(settings.range_amount_bytes, settings.segment_count),
+        step=duration_label(settings.step_ns),
+        stimulus=_loop_stimulus(settings),
+        workload="; ".join(cell_label(cell, settings.access) for cell in settings.tracking),
+        convergence=reached,
+        rounds=rounds_label(window.rounds if window else ()),
+        extent=rounds_label(window.rounds if window else ()),
+        steady=NOT_AVAILABLE if withheld_reason(test) else "YES" if is_reached(result.window) else "NO",
+    )
+
+
+def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
+    """What only a test loop is set to do."""
+    written = capacity_label(settings.preconditioning_bytes)
+    return (
+        ("Read/write mixes, in order", ", ".join(mix_label(mix) for mix in settings.read_pcts)),
+        ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),
+        ("Step duration", duration_label(settings.step_ns)),
+        ("Round limit", str(settings.round_limit)),
+        ("Tracking variables", ", ".join(cell_label(cell, settings.access) for cell in settings.tracking)),
+        ("Preconditioning", f"{written}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W"),
+        ("Preconditioning OIO - TC/QD", demand_label(settings.preconditioning_demand)),
+        ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
+        *((f"{size_label(size)} not run", paragraph(why)) for size, why in sorted(settings.not_applicable.items())),
+    )
+
+
+def _independent(run: StoredRun, test: StoredTest, settings: LoopSettings) -> str:
+    """Workload-independent preconditioning in units of the user capacity, as the specification does."""
+    if not test.preconditioning:
+        return "none recorded"
+    multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
+    return f"{multiple:.3g}X SEQ/{size_label(settings.preconditioning_transfer_bytes)}"
+
+
+def _loop_stimulus(settings: LoopSettings) -> tuple[Entry, Entry, Entry]:
+    mixes = f"Outer Loop, {mix_label(settings.read_pcts[0])} to {mix_label(settings.read_pcts[-1])}"
+    sizes = f"Inner Loop, {kib_label(settings.sizes_bytes[0])} to {size_label(settings.sizes_bytes[-1])}"
+    return (
+        ("Test Stimulus 1", f"{settings.test.upper()} Loop, {duration_label(settings.step_ns)} per cell"),
+        ("RW Mix", mixes),
+        ("Block Sizes", sizes),
+    )

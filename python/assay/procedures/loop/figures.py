@@ -1,0 +1,191 @@
+"""The plots of the loop tests' pages as data: what is drawn, not how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.label import headline_window
+from assay.pages.model import Figure, Series, Tick
+from assay.pages.printed import mix_label, size_label
+from assay.pages.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
+from assay.procedures.loop.variable import shown
+from assay.records import Cell
+from assay.units import kib_label, kibibytes
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.procedures.loop.result import LoopResult
+    from assay.records import LoopSettings
+
+ROUND_TITLE = "Round"
+BLOCK_TITLE = "Block Size (KiB)"
+MIX_TITLE = "R/W Mix"
+PREFIX = {"random": "RND", "sequential": "SEQ"}
+
+
+def convergence_figure(
+    name: str, result: LoopResult, settings: LoopSettings, values: Mapping[Cell, tuple[float, ...]], read_pct: int = 0
+) -> Figure | None:
+    """Plot the cells of one mix by round, one series per block size, largest first; None before the first round.
+
+    values : per cell, one value per round.
+    """
+    series = tuple(
+        Series(label=size_label(cell.transfer_bytes), x=_floats(result.rounds), y=values[cell], colour=index)
+        for index, cell in enumerate(cell for cell in settings.cells if cell.read_pct == read_pct)
+    )
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt=f"{shown(settings).noun} by round at {mix_label(read_pct)}, one line per block size",
+            x_title=ROUND_TITLE,
+            rounds=True,
+            y_title=shown(settings).axis,
+            legend_title=f"{PREFIX[settings.access]} {mix_label(read_pct)}",
+            series=series,
+        )
+    )
+
+
+def tracking_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
+    """Plot the tracking variables in all rounds, with average, band and fit over the measurement window."""
+    window = headline_window(result)
+    several = len(settings.tracking) > 1
+    series: list[Series] = []
+    lines: list[Series] = []
+    for index, cell in enumerate(settings.tracking):
+        label = cell_label(cell, settings.access)
+        series.append(
+            Series(
+                label=label,
+                x=_floats(result.rounds),
+                y=result.by_round[cell],
+                colour=index,
+                mode="lines+markers",
+            )
+        )
+        if window:
+            lines += window_lines(window.verdicts[label], colours=(index,) * 3 if several else WINDOW_COLOURS)
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="Tracking variables by round with average, 110 % and 90 % lines and the least squares fit",
+            x_title=ROUND_TITLE,
+            rounds=True,
+            y_title=shown(settings).axis,
+            y_scale="log" if several and _positive(series) else "linear",
+            series=_legend_once([*series, *lines]),
+        )
+    )
+
+
+def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: Cell) -> Figure | None:
+    """Plot one tracking variable in the measurement window, or in all rounds where there is none."""
+    label = cell_label(cell, settings.access)
+    window = headline_window(result)
+    rounds = window.rounds if window else result.rounds
+    values = result.by_round[cell][-len(rounds) :] if rounds else ()
+    series = [Series(label=label, x=_floats(rounds), y=values, colour=0, mode="markers" if window else "lines+markers")]
+    if window:
+        series += window_lines(window.verdicts[label], colours=WINDOW_COLOURS)
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt=f"{label}: {shown(settings).noun} in the rounds of the measurement window, with average, band and fit",
+            x_title=ROUND_TITLE,
+            rounds=True,
+            y_title=shown(settings).axis,
+            series=tuple(series),
+            aspect=NARROW_ASPECT,
+            narrow=True,
+        )
+    )
+
+
+def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
+    """Plot the window average by block size on log axes, one series per R/W mix; None without a matrix."""
+    sizes = sorted(settings.sizes_bytes)
+    series = []
+    for index, read_pct in enumerate(sorted(settings.read_pcts)):
+        found = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
+        # A log axis has no place for zero.
+        points = [(kibibytes(size), value) for size, value in found.items() if value > 0]
+        series.append(
+            Series(
+                label=mix_label(read_pct),
+                x=tuple(x for x, _ in points),
+                y=tuple(y for _, y in points),
+                colour=index,
+            )
+        )
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt=f"{shown(settings).noun} by block size on logarithmic axes, one line per read/write mix",
+            x_title=BLOCK_TITLE,
+            y_title=shown(settings).axis,
+            legend_title=MIX_TITLE,
+            x_scale="log",
+            y_scale="log",
+            ticks=tuple(Tick(at=kibibytes(size), label=kib_label(size)) for size in sizes),
+            series=tuple(series),
+        )
+    )
+
+
+def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, float]) -> Figure | None:
+    """Plot a matrix as columns over block size (x) and R/W mix (z); a cell without a value has none."""
+    if not matrix:
+        return None
+    sizes = sorted(settings.sizes_bytes)
+    return Figure(
+        name=name,
+        kind="columns",
+        alt=f"{shown(settings).noun} as columns over block size and read/write mix",
+        x_title=BLOCK_TITLE,
+        y_title=shown(settings).axis,
+        z_title=MIX_TITLE,
+        ticks=tuple(Tick(at=float(place), label=kib_label(size)) for place, size in enumerate(sizes)),
+        series=tuple(
+            Series(
+                label=mix_label(read_pct),
+                x=tuple(float(place) for place in range(len(sizes))),
+                y=tuple(matrix.get(_cell(read_pct, size), 0.0) for size in sizes),
+                colour=index,
+            )
+            for index, read_pct in enumerate(sorted(settings.read_pcts))
+        ),
+    )
+
+
+def _legend_once(series: Iterable[Series]) -> tuple[Series, ...]:
+    seen: set[str] = set()
+    shown = []
+    for one in series:
+        shown.append(replace(one, label="") if one.label in seen else one)
+        seen.add(one.label)
+    return tuple(shown)
+
+
+def _positive(series: Iterable[Series]) -> bool:
+    # A log axis has no place for zero.
+    return all(y > 0 for one in series for y in one.y)
+
+
+def _drawn(figure: Figure) -> Figure | None:
+    return figure if any(series.x for series in figure.series) else None
+
+
+def _floats(rounds: Iterable[int]) -> tuple[float, ...]:
+    return tuple(float(index) for index in rounds)
+
+
+def _cell(read_pct: int, transfer_bytes: int) -> Cell:
+    return Cell(read_pct=read_pct, transfer_bytes=transfer_bytes)

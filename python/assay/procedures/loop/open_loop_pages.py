@@ -1,0 +1,73 @@
+"""The pages of a test whose I/Os arrive at a stated rate: the rate, and latency from submission and from when due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.label import no_window_reason
+from assay.pages.model import Table, Text
+from assay.pages.printed import NOT_AVAILABLE, one_decimal, paragraph
+from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, arrival_label, offered_rates, open_loop_times
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.sheets import Sheet
+    from assay.procedures.loop.open_loop import LatencyTimes, OfferedRate, OpenLoopTimes
+    from assay.procedures.loop.report import LoopSheets
+    from assay.records import Cell
+
+CELLS_PER_PAGE = 10
+_COLUMNS = (
+    "Cell", "Offered (I/Os/s)", "Achieved (I/Os/s)", "Share", "Verdict", "Latency (ms)", "Average",
+    *(f"{share * 100:g} %" for share in OPEN_LOOP_SHARES), "Maximum",
+)  # fmt: skip
+_NOTES = (
+    """Service: from submission. Intended: the same I/Os from when they were due, their wait to be issued included; I/Os
+    that were due but never issued are in neither.""",
+    """Verdict: pass from 99 % on, invalid below 95 %; n/a where a step is too short to tell: fewer than ten missing
+    or fewer than 1.5 times those outstanding on average. Percentiles are n/a with fewer than ten I/Os beyond.""",
+)
+
+
+def open_loop_sheets(sheets: LoopSheets) -> tuple[Sheet, ...]:
+    """Lay out the sheets of an open loop; none for a closed one."""
+    arrivals = arrival_label(sheets.settings.demand)
+    if arrivals is None:
+        return ()
+    subtitle = f"Open Loop - {arrivals}"
+    rates, times = offered_rates(sheets.test, sheets.result), open_loop_times(sheets.test, sheets.result)
+    if not rates:
+        return ((subtitle, (Text(paragraphs=(no_window_reason(sheets.result),)),)),)
+    cells = list(rates)
+    return tuple(
+        (subtitle, (_table(sheets, cells[first : first + CELLS_PER_PAGE], rates, times),))
+        for first in range(0, len(cells), CELLS_PER_PAGE)
+    )
+
+
+def _table(
+    sheets: LoopSheets, cells: list[Cell], rates: dict[Cell, OfferedRate], times: dict[Cell, OpenLoopTimes]
+) -> Table:
+    rows = [row for cell in cells for row in _rows(cell_label(cell, sheets.settings.access), rates[cell], times[cell])]
+    return Table(
+        caption="Offered and achieved rate, service latency and latency from intended start",
+        columns=_COLUMNS,
+        rows=tuple(rows),
+        notes=(sheets.origin("Over"), *map(paragraph, _NOTES)),
+    )
+
+
+def _rows(label: str, rate: OfferedRate, times: OpenLoopTimes) -> Iterator[tuple[str, ...]]:
+    grade = rate.grade.upper() if rate.grade else NOT_AVAILABLE
+    share = f"{rate.share:.2%}".replace("%", " %")
+    first = (label, one_decimal(rate.offered_per_s), one_decimal(rate.achieved_per_s), share, grade)
+    yield (*first, "service", *_latencies(times.service))
+    yield (*("" for _ in first), "intended", *_latencies(times.intended))
+
+
+def _latencies(times: LatencyTimes) -> tuple[str, ...]:
+    nines = [times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES]
+    values = (times.average_ms, *nines, times.largest_ms)
+    return tuple(NOT_AVAILABLE if value is None else f"{value:.3f}" for value in values)

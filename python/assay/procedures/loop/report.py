@@ -1,0 +1,176 @@
+"""What the pages of IOPS, throughput and latency have in common: convergence, windows, matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.label import headline_window, loop_banner, no_window_reason
+from assay.pages.model import Box, Figure, Table, Text
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, rounds_label, size_label
+from assay.pages.sheets import Sheets
+from assay.pages.verdict import time_box, verdict_box
+from assay.procedures.iops.pages import iops_pages
+from assay.procedures.lat.pages import lat_pages
+from assay.procedures.loop import figures as loop_figures
+from assay.procedures.loop.cell_tables import cell_tables
+from assay.procedures.loop.facts import loop_facts, loop_settings
+from assay.procedures.loop.results import loop_results
+from assay.procedures.loop.select import loop_selection
+from assay.procedures.loop.tables import loop_tables
+from assay.procedures.loop.variable import shown
+from assay.procedures.tp.pages import tp_pages
+from assay.records import Cell
+from assay.units import kib_label
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.pages.data_tables import DataTable
+    from assay.pages.facts import TestFacts
+    from assay.pages.model import Entry, Page
+    from assay.pages.select import Selected
+    from assay.pages.sheets import Sheet
+    from assay.procedures.loop.result import LoopResult
+    from assay.records import LoopSettings
+
+Column = tuple[str, "Mapping[Cell, float]"]
+_PAGES = {"iops": iops_pages, "throughput": tp_pages, "latency": lat_pages}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopSheets(Sheets):
+    """One loop test on its way to pages."""
+
+    result: LoopResult
+
+    @property
+    def settings(self) -> LoopSettings:
+        """What the test used."""
+        return self.test.loop
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        return loop_facts(self.run, self.test, self.result)
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return loop_banner(self.test, self.result)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages of its test."""
+        return _PAGES[self.settings.variable](self)
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Figures of single cells."""
+        return loop_selection(self)
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Cells, preconditioning, tracking."""
+        return loop_settings(self.settings)
+
+    def details(self) -> tuple[Table, ...]:
+        """Every cell of the last rounds."""
+        return cell_tables(self.test)
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Matrix, rounds, response times and the histogram behind them."""
+        return loop_tables(self.run, self.test, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Matrix, response times and rounds."""
+        return loop_results(self.test, self.result)
+
+    def convergence(
+        self,
+        subtitle: str,
+        *,
+        name: str = "convergence",
+        read_pct: int = 0,
+        values: Mapping[Cell, tuple[float, ...]] | None = None,
+    ) -> Sheet:
+        """One mix by round, a line per block size; the test's own variable unless ``values`` says else."""
+        drawn = self.result.by_round if values is None else values
+        name = f"{self.prefix}-{name}"
+        figure = loop_figures.convergence_figure(name, self.result, self.settings, drawn, read_pct)
+        return subtitle, (self.or_reason(figure),)
+
+    def tracking(self) -> Sheet:
+        """The tracking variables in all rounds."""
+        figure = loop_figures.tracking_figure(f"{self.prefix}-tracking", self.result, self.settings)
+        return "Steady State Measurement Window", (self.or_reason(figure),)
+
+    def windows(self) -> tuple[Sheet, ...]:
+        """One sheet per tracking variable, with the Steady State Determination Data."""
+        return tuple(self._window(cell, number) for number, cell in enumerate(self.settings.tracking, 1))
+
+    def matrix(self, caption: str, *columns: Column, decimals: int | None = None) -> Table:
+        """A table of sizes (rows) and mixes ascending in read share, with one column or more for each mix.
+
+        columns : name and values of each; without any, the average over the window.
+        decimals : of the values, as the test's own variable where None.
+        """
+        settings, mixes = self.settings, sorted(self.settings.read_pcts)
+        sizes = sorted({*settings.sizes_bytes, *settings.not_applicable})
+        chosen = columns or (("", self.result.matrix),)
+        return Table(
+            caption=caption,
+            spanner=f"{caption}: Read / Write Mix %" if columns else "Read / Write Mix %",
+            columns=("Block Size (KiB)", *(f"{mix_label(mix)} {name}".strip() for mix in mixes for name, _ in chosen)),
+            rows=tuple(
+                (kib_label(size), *(self._cell(values, mix, size, decimals) for mix in mixes for _, values in chosen))
+                for size in sizes
+            ),
+            notes=(self.origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
+        )
+
+    def origin(self, what: str) -> str:
+        """Say what rounds a number comes from, or why there is none."""
+        window = headline_window(self.result)
+        return f"{what} rounds {rounds_label(window.rounds)}." if window else no_window_reason(self.result)
+
+    def _not_applicable(self) -> tuple[str, ...]:
+        reasons = sorted(self.settings.not_applicable.items())
+        return tuple(f"{NOT_APPLICABLE}: {size_label(size)} - {paragraph(reason)}" for size, reason in reasons)
+
+    def _idle_cells(self) -> tuple[str, ...]:
+        """Say of cells without a completion that they have no value."""
+        idle = len(self.settings.cells) - len(self.result.matrix)
+        if not self.result.matrix or not idle:
+            return ()
+        cells = "1 cell" if idle == 1 else f"{idle} cells"
+        return (f"{cells} n/a: no I/O completed inside; the cell is too short for this drive and demand.",)
+
+    def or_reason(self, figure: Figure | None) -> Figure | Text:
+        """The figure, or why there is none."""
+        reason = "n/a: no cell completed an I/O" if self.result.matrix else no_window_reason(self.result)
+        return figure or Text(paragraphs=(reason,))
+
+    def _window(self, cell: Cell, number: int) -> Sheet:
+        several = len(self.settings.tracking) > 1
+        prefix = loop_figures.PREFIX[self.settings.access]
+        subject = f"{prefix}/{size_label(cell.transfer_bytes)}" + (f" {mix_label(cell.read_pct)}" if several else "")
+        figure = loop_figures.window_figure(f"{self.prefix}-window-{number}", self.result, self.settings, cell)
+        box = self.determination_box(cell)
+        return f"Steady State Measurement Window - {subject}", (self.or_reason(figure), box)
+
+    def determination_box(self, cell: Cell) -> Box:
+        """Lay out the Steady State Determination Data; n/a where no number may be printed."""
+        window = headline_window(self.result)
+        variable, label = shown(self.settings), cell_label(cell, self.settings.access)
+        verdict = window.verdicts[label] if window else None
+        rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
+        if self.settings.variable == "latency":
+            return time_box(label, verdict, rounds)
+        return verdict_box(variable.noun, label, verdict, variable.text, rounds)
+
+    def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
+        if transfer_bytes in self.settings.not_applicable:
+            return NOT_APPLICABLE
+        value = values.get(Cell(read_pct=read_pct, transfer_bytes=transfer_bytes))
+        if value is None:
+            return NOT_AVAILABLE
+        return shown(self.settings).text(value) if decimals is None else f"{value:z.{decimals}f}"

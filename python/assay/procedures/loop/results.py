@@ -1,0 +1,78 @@
+"""The numbers of a test loop in ``results.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.results import step_results, window_results
+from assay.procedures.loop.open_loop import offered_rates, open_loop_times
+from assay.procedures.loop.result import is_complete, window_times
+from assay.procedures.loop.variable import shown
+from assay.units import kibibytes
+from assay.window import (
+    void_reason,
+)
+
+if TYPE_CHECKING:
+    from assay.procedures.loop.result import LoopResult, WindowTimes
+    from assay.records import (
+        Cell,
+        LoopSettings,
+        Round,
+        StoredTest,
+    )
+
+
+def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
+    """The numbers of a test loop."""
+    settings = test.loop
+    times = window_times(test, result)
+    return {
+        "error_count": result.error_count,
+        "withheld": result.withheld,
+        "window": window_results(result.window, result.withheld),
+        "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
+        "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
+        "open_loop": _open_loop(test, result),
+        "rounds": [_round(round_, test) for round_ in test.rounds],
+    }
+
+
+def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | None:
+    """Rates and both latencies per cell; null in a closed loop."""
+    if test.settings.demand.arrivals_per_s is None:
+        return None
+    times = open_loop_times(test, result)
+    return [
+        {**_cell_key(cell), **asdict(rate), **asdict(times[cell])} for cell, rate in offered_rates(test, result).items()
+    ]
+
+
+def _times(times: WindowTimes) -> dict[str, Any]:
+    nines = {f"latency_ms_p{share * 100:g}": value for share, value in times.percentiles_ms.items()}
+    return {"iops": times.iops, "latency_ms_mean_of_ios": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
+
+
+def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict[str, Any]:
+    return {**_cell_key(cell), shown(settings).column: result.matrix.get(cell)}
+
+
+def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
+    # A round that was cut short has fewer cells.
+    cells = zip(test.loop.cells, round_.cells, strict=False)
+    complete = is_complete(round_.cells, test.loop)
+    return {
+        "round": round_.index,
+        "complete": complete,
+        "void": void_reason(round_.cells, test.loop),
+        "cells": [{**_cell_key(cell), **step_results(record)} for cell, record in cells],
+    }
+
+
+def _cell_key(cell: Cell) -> dict[str, Any]:
+    return {
+        "block_kib": kibibytes(cell.transfer_bytes),
+        "read_pct": cell.read_pct,
+        "write_pct": 100 - cell.read_pct,
+    }

@@ -1,0 +1,1 @@
+"""What tests share that write samples without a gap until the drive is saturated."""

@@ -1,0 +1,83 @@
+"""The plots of write saturation and of response-time histograms as data: what is drawn, not how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.histogram_figures import TIME_MS
+from assay.pages.model import Figure, Series
+from assay.window import NINES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.pages.model import Scale
+    from assay.procedures.saturation.result import Mark, SaturationResult
+
+MINUTES, WRITTEN, FILLS = "Time (Minutes)", "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
+MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Steady state": 2}
+
+
+def iops_figure(name: str, result: SaturationResult, x_title: str, y_scale: Scale) -> Figure | None:
+    """Plot IOPS over minutes, gigabytes written or drive fills, with the marks; None without a sample.
+
+    x_title : one of ``MINUTES``, ``WRITTEN`` and ``FILLS``.
+    """
+    if not result.iops:
+        return None
+    curve = _line("IOPS, one sample each", _places(result, x_title), result.iops, 0, y_scale)
+    found = {"Peak": result.peak, "Peak drop": result.peak_drop, "Steady state": result.steady}
+    marks = [
+        _mark(label, mark, x_title) for label, mark in found.items() if mark and (mark.iops or y_scale == "linear")
+    ]
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"IOPS of each sample over {x_title.lower()} with peak, peak drop and steady state",
+        x_title=x_title,
+        y_title="IOPS",
+        y_scale=y_scale,
+        series=(curve, *marks),
+    )
+
+
+def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure | None:
+    """Plot average, 99.999 % and maximum response time of each sample, on a logarithmic axis."""
+    five_nines = result.percentiles.get(NINES[-1], ())
+    drawn: tuple[tuple[str, Sequence[float | None]], ...] = (
+        ("ART", result.response_ms),
+        ("99.999 %", five_nines),
+        ("MRT", result.largest_ms),
+    )
+    places = _places(result, x_title)
+    series = tuple(_line(label, places, values, index, "log") for index, (label, values) in enumerate(drawn) if values)
+    if not any(one.x for one in series):
+        return None
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"Average, 99.999 % and maximum response time of each sample over {x_title.lower()}",
+        x_title=x_title,
+        y_title=TIME_MS,
+        y_scale="log",
+        # What could not be given for any sample says so in the legend.
+        series=tuple(one if one.x else replace(one, label=f"{one.label} n/a") for one in series),
+    )
+
+
+def _places(result: SaturationResult, x_title: str) -> tuple[float, ...]:
+    return {MINUTES: result.minutes, WRITTEN: result.written_gb, FILLS: result.fills}[x_title]
+
+
+def _line(label: str, places: Sequence[float], values: Sequence[float | None], colour: int, scale: Scale) -> Series:
+    # A log axis has no place for zero.
+    points = [(x, y) for x, y in zip(places, values, strict=True) if y is not None and (y > 0 or scale == "linear")]
+    return Series(
+        label=label, x=tuple(x for x, _ in points), y=tuple(y for _, y in points), colour=colour, mode="lines"
+    )
+
+
+def _mark(label: str, mark: Mark, x_title: str) -> Series:
+    at = {MINUTES: mark.minutes, WRITTEN: mark.written_gb, FILLS: mark.fills}[x_title]
+    return Series(label=label, x=(at,), y=(mark.iops,), colour=MARK_COLOURS[label], mode="markers")

@@ -1,0 +1,28 @@
+"""The numbers of a write saturation in ``results.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.results import judged_step, window_results
+
+if TYPE_CHECKING:
+    from assay.procedures.saturation.result import SaturationResult
+    from assay.records import (
+        StoredTest,
+    )
+
+
+def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:
+    """The numbers of a write saturation test."""
+    marks = ("peak", "peak_drop", "steady", "first_steady")
+    return {
+        "error_count": result.error_count,
+        "withheld": result.withheld,
+        "window": window_results(result.window, result.withheld),
+        "steady_iops": result.steady_iops,
+        "plateau": result.plateau,
+        "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},
+        "samples": [judged_step(step, test.settings) for step in test.steps("sample")],
+    }

@@ -1,0 +1,66 @@
+"""The tables of numbers of samples that are written until saturated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.data_tables import PERCENTILE_COLUMNS, DataTable, histogram_tables
+from assay.pages.printed import NOT_AVAILABLE, or_na
+from assay.window import (
+    NINES,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.saturation.result import Mark, SaturationResult
+    from assay.records import StoredTest
+
+
+SAMPLE_COLUMNS = (
+    "minute",
+    "iops",
+    "mb_per_s",
+    "tgbw_gb",
+    "drive_fills",
+    "latency_ms_average",
+    *PERCENTILE_COLUMNS,
+    "latency_ms_max",
+)
+
+
+MARK_COLUMNS = ("mark", "sample", "minute", "tgbw_gb", "drive_fills", "iops")
+
+
+def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -> Iterator[DataTable]:
+    """The tables of a write saturation test."""
+    name = test.settings.test.replace("-", "_")
+    yield samples_table(result, f"{name}_samples{suffix}")
+    yield _marks(result, f"{name}_marks{suffix}")
+    yield from histogram_tables(test, suffix)
+
+
+def samples_table(result: SaturationResult, name: str) -> DataTable:
+    """Every complete sample of a write saturation test."""
+    nines = [result.percentiles.get(share, (None,) * len(result.minutes)) for share in NINES]
+    columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.response_ms)
+    rows = zip(*columns, *nines, result.largest_ms, strict=True)
+    return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(or_na, row)) for row in rows))
+
+
+def _marks(result: SaturationResult, name: str) -> DataTable:
+    found = {
+        "peak": result.peak,
+        "peak drop": result.peak_drop,
+        "steady state": result.steady,
+        "five-point rule first held": result.first_steady,
+    }
+    return DataTable(
+        name=name, columns=MARK_COLUMNS, rows=tuple((label, *_mark(mark)) for label, mark in found.items())
+    )
+
+
+def _mark(mark: Mark | None) -> tuple[Any, ...]:
+    if mark is None:
+        return (NOT_AVAILABLE,) * (len(MARK_COLUMNS) - 1)
+    return (mark.sample, mark.minutes, mark.written_gb, mark.fills, mark.iops)

@@ -1,0 +1,98 @@
+"""Figures of studies: samples or seconds over time, and settled values over what was varied; a curve per variant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Figure, Series, Tick
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.pages.model import Scale
+    from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
+    from assay.records import StudyPlot
+
+ASPECT = 1.25
+TICKS_MAX = 10
+Y_TITLES = {
+    "iops": "IOPS",
+    "throughput": "Throughput (MB/s)",
+    "response": "Average Response Time (ms)",
+    "largest": "Maximum Response Time (ms)",
+    "relative": "IOPS (% of their Median)",
+}
+_SETTLED = {"iops": "iops", "throughput": "mb_per_s", "response": "response_ms", "largest": "largest_ms"}
+_PER_SECOND = {"largest": "second_largest_ms", "relative": "second_relative"}
+Point = tuple[float, float | None]
+
+
+def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | None:
+    """Draw one figure of a study; None where nothing was measured."""
+    scale: Scale = "linear" if plot.variable in {"iops", "throughput", "relative"} else "log"
+    curves = _over_places(plot, result) if plot.kind == "places" else _over_time(plot, result)
+    series = tuple(_series(label, points, place, scale, plot) for place, (label, points) in enumerate(curves))
+    if not any(one.x for one in series):
+        return None
+    places = sorted({x for one in series for x in one.x}) if plot.kind == "places" else []
+    shown = f" of {plot.only}" if plot.only else ""
+    titles = {"time": "Time (Minutes)", "seconds": "Time (Seconds)", "places": plot.x_title}
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"{Y_TITLES[plot.variable]}{shown}, one curve per variant",
+        x_title=titles[plot.kind],
+        y_title=f"{Y_TITLES[plot.variable]}{shown}",
+        x_scale=plot.x_scale,
+        y_scale=scale,
+        series=series,
+        ticks=tuple(Tick(at=place, label=f"{place:.4g}") for place in places[:: len(places) // TICKS_MAX + 1]),
+        aspect=ASPECT,
+        beside=True,
+    )
+
+
+def _over_time(plot: StudyPlot, result: StudyResult) -> list[tuple[str, list[Point]]]:
+    return [(variant.label, list(_timed(plot, variant))) for variant in result.variants]
+
+
+def _timed(plot: StudyPlot, variant: VariantResult) -> Iterable[Point]:
+    """The points of a variant; a single stage begins at zero."""
+    begun = 0.0
+    for stage in variant.stages:
+        ends = stage.seconds if plot.kind == "seconds" else stage.minutes
+        values = getattr(stage, _PER_SECOND[plot.variable] if plot.kind == "seconds" else plot.variable)
+        if not plot.only:
+            yield from zip(ends, values, strict=True)
+        elif stage.label == plot.only:
+            yield from ((end - begun, value) for end, value in zip(ends, values, strict=True))
+        begun = ends[-1] if ends else begun
+
+
+def _over_places(plot: StudyPlot, result: StudyResult) -> list[tuple[str, list[Point]]]:
+    """Curves by the series of steps, by variant, or, where the variants have the places, by stage."""
+    curves: dict[str, list[Point]] = {}
+    for variant in result.variants:
+        for stage in variant.stages:
+            if plot.only and plot.only not in {variant.label, stage.label}:
+                continue
+            place = variant.place if stage.place is None else stage.place
+            label = stage.label if stage.place is None else stage.series or variant.label
+            if place is not None:
+                curves.setdefault(label, []).append((place, _settled(stage, plot.variable)))
+    return [(label, sorted(points, key=lambda point: point[0])) for label, points in curves.items()]
+
+
+def _settled(stage: StageResult, variable: str) -> float | None:
+    return None if stage.settled is None else getattr(stage.settled, _SETTLED[variable])
+
+
+def _series(label: str, points: list[Point], place: int, scale: Scale, plot: StudyPlot) -> Series:
+    drawn = [(x, y) for x, y in points if y is not None and (y > 0 or scale == "linear")]
+    return Series(
+        label=label if drawn else f"{label} n/a",
+        x=tuple(x for x, _ in drawn),
+        y=tuple(y for _, y in drawn),
+        colour=place,
+        mode="lines+markers" if plot.kind == "places" else "lines",
+    )

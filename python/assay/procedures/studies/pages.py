@@ -1,0 +1,150 @@
+"""The pages of a study: overlaid curves of its variants, and a table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.facts import TestFacts, share_label
+from assay.pages.label import advanced_banner
+from assay.pages.model import Table, Text
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
+from assay.pages.results import step_results
+from assay.pages.select import Selected, claim_label
+from assay.pages.sheets import Sheets
+from assay.procedures.studies.figures import study_figure
+from assay.procedures.studies.tables import data_tables, study_tables
+from assay.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.data_tables import DataTable
+    from assay.pages.model import Block, Entry, Page
+    from assay.procedures.studies.result import StudyResult
+    from assay.records import StudySettings, StudyStep
+
+TITLE = "Study - Report Page (no test of the specification)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySheets(Sheets):
+    """One study on its way to pages."""
+
+    result: StudyResult
+
+    @property
+    def settings(self) -> StudySettings:
+        """What the study used."""
+        return self.test.study
+
+    @property
+    def facts(self) -> TestFacts:
+        """The study in the words of headers and summaries."""
+        settings = self.settings
+        sizes = sorted({size for step in self._measured() for size, _ in step.pattern.sizes})
+        mixes = sorted({round(step.pattern.read_share * 100) for step in self._measured()})
+        spans = [step.span_ns for step in self._measured() if step.span_ns]
+        return TestFacts(
+            independent="by variant",
+            dependent="by variant",
+            test_area=share_label(self.run, settings.range_amount_bytes),
+            test_range="by variant",
+            step=duration_label(max(spans)) if spans else "by amount",
+            stimulus=(
+                ("Test Stimulus 1", settings.title),
+                ("RW Mix", ", ".join(mix_label(mix) for mix in mixes)),
+                ("Block Sizes", ", ".join(size_label(size) for size in sizes)),
+            ),
+            workload="by variant",
+            extent=f"{len(settings.variants)} variants",
+            steady=NOT_APPLICABLE,
+        )
+
+    def _measured(self) -> list[StudyStep]:
+        return [step for variant in self.settings.variants for step in variant.steps if step.role == "measure"]
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return advanced_banner(self.test, None, steady_required=False)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """Lay out a page of curves and a page with the table."""
+        settings = self.settings
+        figures: list[Block] = [
+            figure
+            for place, plot in enumerate(settings.plots, 1)
+            if (figure := study_figure(f"{self.prefix}-{place}", plot, self.result)) is not None
+        ]
+        nothing = Text(paragraphs=("n/a: no sample ran to its end",))
+        notes = tuple(f"{label} not run: {reason}." for label, reason in settings.not_run)
+        asked = Text(paragraphs=tuple(paragraph(text) for text in (settings.question, settings.outline, *notes)))
+        return self.pages(
+            TITLE,
+            (
+                (f"{settings.title}: Curves", (self.strip(), *(figures or [nothing]))),
+                (f"{settings.title}: Table", (*study_tables(settings, self.result), asked)),
+            ),
+        )
+
+    def selected(self) -> tuple[Selected, ...]:
+        """The settled IOPS of every variant's first stage."""
+        rows = [(variant.label, variant.stages[0]) for variant in self.result.variants if variant.stages]
+        return tuple(
+            Selected(
+                item=paragraph(f"{label}: {stage.label} (no steady-state rule)"),
+                unit="IOPS",
+                fresh=NOT_AVAILABLE,
+                steady=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),
+                claim=claim_label(self.run, None),
+            )
+            for label, stage in rows
+        )
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Variants, and how values are taken from samples."""
+        settings = self.settings
+        return (
+            *((f"Variant {number}", one.label) for number, one in enumerate(settings.variants, 1)),
+            *((f"{label} not run", paragraph(reason)) for label, reason in settings.not_run),
+            ("Preparation", settings.preparation),
+            ("Settled value", f"mean of the last {percent(settings.settled_share)} of a stage's samples"),
+        )
+
+    def details(self) -> tuple[Table, ...]:
+        """Every step of every variant, as it was set."""
+        rows = tuple(
+            (
+                variant.label,
+                step.role,
+                step.label,
+                str(step.samples),
+                _stop(step),
+                share_label(self.run, step.length_bytes),
+            )
+            for variant in self.settings.variants
+            for step in variant.steps
+        )
+        columns = ("Variant", "Role", "Accesses", "Samples", "Each", "Range")
+        return (Table(caption=f"{self.settings.test.upper()}: steps", columns=columns, rows=rows, folded=True),)
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Every sample, the settled values, and what the reading found."""
+        return data_tables(self.settings, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Variants with their stages, and every step."""
+        return {
+            "error_count": self.result.error_count,
+            "withheld": self.result.withheld,
+            "outstanding_error": self.result.outstanding_error,
+            "variants": [asdict(variant) for variant in self.result.variants],
+            "steps": [step_results(step) for step in self.test.steps("variant")],
+        }
+
+
+def _stop(step: StudyStep) -> str:
+    if step.role == "trim":
+        return NOT_APPLICABLE
+    return duration_label(step.span_ns) if step.span_ns else f"{step.amount_bytes:,} bytes"

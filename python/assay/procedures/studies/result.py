@@ -1,0 +1,226 @@
+"""What a study measured: every sample of its variants, the settled value of each stage, and what its reading asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.procedures.studies.readings import Change, Proposal, Stability, changes_of, proposal_of, stability_of
+from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
+from assay.window.outcome import stored_error_count, withheld_reason
+from assay.window.step import (
+    error_count,
+    iops,
+    max_latency_ns,
+    rate_bytes,
+    rate_count,
+    response_time,
+    throughput,
+    window_count,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.records import Demand, StepRecord, StoredTest, StudySettings, StudyStep, StudyVariant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageValues:
+    """The mean over the settled samples of a stage; ``largest_ms`` is the largest of them, None where none completed.
+
+    outstanding : effective total OIO. asked : TC x QD.
+    """
+
+    iops: float
+    mb_per_s: float
+    response_ms: float
+    largest_ms: float | None
+    outstanding: float
+    asked: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """One measured stage of a variant; every tuple of samples has one value per complete sample.
+
+    minutes : at the end of the sample since the variant's first measured one began.
+    seconds, second_iops, second_largest_ms : every whole second, counted alike. second_relative : its IOPS in per cent
+    of their median.
+    settled : None unless the stage is whole. place, series : as in ``StudyStep``. demand : what was asked.
+    share : settled value over that of the first variant's stage of the same label, None for that one.
+    """
+
+    label: str
+    place: float | None
+    series: str
+    demand: Demand
+    minutes: tuple[float, ...]
+    iops: tuple[float, ...]
+    throughput: tuple[float, ...]
+    response: tuple[float, ...]
+    largest: tuple[float | None, ...]
+    seconds: tuple[float, ...]
+    second_iops: tuple[float, ...]
+    second_relative: tuple[float, ...]
+    second_largest_ms: tuple[float | None, ...]
+    settled: StageValues | None
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantResult:
+    """One variant: its stages; what came of a stage that comes again; its proposal, where it is a map of demands.
+
+    stability : of each stage, None of one that is not whole or may not be printed.
+    """
+
+    label: str
+    place: float | None
+    stages: tuple[StageResult, ...]
+    changes: tuple[Change, ...] = ()
+    stability: tuple[Stability | None, ...] = ()
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyResult:
+    """All values of the pages of a study. outstanding_error : the largest |effective / asked OIO - 1| of all stages."""
+
+    variants: tuple[VariantResult, ...]
+    outstanding_error: float | None
+    error_count: int
+    withheld: str | None
+
+
+def study_result(test: StoredTest) -> StudyResult:
+    """Compute every value that the pages of a study print from its stored steps.
+
+    A stage that was cut short has its samples, but no settled value.
+    Worked: samples of 100, 60, 40, 40 and 40 IOPS and a settled share of 0.4 -> 40.
+    """
+    settings, withheld = test.study, withheld_reason(test)
+    variants: list[VariantResult] = []
+    for index, variant in enumerate(settings.variants, 1):
+        steps = test.steps("variant", index)
+        reference = variants[0].stages if variants else ()
+        variants.append(_variant(settings, variant, steps, reference, may_print=withheld is None))
+    found = [stage.settled for variant in variants for stage in variant.stages if stage.settled]
+    return StudyResult(
+        variants=tuple(variants),
+        outstanding_error=max((abs(one.outstanding / one.asked - 1) for one in found), default=None),
+        error_count=stored_error_count(test),
+        withheld=withheld,
+    )
+
+
+def _variant(
+    settings: StudySettings,
+    variant: StudyVariant,
+    steps: Sequence[StepRecord],
+    reference: Sequence[StageResult],
+    *,
+    may_print: bool,
+) -> VariantResult:
+    planned = [step for step in variant.steps if step.role == "measure"]
+    ends = [0, *accumulate(step.samples for step in planned)]
+    stages: list[StageResult] = []
+    begun_ns = 0
+    records = []
+    for step, first, last in zip(planned, ends, ends[1:], strict=False):
+        found = [one for one in steps[first:last] if one.ended == "stop-rule" and not error_count(one)]
+        whole = may_print and len(found) == step.samples
+        settled = _settled(step, found, settings.settled_share) if whole else None
+        stages.append(_stage(step, found, begun_ns, settled, _share(step, settled, reference)))
+        begun_ns += sum(one.span_ns for one in found)
+        records.append(found if whole else [])
+    return VariantResult(
+        label=variant.label,
+        place=variant.place,
+        stages=tuple(stages),
+        changes=changes_of(planned, records, settings.recovered_share) if settings.reading == "change" else (),
+        stability=tuple(
+            stability_of(stage.second_iops, stage.second_largest_ms) if found else None
+            for stage, found in zip(stages, records, strict=True)
+        )
+        if settings.reading == "stability"
+        else (),
+        proposal=_proposal(stages) if settings.reading == "demand" else None,
+    )
+
+
+def _stage(
+    step: StudyStep, found: Sequence[StepRecord], begun_ns: int, settled: StageValues | None, share: float | None
+) -> StageResult:
+    ends = [begun_ns + span for span in accumulate(record.span_ns for record in found)]
+    known = found if _have_series(found) else ()
+    counted = [_seconds(record, end - record.span_ns) for record, end in zip(known, ends, strict=False)]
+    whole = [second for seconds in counted for second in seconds]
+    middle = median(count for _, count, _ in whole) if whole else 0
+    return StageResult(
+        label=step.label,
+        place=step.place,
+        series=step.series,
+        demand=step.demand,
+        minutes=tuple(end / MINUTE_NS for end in ends),
+        iops=tuple(float(iops(record)) for record in found),
+        throughput=tuple(float(throughput(record)) for record in found),
+        response=tuple(float(response_time(record)) for record in found),
+        largest=tuple(_milliseconds(max_latency_ns(record)) for record in found),
+        seconds=tuple(second for second, _, _ in whole),
+        second_iops=tuple(float(count) for _, count, _ in whole),
+        second_relative=tuple(count / middle * 100 if middle else 0.0 for _, count, _ in whole),
+        second_largest_ms=tuple(largest for _, _, largest in whole),
+        settled=settled,
+        share=share,
+    )
+
+
+def _seconds(record: StepRecord, begun_ns: int) -> list[tuple[float, int, float | None]]:
+    """End, completions and largest response time of every whole second of a step, silent ones included."""
+    sides, result = (record.read, record.write), []
+    for second in range(record.span_ns // SECOND_NS):
+        # A series ends with the last second in which an I/O completed.
+        both = [side for side in sides if second < len(side.series_io_count)]
+        count = sum(side.series_io_count[second] for side in both)
+        largest = max((side.series_latency_ns_max[second] for side in both), default=0)
+        result.append((begun_ns / SECOND_NS + second + 1, count, _milliseconds(largest or None)))
+    return result
+
+
+def _have_series(records: Sequence[StepRecord]) -> bool:
+    """Whether the seconds of these steps were read; they are tables of their own, and left out where nobody asks."""
+    sides = [side for record in records for side in (record.read, record.write)]
+    return all(side.series_io_count for side in sides if window_count(side))
+
+
+def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> StageValues:
+    last = found[-max(round(len(found) * share), 1) :]
+    span_ns = sum(record.span_ns for record in last)
+    sides = [side for record in last for side in (record.read, record.write)]
+    completed = sum(side.latency_io_count for side in sides)
+    largest = [max_latency_ns(record) for record in last]
+    return StageValues(
+        iops=sum(map(rate_count, last)) * SECOND_NS / span_ns,
+        mb_per_s=sum(map(rate_bytes, last)) * SECOND_NS / span_ns / MB,
+        response_ms=sum(side.latency_ns_sum for side in sides) / max(completed, 1) / MILLISECOND_NS,
+        largest_ms=_milliseconds(max((one for one in largest if one is not None), default=None)),
+        outstanding=sum(record.outstanding_ns for record in last) / span_ns,
+        asked=step.demand.thread_count * step.demand.queue_depth,
+    )
+
+
+def _share(step: StudyStep, settled: StageValues | None, reference: Sequence[StageResult]) -> float | None:
+    first = next((stage.settled for stage in reference if stage.label == step.label), None)
+    return settled.iops / first.iops if settled and first and first.iops else None
+
+
+def _proposal(stages: Sequence[StageResult]) -> Proposal | None:
+    cells = [(stage.demand, stage.settled.iops, stage.settled.response_ms) for stage in stages if stage.settled]
+    return proposal_of(cells) if len(cells) == len(stages) else None
+
+
+def _milliseconds(time_ns: int | None) -> float | None:
+    return None if time_ns is None else time_ns / MILLISECOND_NS

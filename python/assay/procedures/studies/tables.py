@@ -1,0 +1,222 @@
+"""Tables of studies, printed and as data: values per stage, grids, changes, stability, maps of demands."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, fields
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.data_tables import DataTable
+from assay.pages.model import Table
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, one_decimal, or_na, percent
+from assay.procedures.studies.figures import Y_TITLES
+from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, Change, Stability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.studies.result import StageResult, StageValues, StudyResult, VariantResult
+    from assay.records import StudySettings
+
+_STAGE_COLUMNS = (
+    "Variant", "Accesses", "IOPS", "MB/s", "ART (ms)", "MRT (ms)", "Effective OIO", "Asked OIO", "Of the first variant",
+)  # fmt: skip
+_CHANGE_COLUMNS = (
+    "Variant", "Stage", "Before (MB/s)", "After (MB/s)", "Drop", "Lowest of before", "Recovered after (min)",
+)  # fmt: skip
+_STABILITY_COLUMNS = (
+    "Variant", "Seconds", "Median IOPS", "Score", "Coefficient of variation", "Worst second", "IOPS in it",
+    "Of the median", "MRT (ms)",
+)  # fmt: skip
+
+
+def study_tables(settings: StudySettings, result: StudyResult) -> tuple[Table, ...]:
+    """Print what the reading of a study asks."""
+    match settings.reading:
+        case "change":
+            return (_changes(settings, result),)
+        case "stability":
+            return (_stability(result),)
+        case "demand":
+            return tuple(_demand(variant) for variant in result.variants)
+        case "grid":
+            return tuple(_grid(plot.x_title, plot.variable, result) for plot in settings.plots)
+        case "stages":
+            return (_stages(settings, result),)
+
+
+def data_tables(settings: StudySettings, result: StudyResult, suffix: str) -> Iterator[DataTable]:
+    """The tables of a study, unrounded."""
+    name = settings.test.replace("-", "_")
+    stages = [(variant, stage) for variant in result.variants for stage in variant.stages]
+    columns = ("variant", "accesses", "minute", "iops", "mb_per_s", "latency_ms_average", "latency_ms_max")
+    rows = [row for variant, stage in stages for row in _sample_rows(variant, stage)]
+    yield DataTable(name=f"{name}_samples{suffix}", columns=columns, rows=tuple(rows))
+    yield _stage_data(f"{name}_stages{suffix}", stages)
+    if settings.reading == "change":
+        yield _reading(f"{name}_changes{suffix}", Change, [(v, one) for v in result.variants for one in v.changes])
+    if settings.reading == "stability":
+        found = [(variant, one) for variant in result.variants for one in variant.stability if one]
+        yield _reading(f"{name}_stability{suffix}", Stability, found)
+        seconds = [row for variant, stage in stages for row in _second_rows(variant, stage)]
+        names = ("variant", "accesses", "second", "iops", "latency_ms_max")
+        yield DataTable(name=f"{name}_seconds{suffix}", columns=names, rows=tuple(seconds))
+
+
+def _stages(settings: StudySettings, result: StudyResult) -> Table:
+    rows = tuple(
+        (variant.label, stage.label, *_values(stage.settled), _share(stage.share))
+        for variant in result.variants
+        for stage in variant.stages
+    )
+    share = settings.settled_share
+    samples = "all samples" if share == 1 else f"the last {percent(share)} of the samples"
+    notes = (
+        f"Values are over {samples} of a stage.",
+        "The last column holds the IOPS against those of the first variant with the same accesses.",
+    )
+    return Table(caption="Values per variant", columns=_STAGE_COLUMNS, rows=rows, notes=notes)
+
+
+def _grid(x_title: str, variable: str, result: StudyResult) -> Table:
+    """One variable: a row per place, a column per variant."""
+    places = sorted({stage.place for variant in result.variants for stage in variant.stages if stage.place is not None})
+    columns = [{stage.place: stage for stage in variant.stages} for variant in result.variants]
+    rows = tuple((f"{place:g}", *(_cell(column.get(place), variable) for column in columns)) for place in places)
+    error = result.outstanding_error
+    notes = ("Largest difference of effective from asked OIO: " + _percent_or_na(error) + ".",)
+    head = (x_title, *(f"{variant.label}: {Y_TITLES[variable]}" for variant in result.variants))
+    return Table(caption=Y_TITLES[variable], columns=head, rows=rows, notes=notes if variable == "iops" else ())
+
+
+def _cell(stage: StageResult | None, variable: str) -> str:
+    if stage is None or stage.settled is None:
+        return NOT_AVAILABLE
+    return one_decimal(stage.settled.iops) if variable == "iops" else f"{stage.settled.response_ms:.4f}"
+
+
+def _changes(settings: StudySettings, result: StudyResult) -> Table:
+    rows: list[tuple[str, ...]] = [
+        (
+            variant.label,
+            f"{one.number}: {one.label}",
+            one_decimal(one.before),
+            one_decimal(one.after),
+            f"{one.drop_share * 100:.1f} %",
+            f"{one.lowest_share * 100:.1f} %",
+            "not recovered" if one.recovery_minutes is None else f"{one.recovery_minutes:.4g}",
+        )
+        for variant in result.variants
+        for one in variant.changes
+    ]
+    rows += [
+        (variant.label, *(NOT_AVAILABLE,) * (len(_CHANGE_COLUMNS) - 1))
+        for variant in result.variants
+        if not variant.changes
+    ]
+    notes = (
+        "Before: mean of the first stage with the same accesses. After: mean of as many first samples of this one.",
+        f"Recovered: the end of the first sample at {percent(settings.recovered_share)} of before.",
+    )
+    return Table(caption="The stage that comes again", columns=_CHANGE_COLUMNS, rows=tuple(rows), notes=notes)
+
+
+def _stability(result: StudyResult) -> Table:
+    rows = tuple(_stability_row(variant.label, one) for variant in result.variants for one in variant.stability)
+    notes = (
+        f"Score: share of the seconds whose IOPS lie within {percent(BAND_SHARE)} of their median.",
+        "Coefficient of variation: standard deviation over mean of the IOPS of all seconds.",
+    )
+    return Table(caption="Stability from second to second", columns=_STABILITY_COLUMNS, rows=rows, notes=notes)
+
+
+def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
+    if one is None:
+        return (label, *(NOT_AVAILABLE,) * (len(_STABILITY_COLUMNS) - 1))
+    return (
+        label,
+        str(one.count),
+        one_decimal(one.median),
+        f"{one.score * 100:.1f} %",
+        f"{one.variation * 100:.2f} %",
+        str(one.worst_second),
+        one_decimal(one.worst),
+        _percent_or_na(one.worst / one.median if one.median else None),
+        NOT_AVAILABLE if one.largest_ms is None else f"{one.largest_ms:.3f}",
+    )
+
+
+def _demand(variant: VariantResult) -> Table:
+    """IOPS and response time of every cell, threads down and depths across, and the proposal."""
+    cells = {(stage.demand.thread_count, stage.demand.queue_depth): stage for stage in variant.stages}
+    threads, depths = (sorted({key[index] for key in cells}) for index in (0, 1))
+    rows = tuple((f"TC {tc}", *(_demand_cell(cells.get((tc, qd))) for qd in depths)) for tc in threads)
+    columns = (f"{variant.label}: IOPS / ART (ms)", *(f"QD {depth}" for depth in depths))
+    return Table(caption=variant.label, columns=columns, rows=rows, notes=(_proposed(variant),))
+
+
+def _demand_cell(stage: StageResult | None) -> str:
+    if stage is None or stage.settled is None:
+        return NOT_AVAILABLE
+    return f"{stage.settled.iops:,.0f} / {stage.settled.response_ms:.3f}"
+
+
+def _proposed(variant: VariantResult) -> str:
+    found = variant.proposal
+    if found is None:
+        return f"Proposed for {variant.label}: n/a."
+    demand = found.demand
+    return (
+        f"Proposed for {variant.label}: TC {demand.thread_count} x QD {demand.queue_depth}: {found.iops:,.0f} IOPS, "
+        f"{found.share * 100:.1f} % of the highest, at {found.response_ms:.3f} ms. Rule: of the cells at "
+        f"{percent(KNEE_SHARE)} of the highest IOPS that of the lowest total OIO, then of the lowest response time."
+    )
+
+
+def _values(settled: StageValues | None) -> tuple[str, ...]:
+    if settled is None:
+        return (NOT_AVAILABLE,) * 6
+    return (
+        one_decimal(settled.iops),
+        one_decimal(settled.mb_per_s),
+        f"{settled.response_ms:.3f}",
+        NOT_AVAILABLE if settled.largest_ms is None else f"{settled.largest_ms:.3f}",
+        f"{settled.outstanding:.2f}",
+        str(settled.asked),
+    )
+
+
+def _share(share: float | None) -> str:
+    return NOT_APPLICABLE if share is None else f"{share * 100:.1f} %"
+
+
+def _percent_or_na(share: float | None) -> str:
+    return NOT_AVAILABLE if share is None else f"{share * 100:.2f} %"
+
+
+def _sample_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
+    columns = (stage.minutes, stage.iops, stage.throughput, stage.response, stage.largest)
+    return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
+
+
+def _second_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
+    columns = (stage.seconds, stage.second_iops, stage.second_largest_ms)
+    return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
+
+
+def _stage_data(name: str, stages: list[tuple[VariantResult, StageResult]]) -> DataTable:
+    columns = (
+        "variant", "accesses", "thread_count", "queue_depth", "place", "iops", "mb_per_s", "latency_ms_average",
+        "latency_ms_max", "effective_queue_depth", "total_oio", "iops_share",
+    )  # fmt: skip
+    rows = []
+    for variant, stage in stages:
+        place = variant.place if stage.place is None else stage.place
+        values = (NOT_AVAILABLE,) * 6 if stage.settled is None else astuple(stage.settled)
+        demand = (stage.demand.thread_count, stage.demand.queue_depth)
+        rows.append((variant.label, stage.label, *demand, *map(or_na, (place, *values, stage.share))))
+    return DataTable(name=name, columns=columns, rows=tuple(rows))
+
+
+def _reading(name: str, kind: type[Change | Stability], found: list[tuple[VariantResult, Any]]) -> DataTable:
+    rows = tuple((variant.label, *map(or_na, astuple(one))) for variant, one in found)
+    return DataTable(name=name, columns=("variant", *(field.name for field in fields(kind))), rows=rows)

@@ -1,0 +1,159 @@
+"""The pages of write saturation: four in form 1.0, four and the histogram's two in form 2.0.
+
+Source: WSAT report pages of "Understanding SSD Performance Using the SNIA SSS PTS" (2012) for form 1.0; PTS 2.0 reports
+draw time, gigabytes written and normalised capacity, and the Confidence Level Plot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.histogram import histogram_sheets
+from assay.pages.label import saturation_banner
+from assay.pages.model import Box, Text
+from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
+from assay.pages.sheets import Sheets
+from assay.procedures.saturation.facts import saturation_facts, saturation_selection, saturation_settings
+from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.results import saturation_results
+from assay.procedures.saturation.tables import saturation_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.pages.data_tables import DataTable
+    from assay.pages.facts import TestFacts
+    from assay.pages.model import Block, Entry, Figure, Page, Table
+    from assay.pages.select import Selected
+    from assay.pages.sheets import Sheet
+    from assay.procedures.saturation.result import Mark, SaturationResult
+    from assay.records import SaturationSettings, StoredTest
+
+_ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaturationSheets(Sheets):
+    """One write saturation test on its way to pages."""
+
+    result: SaturationResult
+
+    @property
+    def settings(self) -> SaturationSettings:
+        """What the test used."""
+        return self.test.saturation
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        return saturation_facts(self.run, self.test, self.result)
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return saturation_banner(self.test, self.result)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages."""
+        return wsat_pages(self)
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Fresh and steady IOPS."""
+        return saturation_selection(self)
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Samples and stop rule."""
+        return saturation_settings(self.settings)
+
+    def details(self) -> tuple[Table, ...]:
+        """None: the samples are many, and in tables."""
+        return ()
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Samples, marks and the histogram behind them."""
+        return saturation_tables(self.test, self.result, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Samples and marks."""
+        return saturation_results(self.test, self.result)
+
+    def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> Sheet:
+        """IOPS over time, data written or drive fills, under the strip of marks."""
+        name = f"{self.prefix}-iops-{'minutes' if x_title == MINUTES else 'written' if x_title == WRITTEN else 'fills'}"
+        figure = iops_figure(name + ("-log" if log else ""), self.result, x_title, "log" if log else "linear")
+        return subtitle, (marks_strip(self.test, self.result), _or_nothing(figure))
+
+
+def wsat_pages(sheets: SaturationSheets) -> tuple[Page, ...]:
+    """Lay out the pages of one write saturation test: 1.x the standard four, 2.0 those of its edition."""
+    profile, label = sheets.profile, sheets.settings.label
+    workload = "" if label == "RND 4KiB 0/100" else f" - {label}"
+    if profile.header == "2.0":
+        title, found = f"WSAT Test{workload} - Report Page", _sheets_2_0(sheets)
+    else:
+        title, found = (
+            f"{profile.market} WSAT ({profile.wsat.status.value}){workload} - Report Page",
+            _sheets_1_0(sheets),
+        )
+    first, *rest = found
+    with_strip = (first[0], (sheets.strip(), *first[1]))
+    pages = (with_strip, *rest, *histogram_sheets(sheets))
+    return sheets.pages(title, pages)
+
+
+def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
+    """What is read off the curve, by the rule that the guide states."""
+    return Box(title="Write saturation", entries=marks(test, result), wide=True)
+
+
+def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:
+    """Peak, peak drop, steady state and end of a write saturation test as printed."""
+    withheld = result.withheld is not None
+    steady = None if result.steady_iops is None else one_decimal(result.steady_iops)
+    return (
+        ("FOB (peak) IOPS", NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)),
+        ("Peak drop at", mark_label(result.peak_drop)),
+        ("Steady state at", mark_label(result.steady)),
+        ("Steady-state IOPS", NOT_AVAILABLE if withheld else steady or "not reached"),
+        ("Five-point rule first held at", mark_label(result.first_steady)),
+        ("Ended by", _end_label(test, result)),
+    )
+
+
+def mark_label(mark: Mark | None) -> str:
+    """Print a mark. Worked: minute 60 at 250 GB on 256 GB -> ``"60 min / 250.0 GB / 0.98 fills"``."""
+    if mark is None:
+        return NOT_AVAILABLE
+    return f"{minutes_label(mark.minutes)} / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
+
+
+def _sheets_1_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:
+    market = sheets.profile.market
+    return (
+        sheets.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
+        sheets.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),
+        sheets.curve(WRITTEN, f"{market} IOPS (Linear) vs Total Gigabytes Written (Linear)"),
+        sheets.curve(WRITTEN, f"{market} IOPS (Log) vs Total Gigabytes Written (Linear)", log=True),
+    )
+
+
+def _sheets_2_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:
+    figure = response_figure(f"{sheets.prefix}-response", sheets.result, FILLS)
+    return (
+        sheets.curve(MINUTES, "IOPS v Time"),
+        sheets.curve(WRITTEN, "IOPS v TGBW"),
+        sheets.curve(FILLS, "IOPS v Normalized Capacity"),
+        ("ART, 99.999 % & MRT v Normalized Capacity", (_or_nothing(figure),)),
+    )
+
+
+def _or_nothing(figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=("n/a: no sample ran to its end",))
+
+
+def _end_label(test: StoredTest, result: SaturationResult) -> str:
+    end = _ENDS.get(test.ended or "", test.ended or "unfinished")
+    if not result.minutes:
+        return end
+    return f"{end}: {minutes_label(result.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"

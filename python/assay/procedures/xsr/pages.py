@@ -1,0 +1,230 @@
+"""The pages of cross stimulus recovery: throughput and response times over the access groups, and the recovery.
+
+Source: SNIA PTS session 202-C (2013) and public implementations of PTS-E 1.1 and 2.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.data_tables import DataTable
+from assay.pages.facts import TestFacts, share_label
+from assay.pages.label import advanced_banner
+from assay.pages.model import Table, Text
+from assay.pages.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    milliseconds_text,
+    mix_label,
+    or_na,
+    percent,
+    rate_or_na,
+    size_label,
+)
+from assay.pages.results import step_results
+from assay.pages.select import Selected, claim_label
+from assay.pages.sheets import Sheets
+from assay.pages.time_figures import time_figure
+from assay.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.pages.model import Block, Entry, Page, Scale
+    from assay.pages.sheets import Sheet
+    from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
+    from assay.records import CrossStimulusSettings
+
+_TITLES = {
+    "throughput": "Throughput (MB/s)",
+    "response_ms": "Average Response Time (ms)",
+    "largest_ms": "Maximum Response Time (ms)",
+}
+_COLUMNS = (
+    "Access group", "Duration", "Mean (MB/s)", "At the end (MB/s)", "Peak ART (ms)", "Peak MRT (ms)",
+    "Below the first of its kind",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossStimulusSheets(Sheets):
+    """One cross stimulus recovery test on its way to pages."""
+
+    result: CrossStimulusResult
+
+    @property
+    def settings(self) -> CrossStimulusSettings:
+        """What the test used."""
+        return self.test.cross_stimulus
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        settings = self.settings
+        sizes = sorted({size for group in settings.groups for size, _ in group.pattern.sizes})
+        groups = "; ".join(f"{group.label} {duration_label(group.span_ns)}" for group in settings.groups)
+        return TestFacts(
+            dependent="None",
+            test_area=share_label(self.run, settings.range_amount_bytes),
+            test_range=share_label(self.run, settings.range_amount_bytes),
+            step=duration_label(settings.sample_ns),
+            stimulus=(
+                ("Test Stimulus 1", groups),
+                ("RW Mix", mix_label(0)),
+                ("Block Sizes", ", ".join(size_label(size) for size in sizes)),
+            ),
+            workload="; ".join(dict.fromkeys(group.label for group in settings.groups)),
+            extent=f"{len(settings.groups)} access groups",
+            steady=NOT_APPLICABLE,
+        )
+
+    @property
+    def banner(self) -> str | None:
+        """The warning over every page."""
+        return advanced_banner(self.test, None, steady_required=False)
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
+        profile = self.profile
+        status = profile.xsr.status.value if profile.xsr else ""
+        title = f"{profile.market} XSR ({status}) - Report Page"
+        changes = [self._change(place) for place in range(1, len(self.settings.groups))]
+        groups = self.result.groups
+        return self.pages(
+            "XSR Test - Report Page" if profile.header == "2.0" else title,
+            (
+                ("TP v Time - All Access Groups", (self.strip(), self._figure("throughput", groups, "all"))),
+                *changes,
+                (
+                    "Maximum Latency v Time - All Access Groups",
+                    (self._figure("largest_ms", groups, "all"),),
+                ),
+                (
+                    "Average Latency v Time - All Access Groups",
+                    (self._figure("response_ms", groups, "all"),),
+                ),
+                ("TP, ART, MRT & BW Recovery Time", (self._recovery(),)),
+            ),
+        )
+
+    def _change(self, place: int) -> Sheet:
+        both = self.result.groups[place - 1 : place + 1]
+        subtitle = f"TP v Time - Access Groups {place} & {place + 1}"
+        return subtitle, (self._figure("throughput", both, f"{place}-{place + 1}"),)
+
+    def _figure(self, variable: str, groups: Sequence[GroupResult], name: str) -> Block:
+        scale: Scale = "linear" if variable == "throughput" else "log"
+        first = self.result.groups.index(groups[0])
+        figure = time_figure(
+            f"{self.prefix}-{variable.replace('_', '-')}-{name}",
+            [
+                (f"{place + 1}: {group.label}", group.minutes, getattr(group, variable), place)
+                for place, group in enumerate(groups, first)
+            ],
+            alt=f"{_TITLES[variable]} of every sample over time, one colour per access group",
+            y_title=_TITLES[variable],
+            y_scale=scale,
+        )
+        return figure or Text(paragraphs=("n/a: no sample ran to its end",))
+
+    def _recovery(self) -> Table:
+        result, settings = self.result, self.settings
+        spans = [duration_label(group.span_ns) for group in settings.groups]
+        lowest = NOT_AVAILABLE if result.lowest_share is None else percent(round(result.lowest_share, 4))
+        return Table(
+            caption="Throughput and response times by access group",
+            columns=_COLUMNS,
+            rows=tuple(
+                _group_row(number, group, span)
+                for number, (group, span) in enumerate(zip(result.groups, spans, strict=True), 1)
+            ),
+            notes=(
+                f"{recovery_name(settings)}: {recovery_label(result)}.",
+                "It ends with the first sample that reaches this share.",
+                f"Lowest sample of the last group over the first group's mean: {lowest}.",
+            ),
+        )
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Throughput at the end of each group, and the recovery time."""
+        rows = [(f"{group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s)) for group in self.result.groups]
+        rows.append((recovery_name(self.settings), "min", recovery_label(self.result).removesuffix(" min")))
+        return tuple(
+            Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(self.run, None))
+            for item, unit, text in rows
+        )
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Access groups and samples."""
+        groups = [
+            (f"Access group {number}", f"{group.label}, {duration_label(group.span_ns)}")
+            for number, group in enumerate(self.settings.groups, 1)
+        ]
+        return (
+            *groups,
+            ("Sample", duration_label(self.settings.sample_ns)),
+            ("Recovered at", f"{percent(self.settings.recovered_share)} of the first group's mean"),
+        )
+
+    def details(self) -> tuple[Table, ...]:
+        """None: the samples are many, and in tables."""
+        return ()
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Every sample, and the groups."""
+        columns = ("group", "label", "minute", "iops", "mb_per_s", "latency_ms_average", "latency_ms_max")
+        rows = [row for number, group in enumerate(self.result.groups, 1) for row in _sample_rows(number, group)]
+        yield DataTable(name=f"xsr_samples{suffix}", columns=columns, rows=tuple(rows))
+        names = ("mean_mb_per_s", "end_mb_per_s", "peak_response_ms", "peak_largest_ms", "drop_share")
+        groups = tuple(
+            (number, group.label, *(or_na(getattr(group, name)) for name in names))
+            for number, group in enumerate(self.result.groups, 1)
+        )
+        yield DataTable(name=f"xsr_groups{suffix}", columns=("group", "label", *names), rows=groups)
+
+    def results(self) -> dict[str, Any]:
+        """Groups, recovery and samples."""
+        result = self.result
+        return {
+            "error_count": result.error_count,
+            "withheld": result.withheld,
+            "recovery_minutes": result.recovery_minutes,
+            "lowest_share": result.lowest_share,
+            "groups": [asdict(group) for group in result.groups],
+            "samples": [step_results(step) for step in self.test.steps("group")],
+        }
+
+
+def recovery_name(settings: CrossStimulusSettings) -> str:
+    """Name the recovery time with the share. Worked: ``"Recovery time to 95 % of the first group's mean"``."""
+    return f"Recovery time to {percent(settings.recovered_share)} of the first group's mean"
+
+
+def recovery_label(result: CrossStimulusResult) -> str:
+    """Print the recovery time. Worked: recovered at the end of the third minute -> ``"3 min"``."""
+    if result.recovery_minutes is not None:
+        return f"{result.recovery_minutes:.4g} min"
+    return NOT_AVAILABLE if result.lowest_share is None else "not recovered"
+
+
+def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:
+    drop = group.drop_share
+    return (
+        f"{number}: {group.label}",
+        span,
+        rate_or_na(group.mean_mb_per_s),
+        rate_or_na(group.end_mb_per_s),
+        _milliseconds(group.peak_response_ms),
+        _milliseconds(group.peak_largest_ms),
+        NOT_APPLICABLE if drop is None else percent(round(drop, 4)),
+    )
+
+
+def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
+    columns = (group.minutes, group.iops, group.throughput, group.response_ms, group.largest_ms)
+    return ((number, group.label, *map(or_na, row)) for row in zip(*columns, strict=True))
+
+
+def _milliseconds(value: float | None) -> str:
+    return NOT_AVAILABLE if value is None else milliseconds_text(value)
