@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from assay.device.purge import PurgeWatch
     from assay.device.simulated import SimulatedTarget
     from assay.device.write_cache import HeldCache
-    from assay.procedures.planned import PlannedTest
+    from assay.procedures.procedure import PlannedTest
     from assay.records import CacheState, DriveIdentity, IoPath, StepRecord
 
 _CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}

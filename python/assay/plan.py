@@ -2,72 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, create_model, field_validator, model_validator
 
 from assay.datum import Strict
 from assay.errors import UsageError, ValueRangeError
-from assay.files import open_named
-from assay.profile import PatternDatum, PatternName, QueueDepths, ThreadCounts, WorkloadName, load_profile
-from assay.records import DataPattern, Demand, IoPath, PurgeMethod, SaturationStop
+from assay.procedures.data_file import check_data_file
+from assay.procedures.editions import load_profile
+from assay.procedures.loop.options import parse_arrival
+from assay.procedures.registry import SUITES, find_procedure, procedures, studies, tests
+from assay.records import DataPattern, IoPath, PurgeMethod
 from assay.toml_file import fault_error, faults, read_toml
 from assay.units import KIB
-
-TestName = Literal["wsat", "iops", "tp", "lat", "hir", "xsr", "ecw", "dirth"]
-SuiteName = Literal["basic", "client", "enterprise", "advanced", "blind-survey"]
-StudyName = Literal[
-    "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
-    "cell-order", "alignment", "trim", "demand-map", "xsr-reverse",
-]  # fmt: skip
-_BASIC: tuple[TestName, ...] = ("wsat", "iops", "tp", "lat")
-
-SUITES: dict[SuiteName, tuple[str, tuple[TestName, ...]]] = {
-    "basic": ("pts-c-1.0", _BASIC),
-    "client": ("pts-c-1.0", _BASIC),
-    "enterprise": ("pts-e-1.1", _BASIC),
-    "advanced": ("pts-e-1.1", ("hir", "xsr", "ecw", "dirth")),
-    "blind-survey": ("pts-0.9", _BASIC),
-}
-"""What a suite implies for the profile and the tests, unless the plan says else."""
-
-SUITE_STUDIES: dict[SuiteName, tuple[StudyName, ...]] = {
-    "blind-survey": ("data-pattern", "active-range", "xsr-reverse")
-}
-"""The studies of a suite behind its tests: level II of the Calypso Blind Survey 2010."""
-
-_DEMANDING = ("wsat", "iops", "tp", "hir", "xsr")
-"""Tests whose demand is the tester's choice; latency has one I/O outstanding."""
-
-_ARRIVAL = re.compile(r"(fixed|poisson):(\d{1,10}(?:\.\d{1,6})?)")
-_ARRIVALS_MIN, _ARRIVALS_MAX = 0.001, 1e9
 
 _POOL_KIB_MIN = 0.5
 _STORED_SHARES = (0.05, 0.95)
 """Of compressible data; as ``DataPattern`` of the native core, which refuses others too."""
-_DATA_FILE_BYTES_MAX = 1 << 30
 
 Text = Annotated[str, Field(max_length=2000)]
-
-
-def parse_arrival(text: str) -> tuple[Literal["fixed", "poisson"], float]:
-    """Read how I/Os arrive: the process, and I/Os per second over all threads, above 0.001 and at most 1e9.
-
-    Raises ValueError for anything else. Worked: ``poisson:5000`` -> ``("poisson", 5000.0)``.
-    """
-    match = _ARRIVAL.fullmatch(text)
-    if match is None or not _ARRIVALS_MIN < float(match[2]) <= _ARRIVALS_MAX:
-        raise ValueError(f"{text!r} is not fixed:RATE or poisson:RATE with 0.001 < RATE <= 1e9 I/Os per second")
-    return ("fixed" if match[1] == "fixed" else "poisson"), float(match[2])
-
-
-def _is_arrival(text: str) -> str:
-    parse_arrival(text)
-    return text
 
 
 class ReportTexts(Strict):
@@ -92,100 +46,6 @@ class ReportTexts(Strict):
     platform_serial: Text = ""
     pcie: Text = ""
     peripherals: Text = ""
-
-
-class DemandOptions(Strict):
-    """The demand, which the specification leaves to the tester in most tests."""
-
-    thread_count: int | None = Field(default=None, ge=1, le=1024)
-    queue_depth: int | None = Field(default=None, ge=1, le=4096)
-
-    def demand(self, default: Demand) -> Demand:
-        """The tester's demand, or the profile's where the tester has not chosen.
-
-        Worked: a queue depth of 16 over a default of 1 x 8 -> 1 x 16.
-        """
-        return Demand(
-            thread_count=self.thread_count or default.thread_count,
-            queue_depth=self.queue_depth or default.queue_depth,
-        )
-
-
-class LoopOptions(DemandOptions):
-    """Choices that the specification leaves to the tester, for one test loop.
-
-    arrival : ``fixed:RATE`` or ``poisson:RATE`` makes it an open loop, which is a listed deviation.
-    """
-
-    round_limit: int | None = Field(default=None, ge=5, le=1000)
-    arrival: Annotated[str, AfterValidator(_is_arrival)] | None = None
-
-    def demand(self, default: Demand) -> Demand:
-        """The same with the rate at which I/Os arrive; TC x QD then only limits how many are outstanding.
-
-        Worked: ``fixed:5000`` over a default of 1 x 8 -> at most 8 outstanding of 5,000 a second.
-        """
-        closed = DemandOptions.demand(self, default)
-        if self.arrival is None:
-            return closed
-        process, rate = parse_arrival(self.arrival)
-        return replace(closed, arrivals_per_s=rate, arrival_process=process)
-
-
-class LatencyOptions(LoopOptions):
-    """The same for latency. histogram_minutes : of the response-time histogram behind it; None means the edition's."""
-
-    histogram_minutes: float | None = Field(default=None, ge=0, le=24 * 60)
-
-
-class SaturationOptions(DemandOptions):
-    """Choices for the write saturation test; None means the edition's.
-
-    stop : ``first`` of time, amount and five-point rule, or one of them alone.
-    workloads : each is a test of its own, with its own purge.
-    """
-
-    stop: SaturationStop | None = None
-    time_hours: float | None = Field(default=None, gt=0, le=7 * 24)
-    amount_multiple: float | None = Field(default=None, gt=0, le=1000)
-    histogram_minutes: float | None = Field(default=None, ge=0, le=24 * 60)
-    workloads: tuple[WorkloadName, ...] = Field(default=("rnd-4k-write",), min_length=1)
-
-
-class StudyOptions(DemandOptions):
-    """Choices for studies. data_file : bytes that the data-pattern study writes as one of its variants."""
-
-    data_file: str = ""
-
-
-class GridOptions(Strict):
-    """Choices for a test over a grid of demands; None means the edition's.
-
-    art_limit_ms : bound on the average response time of the Max point, which the specification has at 5 ms.
-    thread_counts, queue_depths : a grid of one's own.
-    """
-
-    round_limit: int | None = Field(default=None, ge=5, le=1000)
-    art_limit_ms: float | None = Field(default=None, gt=0)
-    thread_counts: ThreadCounts | None = None
-    queue_depths: QueueDepths | None = None
-
-
-class IntensityOptions(GridOptions):
-    """The same for demand intensity.
-
-    patterns : names that the edition or ``assay.pattern`` knows, or patterns of one's own; each is a test of its own.
-    Empty means the edition's first, and in the suite ``advanced`` all that it names.
-    """
-
-    patterns: tuple[PatternName | PatternDatum, ...] = Field(default=(), max_length=20)
-
-    @model_validator(mode="after")
-    def _told_apart(self) -> Self:
-        names = [one if isinstance(one, str) else one.name for one in self.patterns]
-        if len(set(names)) != len(names):
-            raise ValueError("two patterns have one name")
-        return self
 
 
 class Claims(Strict):
@@ -239,15 +99,8 @@ class DataOptions(Strict):
 
     def check_file(self) -> None:
         """Raise UsageError where the file to write from cannot be read or is empty."""
-        if self.kind != "file":
-            return
-        try:
-            with open_named(Path(self.path)) as file:
-                size = os.fstat(file.fileno()).st_size
-        except OSError as error:
-            raise UsageError(self.path, error.strerror or "cannot be read", "name a readable data file") from None
-        if not 0 < size <= _DATA_FILE_BYTES_MAX:
-            raise UsageError(self.path, "is no regular file of 1 byte to 1 GiB", "name a file with data")
+        if self.kind == "file":
+            check_data_file(self.path)
 
     def to_pattern(self) -> DataPattern:
         """The same as a DataPattern record."""
@@ -259,8 +112,35 @@ class DataOptions(Strict):
         )
 
 
-class Plan(Strict):
-    """A complete plan.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.procedures.options import Options
+    from assay.procedures.procedure import Procedure
+
+    class _OfTests(Strict):
+        """What a plan says of tests: their names, and a table of options for each."""
+
+        suite: str
+        tests: tuple[str, ...]
+        studies: tuple[str, ...]
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    _OPTIONS = {one.key: one.options for one in procedures()}
+    _OfTests = create_model(
+        "_OfTests",
+        __base__=Strict,
+        suite=(Literal[tuple(SUITES)], "client"),
+        tests=(tuple[Literal[tuple(one.name for one in tests())], ...], ()),
+        studies=(tuple[Literal[tuple(one.name for one in studies())], ...], ()),
+        **{key: (options, options()) for key, options in _OPTIONS.items()},
+    )
+
+
+class Plan(_OfTests):
+    """A complete plan, and behind it a table of options for every test of the registry.
 
     drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
     seed : of the address streams and segment places; None draws one, which the report states.
@@ -276,10 +156,7 @@ class Plan(Strict):
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     drive: Annotated[str, Field(min_length=1, max_length=4096)]
-    suite: SuiteName = "client"
     profile: str | None = None
-    tests: tuple[TestName, ...] = ()
-    studies: tuple[StudyName, ...] = ()
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
@@ -294,15 +171,6 @@ class Plan(Strict):
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()
-    wsat: SaturationOptions = SaturationOptions()
-    iops: LoopOptions = LoopOptions()
-    tp: LoopOptions = LoopOptions()
-    lat: LatencyOptions = LatencyOptions()
-    hir: DemandOptions = DemandOptions()
-    xsr: DemandOptions = DemandOptions()
-    study: StudyOptions = StudyOptions()
-    ecw: GridOptions = GridOptions()
-    dirth: IntensityOptions = IntensityOptions()
     data: DataOptions = DataOptions()
 
     @field_validator("pin")
@@ -320,17 +188,18 @@ class Plan(Strict):
         """
         profile = load_profile(self.edition)
         self.data.check_file()
-        if self.study.data_file:
-            DataOptions(kind="file", path=self.study.data_file).check_file()
+        for one in procedures():
+            self.options(one).check()
         # Studies that are named run alone, unless tests or a suite are named beside them.
         alone = bool(self.studies) and "suite" not in self.model_fields_set
-        tests = self.tests or (() if alone else SUITES[self.suite][1])
-        studies = self.studies if self.studies or self.tests else SUITE_STUDIES.get(self.suite, ())
-        filled: dict[str, Any] = {"profile": self.edition, "tests": tests, "studies": studies}
-        if self.suite == "advanced" and not self.tests and profile.dirth and not self.dirth.patterns:
-            # Of the suite, every pattern that the edition names is a test; of the test alone, the first.
-            names = tuple(pattern.name for pattern in profile.dirth.patterns.value)
-            filled["dirth"] = self.dirth.model_copy(update={"patterns": names})
+        _, suite_tests, suite_studies = SUITES[self.suite]
+        chosen_tests = self.tests or (() if alone else suite_tests)
+        chosen_studies = self.studies if self.studies or self.tests else suite_studies
+        filled: dict[str, Any] = {"profile": self.edition, "tests": chosen_tests, "studies": chosen_studies}
+        if not self.tests:
+            of_suite = [find_procedure(name) for name in chosen_tests]
+            tables = ((one, profile.table(one.name)) for one in of_suite)
+            filled |= {one.key: self.options(one).of_suite(table) for one, table in tables if table is not None}
         return self.model_copy(update=filled)
 
     @property
@@ -338,9 +207,9 @@ class Plan(Strict):
         """Name of the profile: the plan's own, or the one that its suite implies."""
         return SUITES[self.suite][0] if self.profile is None else self.profile
 
-    def options(self, test: str) -> LoopOptions:
-        """The tester's choices for a test; ``tp-128`` and ``tp-1024`` share those of ``tp``."""
-        chosen: LoopOptions = getattr(self, test.partition("-")[0])
+    def options(self, procedure: Procedure[Any, Any]) -> Options:
+        """The tester's choices for a test or study."""
+        chosen: Options = getattr(self, procedure.key)
         return chosen
 
 
@@ -361,8 +230,8 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     elif overrides.keys() & {"tests", "studies"}:
         table = _without_tests(table)
     merged = {**table, **overrides}
-    for test in (*_BASIC, "study") if choices else ():
-        merged[test] = {**_table(merged.get(test)), **_choices(test, choices or {})}
+    for one in procedures() if choices else ():
+        merged[one.key] = {**_table(merged.get(one.key)), **one.options.chosen(choices or {})}
     try:
         plan = Plan.model_validate(merged).resolved()
     except ValidationError as error:
@@ -370,10 +239,19 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
             raise fault_error(path, positions, error) from None
         key, reason = faults(error)[0]
         raise ValueRangeError(f"option {key}", reason, "give a value inside the range") from None
-    if "arrival" in (choices or {}) and "wsat" in plan.tests:
-        reason = "write saturation asks for all that the drive takes, so nothing arrives at a rate"
-        raise UsageError("--arrival", reason, "name the tests with --test iops,tp,lat")
+    if "arrival" in (choices or {}):
+        _refuse_arrival(plan)
     return plan
+
+
+def _refuse_arrival(plan: Plan) -> None:
+    takes = [one.name for one in tests() if "arrival" in one.options.model_fields]
+    for name in plan.tests:
+        if name not in takes:
+            reason = (
+                f"{name} asks for all that the drive takes, or has demands of its own, so nothing arrives at a rate"
+            )
+            raise UsageError("--arrival", reason, f"name the tests with --test {','.join(takes)}")
 
 
 def _check_arrival(choices: dict[str, Any]) -> None:
@@ -382,13 +260,6 @@ def _check_arrival(choices: dict[str, Any]) -> None:
         parse_arrival(choices.get("arrival", "fixed:1"))
     except ValueError as error:
         raise ValueRangeError("--arrival", str(error), "write for example --arrival poisson:5000") from None
-
-
-def _choices(test: str, choices: dict[str, Any]) -> dict[str, Any]:
-    """What of the command line's choices goes into the table of a test."""
-    if test in {"wsat", "study"}:
-        return {key: value for key, value in choices.items() if key != "arrival"}
-    return choices if test in _DEMANDING or "arrival" in choices else {}
 
 
 def _without_tests(table: dict[str, Any]) -> dict[str, Any]:

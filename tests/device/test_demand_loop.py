@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.procedures.grid.result import demand_result, total_oio
+from assay.procedures.grid.settings import DemandSettings
 from assay.store.read import read_run
 from assay.window import effective_queue_depth, latency_count, program_audits
 from conftest import PATIENT
@@ -57,7 +58,7 @@ def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(
     assert done.returncode in {0, 5, 7}, done.stderr
     run = read_run(out, histograms=True)
     (test,) = run.tests
-    settings = test.over_demands
+    settings = test.settings_as(DemandSettings)
     assert [total_oio(one) for one in settings.grid] == [1024, 128, 64, 32, 32, 8, 4, 2, 1]
     for audit in program_audits(test):
         assert audit.read_bytes[0] == audit.read_bytes[1], audit

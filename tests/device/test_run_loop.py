@@ -12,8 +12,8 @@ from assay.device.gate import open_drive
 from assay.device.identity import identify
 from assay.device.queue import merging_off, split_factor, stat_path
 from assay.pattern import fill_pattern, leading_range, random_pattern
+from assay.procedures.editions import load_profile
 from assay.procedures.saturation.result import saturation_result
-from assay.profile import load_profile
 from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run

@@ -11,12 +11,12 @@ from assay.device.identity import identify
 from assay.device.queue import merging_off, stat_path
 from assay.pattern import cell_pattern, leading_range
 from assay.procedures.saturation.run import pattern_step
+from assay.procedures.saturation.settings import SaturationSettings
 from assay.records import (
     DataPattern,
     Demand,
     DriveIdentity,
     Platform,
-    SaturationSettings,
     StepRecord,
     StepSpec,
     StopRule,
@@ -47,6 +47,7 @@ def measured(path: str, pattern: AccessPattern, count: int, drive: DriveIdentity
 
 def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveIdentity) -> dict[str, AuditRow]:
     settings = SaturationSettings(
+        procedure="wsat",
         test="wsat",
         profile="pts-c-1.0",
         demand=DEMAND,

@@ -13,10 +13,11 @@ from assay import window
 from assay.bench import Answers
 from assay.errors import DeviceFailureError
 from assay.plan import load_plan
-from assay.procedures import plan_suite
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
 from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
-from assay.profile import load_profile
-from assay.records import Cell, DriveIdentity, LoopSettings
+from assay.procedures.loop.settings import LoopSettings
+from assay.records import Cell, DriveIdentity
 from assay.session import run_plan
 from assay.steady import steady_state
 from assay.store.read import read_run

@@ -17,7 +17,8 @@ from demand_run import demand_round, demand_settings, demand_step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import DemandSettings, Round, StepRecord
+    from assay.procedures.grid.settings import DemandSettings
+    from assay.records import Round, StepRecord
 
 
 def small() -> DemandSettings:

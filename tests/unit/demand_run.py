@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.plan import load_plan
-from assay.procedures import plan_suite
-from assay.profile import load_profile
-from assay.records import Cell, DemandSettings, DriveIdentity, Round, StepRecord
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
+from assay.procedures.grid.settings import DemandSettings
+from assay.records import Cell, DriveIdentity, Round, StepRecord
 from assay.units import SECOND_NS
 from report_run import balanced, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.procedures.planned import PlannedRun
+    from assay.planning import PlannedRun
 
 MIX = Cell(read_pct=65, transfer_bytes=8192)
 

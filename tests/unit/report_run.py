@@ -10,17 +10,18 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pattern import cell_pattern, leading_range
+from assay.procedures.editions import load_profile
 from assay.procedures.loop.result import measurement_window
-from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
-from assay.procedures.until import Judged, until_saturated, until_steady
-from assay.profile import load_profile
+from assay.procedures.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.saturation.until import until_saturated
+from assay.procedures.until import Judged
 from assay.records import (
     Cell,
     DataPattern,
     Demand,
     DirectionRecord,
     DriveIdentity,
-    LoopSettings,
     Platform,
     PurgeRecord,
     Round,
@@ -38,8 +39,8 @@ from assay.units import KIB, SECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.procedures.saturation.settings import SaturationSettings
     from assay.procedures.until import Judging
-    from assay.records import SaturationSettings
 
 SPAN_NS = 100 * SECOND_NS
 GOLDEN = (3445.45, 3011.86, 3147.05, 2903.05, 3227.82)
@@ -110,6 +111,7 @@ def synthetic_settings(profile: str = "pts-c-1.0", **changes: Any) -> LoopSettin
     """Make loop settings as a profile gives them, on a drive of 256 GB."""
     data = load_profile(profile).iops
     settings = LoopSettings(
+        procedure="iops",
         test="iops",
         access="random",
         variable="iops",
@@ -209,7 +211,7 @@ def followed(judging: Judging, run: Callable[[StepSequence], Sequence[StepRecord
 
 def judged_rounds(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> list[Judged]:
     """Run rounds until steady; ``run_round`` gives the cells of one, from 1."""
-    judging = until_steady(settings, lambda index: asked_sequence("round", index, len(settings.cells)))
+    judging = loop_rounds(settings, lambda index: asked_sequence("round", index, len(settings.cells)))
     return followed(judging, lambda one: run_round(one.index))
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from assay.pattern import workload
 from assay.procedures.saturation.result import saturation_window
 from assay.procedures.saturation.run import pattern_step
-from assay.records import DataPattern, Demand, PurgeRecord, SaturationSettings, StepRecord, StoredTest
+from assay.procedures.saturation.settings import SaturationSettings
+from assay.records import DataPattern, Demand, PurgeRecord, StepRecord, StoredTest
 from assay.units import GB, MINUTE_NS, SECOND_NS
 from report_run import START_NS, TRACKED, balanced, stored_steps, synthetic_direction, synthetic_step
 
@@ -20,6 +21,7 @@ def saturation_settings(**changes: Any) -> SaturationSettings:
     """Make settings as ``pts-c-1.0`` gives them on a drive of 256 GB; ``changes`` go into them."""
     chosen = workload("rnd-4k-write", DataPattern())
     settings = SaturationSettings(
+        procedure="wsat",
         test="wsat",
         profile="pts-c-1.0",
         demand=Demand(thread_count=16, queue_depth=2),

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from assay.errors import PlanError, ValueRangeError
 from assay.plan import load_plan
-from assay.procedures import plan_suite
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
 from assay.procedures.grid.result import (
     DemandCell,
     OperatingPoint,
@@ -24,7 +25,6 @@ from assay.procedures.grid.result import (
 )
 from assay.procedures.grid.run import demand_round as round_asked
 from assay.procedures.grid.run import grid_demands, operating_point
-from assay.profile import load_profile
 from assay.records import Demand, DirectionRecord
 from assay.window import direction_times, exact_times, latency_buckets
 from demand_run import demand_drive, demand_round, demand_settings, demand_step, planned_demand

@@ -8,9 +8,9 @@ import pytest
 from assay.device.link import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
 from assay.device.simulated import parse_simulated
 from assay.plan import load_plan
-from assay.procedures import plan_suite
+from assay.planning import plan_suite
 from assay.procedures.draining import draining_ns, draining_warning
-from assay.profile import load_profile
+from assay.procedures.editions import load_profile
 from assay.report.conforming import deviations
 from report_run import balanced, synthetic_direction, synthetic_run, synthetic_test
 

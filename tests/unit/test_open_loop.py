@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 from assay.errors import PlanError, UsageError, ValueRangeError
 from assay.pages.model import Table
-from assay.plan import load_plan, parse_arrival
-from assay.procedures import plan_suite
+from assay.pages.sheets import Sheets
+from assay.plan import load_plan
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
+from assay.procedures.iops import IOPS
+from assay.procedures.lat import LAT
 from assay.procedures.loop.open_loop import arrival_label, offered_rates
-from assay.procedures.loop.report import LoopSheets
+from assay.procedures.loop.options import parse_arrival
 from assay.procedures.loop.result import loop_result
-from assay.procedures.planned import PlannedTest
-from assay.profile import load_profile
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.procedure import PlannedTest
 from assay.records import Demand, DriveIdentity, StepRecord, StopRule, StoredTest
 from assay.report import disclosure
 from assay.units import SECOND_NS
@@ -74,7 +78,9 @@ def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
         replace(program, steps=tuple(replace(paced(one, 19, 1, 20), span_ns=SECOND_NS // 200) for one in program.steps))
         for program in test.programs
     )
-    scarce = replace(test, programs=programs, settings=replace(test.loop, step_ns=SECOND_NS // 200))
+    scarce = replace(
+        test, programs=programs, settings=replace(test.settings_as(LoopSettings), step_ns=SECOND_NS // 200)
+    )
     scarce = asked_otherwise(scarce, lambda spec: replace(spec, stop=StopRule(time_ns=SECOND_NS // 200)))
     rate = offered_rates(scarce, loop_result(scarce))[TRACKED]
     assert (rate.share, rate.grade) == (0.95, None)
@@ -185,10 +191,10 @@ def test_a_plan_file_can_state_a_rate_for_one_test(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text('drive = "sim:x"\n[lat]\narrival = "fixed:250.5"\n')
     plan = load_plan(path, {})
-    assert plan.options("lat").demand(Demand(thread_count=1, queue_depth=1)).arrivals_per_s == 250.5
-    assert plan.options("iops").demand(Demand(thread_count=1, queue_depth=8)).arrivals_per_s is None
+    assert plan.options(LAT).demand(Demand(thread_count=1, queue_depth=1)).arrivals_per_s == 250.5
+    assert plan.options(IOPS).demand(Demand(thread_count=1, queue_depth=8)).arrivals_per_s is None
 
 
-def loop_sheets(test: StoredTest) -> LoopSheets:
+def loop_sheets(test: StoredTest) -> Sheets:
     profile = load_profile("pts-c-1.0")
-    return LoopSheets(run=synthetic_run(test), test=test, profile=profile, prefix="iops-1", result=loop_result(test))
+    return IOPS.report(synthetic_run(test), test, profile, "iops-1")

@@ -6,11 +6,14 @@ import pytest
 from assay import profile as profile_module
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
 from assay.plan import Plan, load_plan
-from assay.procedures import plan_suite
+from assay.planning import PlannedRun, plan_suite
+from assay.procedures.editions import is_shipped, load_profile, profile_names
+from assay.procedures.iops import IOPS
 from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
-from assay.procedures.planned import PlannedRun, PlannedTest
-from assay.profile import is_shipped, load_profile, profile_names
-from assay.records import DataPattern, Demand, DriveIdentity, SaturationSettings
+from assay.procedures.procedure import PlannedTest
+from assay.procedures.saturation.settings import SaturationSettings
+from assay.procedures.tp import TP
+from assay.records import DataPattern, Demand, DriveIdentity
 from assay.units import GIB, MIB, MINUTE_NS
 
 PLAN = """schema = 1
@@ -75,8 +78,8 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     path.write_text('drive = "sim:x"\nseed = 1\n[iops]\nthread_count = 4\nqueue_depth = 2\n')
     made = load_plan(path, {"seed": 2}, {"queue_depth": 16})
     assert made.seed == 2
-    assert made.options("tp-128").queue_depth == 16
-    assert made.options("iops").demand(Demand(thread_count=1, queue_depth=8)) == Demand(thread_count=4, queue_depth=16)
+    assert made.options(TP).queue_depth == 16
+    assert made.options(IOPS).demand(Demand(thread_count=1, queue_depth=8)) == Demand(thread_count=4, queue_depth=16)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ def test_runs_that_ended_badly_render_in_every_format(
 
 @pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-c-2.0"])
 def test_a_drive_that_completed_nothing_still_renders(profile: str, tmp_path: Path) -> None:
-    test = synthetic_test(profile, (0.0,), ended="no-completions")
+    why = "no I/O of RND 4KiB 0/100 completed within a step of 1 min, which is too short for this drive and demand"
+    test = replace(synthetic_test(profile, (0.0,), ended="no-completions"), ended_detail=why)
     files = rendered(synthetic_run(test), tmp_path)
     assert b"n/a: no I/O of RND " in files["report.html"]
     assert b"NO HEADLINE: no I/O of RND " in files["report.html"]

@@ -239,8 +239,12 @@ def test_a_run_without_tests_is_refused() -> None:
     [
         ("block", (), "conforming"),
         ("block", ("scaled by 0.1", "no purge"), "not conforming: scaled by 0.1; no purge"),
-        ("file", (), "not conforming: the target is a regular file, not a drive"),
-        ("file", ("file target",), "not conforming: file target"),
+        ("file", (), "not conforming: a file on a file system instead of a block device"),
+        (
+            "file",
+            ("scaled by 0.1",),
+            "not conforming: scaled by 0.1; a file on a file system instead of a block device",
+        ),
         ("simulated", (), "simulated drive"),
         ("simulated", ("scaled by 0.1",), "simulated drive; not conforming: scaled by 0.1"),
     ],

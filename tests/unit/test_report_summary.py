@@ -57,7 +57,9 @@ def test_the_summary_has_a_row_per_test_with_its_section_and_settings() -> None:
 
 
 def test_a_test_that_the_drive_cannot_run_is_a_row_with_the_reason() -> None:
-    run = suite(skipped=(SkippedTest(test="lat", reason="has 8.00 GB, the test range needs 19.33 GB"),))
+    run = suite(
+        skipped=(SkippedTest(test="lat", procedure="lat", reason="has 8.00 GB, the test range needs 19.33 GB"),)
+    )
     row = tables(build_report(run).pages[0])["Tests"].rows[-1]
     assert (row[0], row[1]) == ("10", "Latency (LAT) - REQUIRED")
     assert row[-1] == "N/A: has 8.00 GB, the test range needs 19.33 GB"

@@ -3,8 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from assay.procedures.until import Judged, until_demand_steady
-from assay.records import LoopSettings, SaturationStop, StepRecord
+from assay.procedures.grid.run import grid_rounds
+from assay.procedures.loop.result import tracked_cells
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.saturation.settings import SaturationStop
+from assay.procedures.until import Judged
+from assay.records import StepRecord
 from assay.window import silent_cell
 from demand_run import demand_round, demand_settings, demand_step
 from report_run import (
@@ -57,9 +61,15 @@ def test_a_round_that_was_cut_short_ends_the_test() -> None:
 def test_a_round_without_a_completion_in_a_tracking_cell_is_the_last_and_no_value() -> None:
     settings = synthetic_settings()
     judged = drive(settings, (3000.0, 3000.0, 3000.0, 3000.0, 0.0, 3000.0))
-    assert [(item.ended, item.silent) for item in judged[-2:]] == [(None, None), ("no-completions", "RND 4KiB 0/100")]
+    assert [item.ended for item in judged[-2:]] == [None, "no-completions"]
+    assert [item.silent and item.silent.label for item in judged[-2:]] == [None, "RND 4KiB 0/100"]
     assert len(judged) == 5
     assert judged[-1].window is None
+
+
+def silent_label(cells: tuple[StepRecord, ...], settings: LoopSettings) -> str | None:
+    found = silent_cell(tracked_cells(cells, settings))
+    return found.label if found else None
 
 
 def test_a_tracked_latency_counts_i_os_that_complete_behind_their_cell() -> None:
@@ -71,17 +81,19 @@ def test_a_tracked_latency_counts_i_os_that_complete_behind_their_cell() -> None
         )
         for cell in cells
     )
-    assert silent_cell(cells, settings) == "RND 4KiB 0/100"
-    assert silent_cell(late, settings) is None
-    assert silent_cell(late, synthetic_settings()) == "RND 4KiB 0/100"
+    assert silent_label(cells, settings) == "RND 4KiB 0/100"
+    assert silent_label(late, settings) is None
+    assert silent_label(late, synthetic_settings()) == "RND 4KiB 0/100"
 
 
 def test_a_grid_of_demands_ends_where_its_tracking_cell_completes_nothing() -> None:
     settings = demand_settings("dirth", dirth={"thread_counts": [2, 1], "queue_depths": [2, 1]})
     cells = [demand_step(0.0), *[demand_step(100.0)] * 3]
-    judging = until_demand_steady(settings, lambda index: asked_sequence("round", index))
+    judging = grid_rounds(settings, lambda index: asked_sequence("round", index))
     (judged,) = followed(judging, lambda one: demand_round(one.index, settings, cells).cells)
-    assert (judged.ended, judged.silent) == ("no-completions", "RND 8KiB 65/35 TC2-QD2")
+    assert judged.ended == "no-completions"
+    assert judged.silent
+    assert judged.silent.label == "RND 8KiB 65/35 TC2-QD2"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from assay.bench import find_drive
 from assay.plan import load_plan
+from assay.planning import VOID_LIMIT
 from assay.procedures.loop.result import loop_result, measurement_window
-from assay.procedures.planned import VOID_LIMIT
+from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.result import saturation_window
 from assay.procedures.until import Judged
-from assay.records import LoopSettings, Round, StepRecord, StoredTest
+from assay.records import Round, StepRecord, StoredTest
 from assay.report import render
 from assay.session import plan_run
 from assay.units import SECOND_NS
@@ -130,9 +131,9 @@ def test_saturation_goes_on_behind_a_void_sample(void: tuple[int, ...], count: i
 
 def stored(*void: int, until: int) -> StoredTest:
     plain = synthetic_test(tracked=GOLDEN, **POLICY)
-    rounds = rounds_with_stalls(plain.loop, *void)[:until]
+    rounds = rounds_with_stalls(plain.settings_as(LoopSettings), *void)[:until]
     kept = [one for one in rounds if one.index not in void]
-    window = measurement_window(kept, plain.loop)
+    window = measurement_window(kept, plain.settings_as(LoopSettings))
     programs = (plain.programs[0], *round_programs(rounds))
     return replace(plain, programs=programs, verdict=window, window_indexes=window.rounds if window else ())
 

@@ -13,6 +13,7 @@ import pytest
 from assay.errors import StoreError
 from assay.pages.model import Table
 from assay.procedures.saturation.run import pattern_step
+from assay.procedures.saturation.settings import SaturationSettings
 from assay.records import (
     AccessPattern,
     DataPattern,
@@ -21,7 +22,6 @@ from assay.records import (
     HistogramTable,
     KernelCounters,
     PurgeRecord,
-    SaturationSettings,
     SeriesTable,
     StepRecord,
     StoredTest,
@@ -116,6 +116,7 @@ def stored(
 ) -> StoredTest:
     """A test of one program of two steps, with changes in either of them or in the program."""
     settings = SaturationSettings(
+        procedure="wsat",
         test="wsat",
         profile="pts-c-1.0",
         demand=DEMAND,

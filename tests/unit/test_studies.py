@@ -8,13 +8,15 @@ from statistics import median, pstdev
 import pytest
 from assay.errors import UsageError, ValueRangeError
 from assay.pattern import cell_pattern
-from assay.plan import SUITE_STUDIES, Plan, StudyName, load_plan
-from assay.procedures import plan_suite
-from assay.procedures.planned import Context, PlannedTest
-from assay.procedures.studies import variant_actions
+from assay.plan import Plan, load_plan
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
+from assay.procedures.procedure import Context, PlannedTest
+from assay.procedures.registry import SUITES
 from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
 from assay.procedures.studies.result import study_result
-from assay.profile import load_profile
+from assay.procedures.studies.run import variant_actions
+from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
 from assay.records import (
     Control,
     DataPattern,
@@ -25,15 +27,12 @@ from assay.records import (
     StepSequence,
     StoredProgram,
     StoredTest,
-    StudySettings,
-    StudyStep,
-    StudyVariant,
     Trim,
 )
 from assay.units import GIB, MIB, SECOND_NS
 from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_direction, synthetic_step
 
-ALL: tuple[StudyName, ...] = (
+ALL: tuple[str, ...] = (
     "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
     "cell-order", "alignment", "trim", "demand-map", "xsr-reverse",
 )  # fmt: skip
@@ -193,7 +192,7 @@ def test_the_demand_of_the_command_line_is_that_of_studies_too() -> None:
 def test_the_blind_survey_is_level_one_as_tests_and_level_two_as_studies() -> None:
     made = plan(suite="blind-survey")
     assert (made.profile, made.tests) == ("pts-0.9", ("wsat", "iops", "tp", "lat"))
-    assert made.studies == SUITE_STUDIES["blind-survey"] == ("data-pattern", "active-range", "xsr-reverse")
+    assert made.studies == SUITES["blind-survey"][2] == ("data-pattern", "active-range", "xsr-reverse")
     assert plan(suite="blind-survey", tests=["lat"]).studies == ()
 
 

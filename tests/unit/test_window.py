@@ -7,6 +7,7 @@ import pytest
 from assay import window
 from assay.errors import VerificationError
 from assay.procedures.loop.result import loop_result, measurement_window
+from assay.procedures.loop.settings import LoopSettings
 from assay.records import Cell, Demand, KernelCounters, StoredTest
 from report_run import (
     GOLDEN,
@@ -109,7 +110,9 @@ def test_a_failed_io_leaves_no_headline() -> None:
 
 def test_a_stored_verdict_that_its_rounds_do_not_give_is_refused() -> None:
     test = synthetic_test()
-    forged = replace(test, verdict=measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.loop))
+    forged = replace(
+        test, verdict=measurement_window(synthetic_rounds(test.settings, (1.0,) * 5), test.settings_as(LoopSettings))
+    )
     with pytest.raises(VerificationError):
         loop_result(forged)
 
@@ -119,7 +122,7 @@ def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTe
     test = synthetic_test(tracked=(*GOLDEN, 3000.0), ended=test_ended)
     sixth = test.rounds[5]
     cells = (*sixth.cells[:-1], replace(sixth.cells[-1], **last_cell))  # type: ignore[arg-type]
-    verdict = measurement_window(test.rounds[:5], test.loop)
+    verdict = measurement_window(test.rounds[:5], test.settings_as(LoopSettings))
     rounds = (*test.rounds[:5], replace(sixth, cells=cells))
     return replace(test, programs=(synthetic_fill(), *round_programs(rounds)), verdict=verdict)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.procedures.loop.settings import LoopSettings
 from assay.report.conforming import conformity_label
 from assay.report.conformity import derived_deviations
 from every_kind import KINDS, run_of
@@ -46,7 +47,7 @@ def test_a_run_that_hides_its_deviations_does_not_conform(kind: str, said: str, 
 def test_settings_that_claim_a_minute_do_not_hide_cells_of_less(tmp_path: Path) -> None:
     run = run_of("iops", tmp_path / "run")
     (test,) = run.tests
-    claimed = replace(test, settings=replace(test.loop, step_ns=MINUTE_NS))
+    claimed = replace(test, settings=replace(test.settings_as(LoopSettings), step_ns=MINUTE_NS))
     edited = replace(run, deviations=(), tests=(claimed,), identity=replace(run.identity, kind="block"))
     assert "cells of 0.06 s instead of 1 min" in conformity_label(edited)
 

@@ -15,6 +15,7 @@ from assay.bench import Answers
 from assay.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
 from assay.plan import load_plan
 from assay.procedures.grid.result import demand_result, total_oio
+from assay.procedures.grid.settings import DemandSettings
 from assay.report import build_report
 from assay.reporting import render_run
 from assay.session import run_plan
@@ -92,7 +93,7 @@ def test_a_run_goes_from_preconditioning_over_rounds_to_three_points(intensity: 
 
 def test_recorded_starts_and_outstanding_ios_show_the_order_of_the_grid(intensity: tuple[Path, StoredRun]) -> None:
     (test,) = intensity[1].tests
-    settings = test.over_demands
+    settings = test.settings_as(DemandSettings)
     for round_ in test.rounds:
         cells = round_.cells[settings.pre_write_samples :]
         assert [step.start_ns for step in cells] == sorted(step.start_ns for step in cells)
@@ -185,7 +186,7 @@ def chi_square(found: Sequence[int], shares: Sequence[float]) -> float:
 
 def recorded(folder: Path, run: StoredRun) -> dict[str, NDArray[Any]]:
     """Everything that the grids and points of a run issued, from the captured streams."""
-    settings = run.tests[0].over_demands
+    settings = run.tests[0].settings_as(DemandSettings)
     columns = ["write", "step", "offset_bytes", "length_bytes"]
     parts = []
     for path in sorted((folder / "traces").iterdir()):

@@ -12,6 +12,7 @@ from assay.pages.model import Table
 from assay.plan import load_plan
 from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import loop_result
+from assay.procedures.loop.settings import LoopSettings
 from assay.records import Cell, StoredTest
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
@@ -116,6 +117,6 @@ def test_with_a_rate_the_demand_only_limits_what_is_outstanding(tmp_path: Path) 
         tmp_path / "run", "poisson:2000", {"thread_count": 2, "queue_depth": 4}, drive="sim:client-2011?capacity=1GB"
     )
     assert (test.settings.demand.thread_count, test.settings.demand.queue_depth) == (2, 4)
-    assert test.loop.preconditioning_demand.arrivals_per_s is None
+    assert test.settings_as(LoopSettings).preconditioning_demand.arrivals_per_s is None
     for round_ in test.rounds:
         assert all(cell.outstanding_ns <= 8 * cell.span_ns for cell in round_.cells)

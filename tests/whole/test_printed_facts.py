@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
 from assay.procedures.hir.result import idle_recovery_result
+from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
 from assay.window import iops
 from every_kind import run_of
@@ -45,7 +46,7 @@ def test_idle_recovery_has_a_second_baseline_from_its_return_phases(tmp_path: Pa
     run = run_of("hir", tmp_path / "run")
     (test,) = run.tests
     result = idle_recovery_result(test, run.identity.capacity_bytes)
-    cycles = test.idle_recovery.cycles
+    cycles = test.settings_as(IdleRecoverySettings).cycles
     states = [
         [step for one in test.stage("segment") if one.index == place for step in one.steps] for place in range(1, 6)
     ]

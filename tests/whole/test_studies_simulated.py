@@ -10,6 +10,7 @@ from assay.bench import Answers
 from assay.device.simulated import load_card
 from assay.plan import load_plan
 from assay.procedures.studies.result import StudyResult, VariantResult, study_result
+from assay.procedures.studies.settings import StudySettings
 from assay.records import StoredRun
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
@@ -49,7 +50,7 @@ def test_iops_saturate_and_response_times_rise_with_the_outstanding_i_os(tmp_pat
     assert result.outstanding_error is not None
     assert result.outstanding_error < 0.01
     (test,) = run.tests
-    demands = [step.demand for step in test.study.variants[2].steps if step.role == "measure"]
+    demands = [step.demand for step in test.settings_as(StudySettings).variants[2].steps if step.role == "measure"]
     steps = [step for one in test.stage("variant") if one.index == 3 for step in one.steps]
     assert all(holds_queue_depth(step, demand) for step, demand in zip(steps, demands, strict=True))
 
@@ -131,13 +132,13 @@ def test_the_audit_asks_each_step_of_its_own_variant_and_stage(tmp_path: Path) -
     found = [(one.program.index, one.spec.label, one.spec.pattern, one.spec.demand) for one in asked]
     planned = [
         (index, step.label, step.pattern, step.demand)
-        for index, variant in enumerate(test.study.variants, 1)
+        for index, variant in enumerate(test.settings_as(StudySettings).variants, 1)
         for step in variant.steps
         if step.role != "trim"
         for _ in range(step.samples)
     ]
     assert found == planned
-    labels = [variant.label for variant in test.study.variants]
+    labels = [variant.label for variant in test.settings_as(StudySettings).variants]
     assert all(labels[one.program.index - 1] in one.where for one in asked)
 
 
@@ -191,7 +192,7 @@ def test_a_demand_map_proposes_a_demand_of_its_own_cells(tmp_path: Path) -> None
 def test_the_order_of_the_cells_is_the_order_in_which_they_ran(tmp_path: Path) -> None:
     run, result = studied(tmp_path / "run", "cell-order")
     (test,) = run.tests
-    for index, variant in enumerate(test.study.variants, 1):
+    for index, variant in enumerate(test.settings_as(StudySettings).variants, 1):
         ran = [step.label for one in test.stage("variant") if one.index == index for step in one.steps]
         assert ran == [step.label for step in variant.steps if step.role == "measure"]
     assert {len(variant.stages) for variant in result.variants} == {8}

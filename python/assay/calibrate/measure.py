@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from assay.calibrate.targets import cell_name
 from assay.errors import UsageError
 from assay.pattern import leading_range, random_pattern, segmented_range
-from assay.procedures import plan_suite
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
 from assay.procedures.loop.run import preconditioning, round_sequence
-from assay.profile import load_profile
-from assay.records import DriveIdentity, LoopSettings, StepSpec, StopRule
+from assay.procedures.loop.settings import LoopSettings
+from assay.records import DriveIdentity, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.units import KIB, MB, MIB, MILLISECOND_NS
 from assay.window import effective_queue_depth, iops, mean_latency_ns, rate_count

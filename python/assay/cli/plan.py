@@ -10,7 +10,8 @@ import click
 from assay.cli.options import make_plan, plan_options
 
 if TYPE_CHECKING:
-    from assay.procedures.planned import PlannedRun, PlannedTest
+    from assay.planning import PlannedRun
+    from assay.procedures.procedure import PlannedTest
     from assay.records import DriveIdentity
 
 

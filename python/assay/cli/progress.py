@@ -146,7 +146,7 @@ def _judged_line(phase: str, judged: Judged) -> str:
     if judged.void:
         done += f", VOID: {judged.void}"
     if judged.silent:
-        return f"{done}: NO I/O COMPLETED in {judged.silent}, the results are withheld"
+        return f"{done}: NO I/O COMPLETED in {judged.silent.label}, the results are withheld"
     if judged.window is None:
         return done
     verdicts = "; ".join(f"{name} {_verdict_text(verdict)}" for name, verdict in judged.window.verdicts.items())

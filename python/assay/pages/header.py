@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.pages.facts import TestFacts
     from assay.pages.model import Entry
     from assay.profile import Profile
-    from assay.records import AnySettings, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest, TestSettings
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 
@@ -82,7 +82,7 @@ def _preparation_1_0(run: StoredRun, test: StoredTest, facts: TestFacts) -> tupl
     )
 
 
-def _loop_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
+def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     chosen: tuple[Entry, ...] = (
         ("Tester's Choice: OIO/Thread (QD)", str(settings.demand.queue_depth)),
         ("Tester's Choice: Thread Count (TC)", str(settings.demand.thread_count)),
@@ -91,7 +91,7 @@ def _loop_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
     return ("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step)
 
 
-def _steady_1_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
+def _steady_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     return (
         ("Convergence", facts.convergence),
         ("Rounds", facts.rounds),
@@ -159,7 +159,7 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def _set_up_2_0(run: StoredRun, settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
+def _set_up_2_0(run: StoredRun, settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     return (
         ("Data Pattern", data_label(settings.data)),
         ("AR", facts.preconditioned),
@@ -174,7 +174,7 @@ def _set_up_2_0(run: StoredRun, settings: AnySettings, facts: TestFacts) -> tupl
     )
 
 
-def _test_2_0(settings: AnySettings, facts: TestFacts) -> tuple[Entry, ...]:
+def _test_2_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     histogram = f"Histogram, {duration_label(settings.histogram_ns)}" if settings.histogram_ns else NOT_APPLICABLE
     demand = demand_label(settings.demand)
     first, second = facts.demands or (demand, demand if settings.histogram_ns else NOT_APPLICABLE)
@@ -195,7 +195,7 @@ def purge_label(test: StoredTest) -> str:
     return paragraph(test.purge.method if test.purge else None)
 
 
-def segments_label(settings: AnySettings) -> str:
+def segments_label(settings: TestSettings) -> str:
     """Print the number of ActiveRange segments, N/A where the range is contiguous."""
     return NOT_APPLICABLE if settings.segment_count is None else str(settings.segment_count)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.header import header
 from assay.pages.model import Box, Figure, Page
-from assay.pages.printed import paragraph
+from assay.pages.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,16 @@ class Sheets(ABC):
     test: StoredTest
     profile: Profile
     prefix: str
+
+    @property
+    def table(self) -> Any:
+        """The test's table in the edition, None where there is none."""
+        return self.profile.table(self.test.settings.procedure)
+
+    @property
+    def status(self) -> str:
+        """``REQUIRED`` or ``OPTIONAL``, as the edition says."""
+        return self.table.status.value if self.table else NOT_AVAILABLE
 
     @property
     @abstractmethod

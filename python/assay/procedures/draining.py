@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
-    from assay.procedures.planned import PlannedTest
+    from assay.procedures.procedure import PlannedTest
 
 
 def draining_ns(test: PlannedTest, bytes_per_s: float) -> int:

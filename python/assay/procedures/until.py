@@ -1,7 +1,7 @@
-"""What tests do until something holds: rounds until steady, samples for a time, an amount, or until steady.
+"""Rounds until steady, and what tests ask of their run meanwhile.
 
-Each is a generator that yields the sequences to be run, is sent what they did, durably stored, and yields a verdict
-behind each of them.
+What a test does until something holds is a generator that yields the sequences to be run, is sent what they did,
+durably stored, and yields a verdict behind each of them.
 """
 
 from __future__ import annotations
@@ -10,30 +10,14 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.procedures.grid.result import demand_window, is_complete_round
-from assay.procedures.loop.result import is_complete, measurement_window
-from assay.procedures.saturation.result import (
-    complete_samples,
-    is_verdict_sample,
-    saturation_window,
-    verdict_sample,
-    written_bytes,
-)
-from assay.records import Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.window import error_count, is_void, issued_bytes, silent_cell, void_reason
+from assay.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
+from assay.window import NO_COMPLETIONS, error_count, no_completions_reason, silent_cell, void_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from assay.records import DemandSettings, LoopSettings, MeasurementWindow, SaturationSettings
-
-SAMPLES_MAX = 7 * 24 * 60
-"""A write saturation that only the drive can end is ended after a week of samples."""
-
-RECENT_SAMPLES = 5
-"""The pace at which an amount is reckoned to be reached is the largest of so many samples."""
-
-_BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
+    from assay.records import MeasurementWindow, TestSettings
+    from assay.window import Tracked
 
 Until = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled", "no-completions"]
 
@@ -57,7 +41,13 @@ class Judged:
     complete: tuple[Round, ...] = ()
     covered: tuple[int, ...] = ()
     void: str | None = None
-    silent: str | None = None
+    silent: Tracked | None = None
+
+    def ending(self, *, reached: bool) -> Ending:
+        """How a test ends that ends here. reached : whether it is steady where the specification requires it."""
+        if self.silent:
+            return Ending(reason=NO_COMPLETIONS, reached=False, detail=no_completions_reason(self.silent))
+        return Ending(reason=str(self.ended), reached=reached)
 
 
 Action = StepSequence | Purge | Trim | SetCache | Judged
@@ -69,95 +59,25 @@ Records = Sequence[StepRecord]
 Judging = Generator[Action, Records, Judged]
 
 
-def until_steady(settings: LoopSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
+def until_steady(
+    settings: TestSettings,
+    round_sequence: Callable[[int], StepSequence],
+    *,
+    round_limit: int,
+    judge: Callable[[Sequence[Round]], MeasurementWindow | None],
+    tracked: Callable[[Sequence[StepRecord]], Iterable[Tracked]],
+    complete: Callable[[Sequence[StepRecord]], bool],
+) -> Judging:
     """Ask for rounds until all tracking cells are steady at once, or the round limit is reached.
 
-    round_sequence : the sequence of the cells of round ``index``, from 1.
+    round_sequence : the sequence of round ``index``, from 1. judge : the window of the complete rounds so far.
+    tracked : the steps of a round that steady state is decided by.
+    complete : whether a round ran to its end and has a value in each of them.
     Yields each round and then its verdict; returns the last. Ends after the first steady one, after the limit, after
     one that is not complete, or after one in which no I/O of a tracking cell completed; a void one is left out, and the
     window begins anew behind it, as often as the settings allow.
     Source: PTS-E 1.1 IOPS pseudo code step 3; at most 25 rounds.
     """
-    return _judged_rounds(
-        settings,
-        round_sequence,
-        complete=lambda steps: is_complete(steps, settings),
-        judge=lambda done: measurement_window(done, settings),
-    )
-
-
-def until_demand_steady(settings: DemandSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
-    """The same over a grid of demands, judged by the total IOPS of its tracking cell."""
-    return _judged_rounds(
-        settings,
-        round_sequence,
-        complete=lambda steps: is_complete_round(steps, settings),
-        judge=lambda done: demand_window(done, settings),
-    )
-
-
-def until_saturated(settings: SaturationSettings, samples: Callable[[int, int, int], StepSequence]) -> Judging:
-    """Ask for samples until the stop rule ends them: time, amount written, five-point rule, or the first of them.
-
-    samples : sequence ``index`` (from 1) of ``count`` samples, the first of which is number ``first`` (from 1).
-    Yields each sequence and then what is known behind it, with a verdict where it ends at a verdict sample; returns the
-    last. A sequence ends at a verdict sample, or before where the time or the amount may be reached at the pace of the
-    last five samples; the amount is exceeded by less than a sample, or by a few where a drive gets faster just then. A
-    void sample makes the five-point rule begin anew behind it.
-    Source: SNIA PTS session 202-C (2013) names the three ways; a published summary of PTS-E 1.1 takes the first.
-    """
-    done: list[StepRecord] = []
-    last_samples: list[int] = []
-    while True:
-        index = len(last_samples) + 1
-        sequence = samples(index, len(done) + 1, _next_count(settings, done))
-        steps = tuple((yield sequence))
-        done += steps
-        last_samples.append(len(done))
-        judging = is_verdict_sample(len(done), settings)
-        window = saturation_window(complete_samples(done), settings) if judging else None
-        silent = _silent_samples(settings, done) if judging else None
-        ended = _sample_ending(settings, done, window)
-        if silent and ended is None:
-            ended = "no-completions"
-        judged = Judged(
-            stage=sequence.stage,
-            index=index,
-            steps=steps,
-            window=window,
-            covered=_covered(settings, window, last_samples),
-            void=void_reason(steps, settings),
-            silent=silent,
-            ended=ended,
-        )
-        yield judged
-        if ended:
-            return judged
-
-
-def _covered(
-    settings: SaturationSettings, window: MeasurementWindow | None, last_samples: Sequence[int]
-) -> tuple[int, ...]:
-    """The sequences of samples between the first and the last verdict sample of a window.
-
-    last_samples : of each sequence so far. Worked: sequences of 31 samples and a window of the 31st to the 155th -> the
-    first five.
-    """
-    if window is None:
-        return ()
-    first, last = (verdict_sample(number, settings) for number in (window.rounds[0], window.rounds[-1]))
-    begins = [1, *(sample + 1 for sample in last_samples)]
-    ends = zip(begins, last_samples, strict=False)
-    return tuple(index for index, (begin, end) in enumerate(ends, 1) if end >= first and begin <= last)
-
-
-def _judged_rounds(
-    settings: LoopSettings | DemandSettings,
-    round_sequence: Callable[[int], StepSequence],
-    *,
-    complete: Callable[[Sequence[StepRecord]], bool],
-    judge: Callable[[Sequence[Round]], MeasurementWindow | None],
-) -> Judging:
     done: list[Round] = []
     void_count, index = 0, 0
     while True:
@@ -166,7 +86,7 @@ def _judged_rounds(
         steps = tuple((yield sequence))
         void = void_reason(steps, settings)
         void_count += void is not None
-        silent = None if void else _silent_round(settings, steps)
+        silent = silent_cell(tracked(steps)) if void is None and _ran(steps) else None
         whole = complete(steps)
         if whole:
             done.append(Round(index=index, cells=steps))
@@ -177,7 +97,7 @@ def _judged_rounds(
         elif silent:
             ended = "no-completions"
         elif whole or void:
-            ended = _round_ending(index, settings.round_limit, window)
+            ended = _round_ending(index, round_limit, window)
         judged = Judged(
             stage=sequence.stage,
             index=index,
@@ -194,56 +114,12 @@ def _judged_rounds(
             return judged
 
 
-def _silent_round(settings: LoopSettings | DemandSettings, steps: Sequence[StepRecord]) -> str | None:
-    """The tracking cell without a completion in a round that ran to its end."""
-    whole = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
-    return silent_cell(steps, settings) if whole else None
-
-
-def _silent_samples(settings: SaturationSettings, done: Sequence[StepRecord]) -> str | None:
-    """The same of all samples since the last but one of the rule that can end the test.
-
-    A single empty one is none: samples follow each other without a gap, and a deep queue fills before it drains.
-    """
-    recent = done[-settings.samples_per_verdict :]
-    whole = len(recent) == settings.samples_per_verdict and len(complete_samples(recent)) == len(recent)
-    if settings.stop not in _BY_VERDICT or not whole or any(is_void(sample, settings) for sample in recent):
-        return None
-    found = [silent_cell([sample], settings) for sample in recent]
-    return found[-1] if all(found) else None
+def _ran(steps: Sequence[StepRecord]) -> bool:
+    """Whether all steps ran to their end and no I/O failed."""
+    return all(step.ended == "stop-rule" and not error_count(step) for step in steps)
 
 
 def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Until | None:
     if window and window.reached:
         return "steady"
     return "round-limit" if index == limit else None
-
-
-def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:
-    """Samples of the next program: to the next verdict, the time limit, or where the amount may be reached."""
-    every = settings.samples_per_verdict
-    to_verdict = every - (len(done) - verdict_sample(1, settings)) % every
-    counts = [to_verdict, _sample_limit(settings) - len(done)]
-    if settings.stop in _BY_AMOUNT:
-        recent = done[-RECENT_SAMPLES:]
-        largest = max((issued_bytes(sample.write) for sample in recent), default=settings.amount_bytes)
-        counts.append((settings.amount_bytes - written_bytes(done)) // max(largest, 1))
-    return max(min(counts), 1)
-
-
-def _sample_limit(settings: SaturationSettings) -> int:
-    return max(round(settings.time_ns / settings.sample_ns), 1) if settings.stop in _BY_TIME else SAMPLES_MAX
-
-
-def _sample_ending(
-    settings: SaturationSettings, done: Sequence[StepRecord], window: MeasurementWindow | None
-) -> Until | None:
-    if len(complete_samples(done)) < len(done):
-        return "incomplete"
-    if sum(is_void(sample, settings) for sample in done) > settings.void_limit:
-        return "stalled"
-    if settings.stop in _BY_VERDICT and window and window.reached:
-        return "steady"
-    if settings.stop in _BY_AMOUNT and written_bytes(done) >= settings.amount_bytes:
-        return "amount"
-    return "time" if len(done) >= _sample_limit(settings) else None

@@ -2,66 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from assay.datum import Datum, Strict
-from assay.errors import StoreError, UsageError
-from assay.profile.demand import (
-    CompositeProfile,
-    DemandProfile,
-    IntensityProfile,
-    PatternDatum,
-    PatternName,
-    QueueDepths,
-    ThreadCounts,
-)
-from assay.profile.tests import (
-    AccessGroupDatum,
-    CrossStimulusProfile,
-    IdleRecoveryProfile,
-    LoopProfile,
-    RangeDatum,
-    SampledPreconditioning,
-    SaturationProfile,
-    WorkloadName,
-)
-from assay.toml_file import Positions, faults, place_error, read_toml, validated
+from assay.profile.tests import RangeDatum, SampledPreconditioning, WorkloadName
 
-__all__ = [
-    "AccessGroupDatum",
-    "CompositeProfile",
-    "CrossStimulusProfile",
-    "DemandProfile",
-    "IdleRecoveryProfile",
-    "IntensityProfile",
-    "LoopProfile",
-    "PatternDatum",
-    "PatternName",
-    "Profile",
-    "QueueDepths",
-    "RangeDatum",
-    "SampledPreconditioning",
-    "SaturationProfile",
-    "ThreadCounts",
-    "WorkloadName",
-    "is_shipped",
-    "load_profile",
-    "profile_names",
-    "stored_profile",
-]
-
-_SUFFIX, _BASE = ".toml", "base"
+__all__ = ["Profile", "RangeDatum", "SampledPreconditioning", "WorkloadName"]
 
 
 class Profile(Strict):
-    """One edition: conditions common to its tests and one table per test.
+    """One edition: conditions common to its tests and, behind them, one table per test of the registry.
 
     header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
-    hir, xsr, ecw, dirth : None where the edition has no such test.
     market : printed in titles, ``Client``, ``Enterprise`` or, where an edition makes no difference, ``SSD``.
     """
 
@@ -72,77 +26,11 @@ class Profile(Strict):
     header: Literal["1.0", "2.0"]
     write_cache: Datum[Literal["enabled", "disabled"]]
     data_pattern: Datum[Literal["random"]]
-    wsat: SaturationProfile
-    iops: LoopProfile
-    tp: LoopProfile
-    lat: LoopProfile
-    hir: IdleRecoveryProfile | None = None
-    xsr: CrossStimulusProfile | None = None
-    ecw: CompositeProfile | None = None
-    dirth: IntensityProfile | None = None
 
+    if TYPE_CHECKING:
+        # The tables of tests are fields of a class that the registry makes; see ``assay.procedures.editions``.
+        def __getattr__(self, name: str) -> Any: ...
 
-def profile_names() -> list[str]:
-    """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
-    folder = resources.files("assay") / "profiles"
-    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
-
-
-def load_profile(name: str) -> Profile:
-    """Read an edition from the package, or a profile of one's own from a TOML file.
-
-    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``. A file may name an edition as its
-        ``base`` and list what differs, datum by datum.
-    Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
-    Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
-    """
-    if name.endswith(_SUFFIX):
-        return _read_profile(Path(name))
-    if name not in profile_names():
-        known = ", ".join(profile_names())
-        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
-    return validated(Profile, *_shipped(name))
-
-
-def is_shipped(profile: Profile) -> bool:
-    """Whether a profile is, datum by datum, the edition that the package ships under its name."""
-    return profile.name in profile_names() and load_profile(profile.name) == profile
-
-
-def stored_profile(table: dict[str, Any]) -> Profile:
-    """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
-    try:
-        return Profile.model_validate(table)
-    except ValidationError as error:
-        key, reason = faults(error)[0]
-        raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
-
-
-def _read_profile(path: Path) -> Profile:
-    table, positions = read_toml(path)
-    base = table.pop(_BASE, None)
-    if base is not None and base not in profile_names():
-        raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(profile_names())}")
-    if base is None:
-        return validated(Profile, path, table, positions)
-    implied = _shipped(base)[1]
-    # Its own name is what tells it from the edition.
-    del implied["name"]
-    return validated(Profile, path, _over(implied, table), positions)
-
-
-def _shipped(name: str) -> tuple[Path, dict[str, Any], Positions]:
-    """The file of an edition, its table over that of its base, and the places of its own keys."""
-    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
-        table, positions = read_toml(path)
-    base = table.pop(_BASE, None)
-    return path, table if base is None else _over(_shipped(base)[1], table), positions
-
-
-def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """A table with what another lists in place of its own; a datum, which has a value, is replaced whole."""
-    merged = dict(base)
-    for key, value in own.items():
-        inside = isinstance(value, dict) and "value" not in value and isinstance(base.get(key), dict)
-        merged[key] = _over(base[key], value) if inside else value
-    return merged
+    def table(self, procedure: str) -> Any:
+        """The table of a test, None where the edition has no such test."""
+        return getattr(self, procedure, None)

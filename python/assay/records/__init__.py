@@ -26,19 +26,7 @@ from assay.records.run import (
     StoredTest,
 )
 from assay.records.sequence import Ending, OnVoid, Purge, Role, SetCache, Stage, StepSequence, Trim
-from assay.records.settings import (
-    AccessGroup,
-    AnySettings,
-    Cell,
-    CrossStimulusSettings,
-    DemandSettings,
-    IdleRecoverySettings,
-    LoopSettings,
-    SaturationSettings,
-    SaturationStop,
-    Variable,
-)
-from assay.records.settings_base import TestSettings
+from assay.records.settings import Cell, PatternSettings, TestSettings
 from assay.records.stimulus import (
     IDLE,
     Access,
@@ -57,23 +45,18 @@ from assay.records.stimulus import (
     StopRule,
     TraceSummary,
 )
-from assay.records.study import StudyPlot, StudyReading, StudySettings, StudyStep, StudyVariable, StudyVariant
 from assay.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
 
 __all__ = [
     "IDLE",
     "Access",
-    "AccessGroup",
     "AccessPattern",
     "ActiveRange",
-    "AnySettings",
     "CacheState",
     "Cell",
     "Control",
-    "CrossStimulusSettings",
     "DataPattern",
     "Demand",
-    "DemandSettings",
     "DirectionRecord",
     "DriveCondition",
     "DriveEvent",
@@ -87,13 +70,12 @@ __all__ = [
     "HostCertificate",
     "HostPoint",
     "HostRecord",
-    "IdleRecoverySettings",
     "IoPath",
     "JournalEnd",
     "KernelCounters",
-    "LoopSettings",
     "MeasurementWindow",
     "OnVoid",
+    "PatternSettings",
     "Placement",
     "Platform",
     "Purge",
@@ -105,8 +87,6 @@ __all__ = [
     "Repeated",
     "Role",
     "Round",
-    "SaturationSettings",
-    "SaturationStop",
     "SeriesTable",
     "SetCache",
     "SkippedTest",
@@ -119,14 +99,7 @@ __all__ = [
     "StoredProgram",
     "StoredRun",
     "StoredTest",
-    "StudyPlot",
-    "StudyReading",
-    "StudySettings",
-    "StudyStep",
-    "StudyVariable",
-    "StudyVariant",
     "TestSettings",
     "TraceSummary",
     "Trim",
-    "Variable",
 ]

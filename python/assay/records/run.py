@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
 from assay.records.host import HostCertificate
 from assay.records.sequence import OnVoid, Role, Stage
-from assay.records.settings import (
-    AnySettings,
-    CrossStimulusSettings,
-    DemandSettings,
-    IdleRecoverySettings,
-    LoopSettings,
-    SaturationSettings,
-)
+from assay.records.settings import TestSettings
 from assay.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
-from assay.records.study import StudySettings
 from assay.records.watched import DriveRecord, HostRecord
 
 if TYPE_CHECKING:
@@ -25,6 +17,8 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+Kind = TypeVar("Kind", bound=TestSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,59 +109,25 @@ class StoredTest:
     conditions : of the drive, before the purge and behind the last program; none in runs of earlier versions.
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
         ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
+    ended_detail : more of the reason, in words.
     """
 
-    settings: AnySettings
+    settings: TestSettings
     started_wall_ns: int
     ended_wall_ns: int | None
     purge: PurgeRecord | None
     programs: tuple[StoredProgram, ...]
     verdict: MeasurementWindow | None
     ended: str | None
+    ended_detail: str = ""
     window_stage: Stage = ""
     window_indexes: tuple[int, ...] = ()
     conditions: tuple[DriveCondition, ...] = ()
 
-    @property
-    def loop(self) -> LoopSettings:
-        """The settings of a test loop. Raises TypeError for any other test."""
-        if not isinstance(self.settings, LoopSettings):
-            raise TypeError(f"{self.settings.test} is no test loop")
-        return self.settings
-
-    @property
-    def idle_recovery(self) -> IdleRecoverySettings:
-        """The settings of a host idle recovery test. Raises TypeError for any other test."""
-        if not isinstance(self.settings, IdleRecoverySettings):
-            raise TypeError(f"{self.settings.test} is no host idle recovery test")
-        return self.settings
-
-    @property
-    def cross_stimulus(self) -> CrossStimulusSettings:
-        """The settings of a cross stimulus recovery test. Raises TypeError for any other test."""
-        if not isinstance(self.settings, CrossStimulusSettings):
-            raise TypeError(f"{self.settings.test} is no cross stimulus recovery test")
-        return self.settings
-
-    @property
-    def study(self) -> StudySettings:
-        """The settings of a study. Raises TypeError for any test."""
-        if not isinstance(self.settings, StudySettings):
-            raise TypeError(f"{self.settings.test} is no study")
-        return self.settings
-
-    @property
-    def saturation(self) -> SaturationSettings:
-        """The settings of a write saturation test. Raises TypeError for any other test."""
-        if not isinstance(self.settings, SaturationSettings):
-            raise TypeError(f"{self.settings.test} is no write saturation test")
-        return self.settings
-
-    @property
-    def over_demands(self) -> DemandSettings:
-        """The settings of a test over a grid of demands. Raises TypeError for any other test."""
-        if not isinstance(self.settings, DemandSettings):
-            raise TypeError(f"{self.settings.test} has no grid of demands")
+    def settings_as(self, kind: type[Kind]) -> Kind:
+        """The settings as those of a kind of test. Raises TypeError for any other test."""
+        if not isinstance(self.settings, kind):
+            raise TypeError(f"{self.settings.test} has no {kind.__name__}")
         return self.settings
 
     def stage(self, stage: Stage, index: int | None = None) -> tuple[StoredProgram, ...]:
@@ -191,10 +151,14 @@ class StoredTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedTest:
-    """A test of the plan that this drive cannot run, with the reason; reported as N/A."""
+    """A test of the plan that this drive cannot run, with the reason; reported as N/A.
+
+    procedure : its name in the registry, filled in for all tests alike.
+    """
 
     test: str
     reason: str
+    procedure: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,8 +63,10 @@ class SetCache:
 class Ending:
     """How a test ended. reason : ``steady``, ``round-limit``, ``time``, ``amount`` or ``no-completions``.
 
-    reached : the steady state that the test requires was reached, or it requires none.
+    reached : the steady state that the test requires was reached, or it requires none. detail : more of the reason, in
+    words; empty where there is none.
     """
 
     reason: str
     reached: bool
+    detail: str = ""

@@ -12,26 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from assay.errors import StoreError
 from assay.pages.model import Report
 from assay.pages.printed import printable, utc_datetime
-from assay.procedures.grid.pages import demand_sheets
-from assay.procedures.hir.pages import IdleRecoverySheets
-from assay.procedures.hir.result import idle_recovery_result
-from assay.procedures.loop.report import LoopSheets
-from assay.procedures.loop.result import loop_result
-from assay.procedures.saturation.result import saturation_result
-from assay.procedures.studies.pages import StudySheets
-from assay.procedures.studies.result import study_result
-from assay.procedures.wsat.pages import SaturationSheets
-from assay.procedures.xsr.pages import CrossStimulusSheets
-from assay.procedures.xsr.result import cross_stimulus_result
-from assay.profile import stored_profile
-from assay.records import (
-    CrossStimulusSettings,
-    DemandSettings,
-    IdleRecoverySettings,
-    LoopSettings,
-    SaturationSettings,
-    StudySettings,
-)
+from assay.procedures.editions import stored_profile
+from assay.procedures.registry import find_procedure
 from assay.report import disclosure
 from assay.report.conforming import conformity_label
 from assay.report.results_json import results_json
@@ -139,24 +121,8 @@ def _sheets(run: StoredRun) -> list[Sheets]:
 
 
 def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> Sheets:
-    prefix = f"{test.settings.test}-{number}"
-    match test.settings:
-        case LoopSettings():
-            return LoopSheets(run=run, test=test, profile=profile, prefix=prefix, result=loop_result(test))
-        case SaturationSettings():
-            result = saturation_result(test, run.identity.capacity_bytes)
-            return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
-        case IdleRecoverySettings():
-            recovery = idle_recovery_result(test, run.identity.capacity_bytes)
-            return IdleRecoverySheets(run=run, test=test, profile=profile, prefix=prefix, result=recovery)
-        case CrossStimulusSettings():
-            crossed = cross_stimulus_result(test)
-            return CrossStimulusSheets(run=run, test=test, profile=profile, prefix=prefix, result=crossed)
-        case StudySettings():
-            studied = study_result(test)
-            return StudySheets(run=run, test=test, profile=profile, prefix=prefix, result=studied)
-        case DemandSettings():
-            return demand_sheets(run, test, profile, prefix)
+    procedure = find_procedure(test.settings.procedure)
+    return procedure.report(run, test, profile, f"{test.settings.test}-{number}")
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:

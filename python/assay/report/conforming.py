@@ -26,13 +26,11 @@ def conformity_label(run: StoredRun) -> str:
 
 
 def deviations(run: StoredRun) -> tuple[str, ...]:
-    """List every deviation once: the run's own list, then what its tests show, a purge's and a regular file's."""
+    """List every deviation once: the run's own list, then what its tests show, then a purge's."""
     listed = [paragraph(text) for text in run.deviations]
     shown = (paragraph(text) for text in derived_deviations(run))
     listed += [text for text in shown if text not in listed]
     for text in (paragraph(test.purge.deviation) for test in run.tests if test.purge and test.purge.deviation):
         if not any(text in known for known in listed):
             listed.append(text)
-    if run.identity.kind == "file" and not any("file" in known for known in listed):
-        listed.append("the target is a regular file, not a drive")
     return tuple(listed)

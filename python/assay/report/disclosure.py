@@ -25,7 +25,7 @@ from assay.report.checks import event_tables, run_checks_table
 from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
 from assay.report.stimulus_audit import audit_table
-from assay.report.summary import profile_table, summary_header
+from assay.report.summary import summary_header
 from assay.units import SECOND_NS, duration_label
 from assay.window import error_count, holds_queue_depth, program_audits, stalls
 from assay.window.stimulus_asked import asked_steps
@@ -187,7 +187,7 @@ def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
     return (
         _facts(f"{name}: purge", _purge(test)),
         _facts(f"{name}: settings", _settings(sheets)),
-        _sources(f"{name}: {profile.title} profile data and their sources", profile, profile_table(test.settings.test)),
+        _sources(f"{name}: {profile.title} profile data and their sources", profile, sheets.table),
     )
 
 
@@ -287,8 +287,7 @@ def _settings(sheets: Sheets) -> tuple[Entry, ...]:
     )
 
 
-def _sources(caption: str, profile: Profile, test: str) -> Table:
-    own = getattr(profile, test, None)
+def _sources(caption: str, profile: Profile, own: BaseModel | None) -> Table:
     nested = [
         (f"{name} {key}", datum)
         for name, part in own or ()

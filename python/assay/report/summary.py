@@ -5,7 +5,7 @@ Source: summary report of "Understanding SSD Performance Using the SNIA SSS PTS"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.pages.header import ORGANISATION, interface_label, nand_label, platform_label, purge_label, segments_label
 from assay.pages.model import Box, Group, Header, Page, Table
@@ -19,7 +19,7 @@ from assay.pages.printed import (
     printable,
     utc,
 )
-from assay.records import StudySettings
+from assay.procedures.registry import find_procedure
 from assay.report.checks import condition_table
 
 if TYPE_CHECKING:
@@ -28,66 +28,8 @@ if TYPE_CHECKING:
     from assay.pages.model import Entry
     from assay.pages.sheets import Sheets
     from assay.profile import Profile
-    from assay.records import AnySettings, DriveCondition, StoredRun
+    from assay.records import DriveCondition, SkippedTest, StoredRun, TestSettings
 
-NAMES = {
-    "wsat": "Write Saturation (WSAT)",
-    "iops": "IOPS",
-    "tp": "Throughput (TP)",
-    "lat": "Latency (LAT)",
-    "hir": "Host Idle Recovery (HIR)",
-    "xsr": "Cross Stimulus Recovery (XSR)",
-    "ecw": "Composite Workload (ECW)",
-    "cbw": "Composite Workload (CBW)",
-    "dirth": "Demand Intensity (DIRTH)",
-}
-_GRID_OUTLINE = (
-    "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
-    "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
-)
-_DESCRIPTIONS = {
-    "wsat": (
-        "How random writes develop from the fresh drive on, over time and data written.",
-        "Continuous accesses over the whole drive in one-minute samples, ended by time, amount or five-point rule.",
-        "None; the drive is purged and fresh out of the box.",
-    ),
-    "iops": (
-        "Random I/Os per second at steady state, over block sizes and read/write mixes.",
-        "Rounds of one-minute cells: read share outside, block size inside, until the tracking variables are steady.",
-        "Sequential writes over the drive, then the test loop itself.",
-    ),
-    "tp": (
-        "Throughput of large sequential transfers at steady state.",
-        "Rounds of one minute of reads and one of writes; the position runs on; until the writes are steady.",
-        "Sequential writes over the drive, then the test loop itself.",
-    ),
-    "lat": (
-        "Response time of a single outstanding random I/O at steady state, average and maximum.",
-        "Rounds of one-minute cells at one outstanding I/O: read share outside, block size inside, until steady.",
-        "Sequential writes over the drive, then the test loop itself.",
-    ),
-    "hir": (
-        "What idle periods of the host do for small random writes of a saturated drive.",
-        "Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",
-        "Random writes in one-minute samples until steady.",
-    ),
-    "xsr": (
-        "How a drive takes the change between large sequential and small random writes, and when it recovers.",
-        "Sequential, random and again sequential writes for hours each, in one-minute samples without a gap.",
-        "None; the drive is purged and fresh out of the box.",
-    ),
-    "ecw": (
-        "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points.",
-        _GRID_OUTLINE,
-        "The composite accesses as writes in one-minute samples until steady.",
-    ),
-    "dirth": (
-        "IOPS and response times of a named workload over demand, and how response times spread at operating points.",
-        _GRID_OUTLINE,
-        "The accesses of the workload as writes in one-minute samples until steady.",
-    ),
-}
-STUDY = "study"
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
     "ROUNDS or TIME/GB", "STEADY",
@@ -97,10 +39,14 @@ _SET_UP = (
 def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> Page:
     """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
     rows = [
-        (_section(profile, sheets.test.settings.test), _name(profile, sheets.test.settings.test), *_set_up(sheets))
+        (
+            _section(sheets.table),
+            _name(sheets.test.settings.procedure, sheets.test.settings.test, sheets.table),
+            *_set_up(sheets),
+        )
         for sheets in tests
     ]
-    rows += [_skipped_row(profile, skipped.test, skipped.reason) for skipped in run.skipped]
+    rows += [_skipped_row(profile, skipped) for skipped in run.skipped]
     table = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
     return Page(
         title="Summary Report - All Tests",
@@ -114,7 +60,7 @@ def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) ->
 def test_page(sheets: Sheets) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, profile, test = sheets.run, sheets.profile, sheets.test
-    name = _name(profile, test.settings.test)
+    name = _name(test.settings.procedure, test.settings.test, sheets.table)
     purpose, outline, preconditioning = _description(test.settings)
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
@@ -127,18 +73,16 @@ def test_page(sheets: Sheets) -> Page:
             Table(
                 caption="Set-up",
                 columns=("Sec.", *_SET_UP),
-                rows=((_section(profile, test.settings.test), *_set_up(sheets)),),
+                rows=((_section(sheets.table), *_set_up(sheets)),),
             ),
             _select_table((sheets,)),
         ),
     )
 
 
-def _description(settings: AnySettings) -> tuple[str, str, str]:
-    """A study says itself what it asks."""
-    if isinstance(settings, StudySettings):
-        return settings.question, settings.outline, settings.preparation
-    return _DESCRIPTIONS[profile_table(settings.test)]
+def _description(settings: TestSettings) -> tuple[str, str, str]:
+    procedure = find_procedure(settings.procedure)
+    return procedure.question, procedure.outline, procedure.preconditioning
 
 
 def selected_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> Page:
@@ -260,9 +204,10 @@ def _set_up(sheets: Sheets) -> tuple[str, ...]:
     )
 
 
-def _skipped_row(profile: Profile, test: str, reason: str) -> tuple[str, ...]:
-    fields = (NOT_APPLICABLE,) * (len(_SET_UP) - 1)
-    return (_section(profile, test), _name(profile, test), *fields, f"{NOT_APPLICABLE}: {paragraph(reason)}")
+def _skipped_row(profile: Profile, skipped: SkippedTest) -> tuple[str, ...]:
+    fields, table = (NOT_APPLICABLE,) * (len(_SET_UP) - 1), profile.table(skipped.procedure)
+    name = _name(skipped.procedure, skipped.test, table)
+    return (_section(table), name, *fields, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}")
 
 
 def _select_table(tests: Sequence[Sheets]) -> Table:
@@ -302,24 +247,21 @@ def _special_notes(run: StoredRun) -> Table:
     )
 
 
-def _section(profile: Profile, test: str) -> str:
-    edition = getattr(profile, profile_table(test), None)
-    return NOT_APPLICABLE if edition is None else str(edition.section.value)
+def _section(table: Any) -> str:
+    """The section of a test, by its table in the edition; N/A where it has none."""
+    return NOT_APPLICABLE if table is None else str(table.section.value)
 
 
-def _name(profile: Profile, test: str) -> str:
-    family, _, variant = test.partition("-")
-    if family == STUDY:
-        return f"Study {variant} - no test of the specification"
-    edition = getattr(profile, profile_table(test))
-    status = "no test of this edition" if edition is None else edition.status.value
-    return f"{NAMES[family]}{f' {variant}' if variant else ''} - {status}"
-
-
-def profile_table(test: str) -> str:
-    """Name of a test's table in the profile. Worked: ``tp-128`` -> ``"tp"``; ``cbw`` -> ``"ecw"``."""
-    family = test.partition("-")[0]
-    return "ecw" if family == "cbw" else family
+def _name(procedure: str, test: str, table: Any) -> str:
+    """Title of a test, which run of it, and whether the edition requires it. table : its own in the edition."""
+    found = find_procedure(procedure)
+    if found.kind == "study":
+        return f"Study {found.name} - no test of the specification"
+    if found.kind == "custom":
+        return f"{found.title} - no test of the specification"
+    variant = test.partition("-")[2]
+    status = "no test of this edition" if table is None else table.status.value
+    return f"{found.title}{f' {variant}' if variant else ''} - {status}"
 
 
 def _joined_banner(tests: Sequence[Sheets]) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.bench import change_told, check_program
 from assay.device.purge import PurgeWatch
 from assay.errors import AssayError, DeviceFailureError
-from assay.procedures.planned import Context
+from assay.procedures.procedure import Context
 from assay.records import Purge, SetCache, StepSequence, Trim
 from assay.session.progress import Pace, Progress
 from assay.stimulus import Capture
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.bench import Bench
     from assay.device.fault_watch import FaultWatch
     from assay.device.watch import DriveWatch
-    from assay.procedures.planned import Course, PlannedTest
+    from assay.procedures.procedure import Course, PlannedTest
     from assay.procedures.until import Action, Judged
     from assay.records import CacheState, Ending, StepRecord
     from assay.store.write import RunWriter
@@ -51,7 +51,7 @@ def conduct(
             writer.test_condition(bench.condition())
             ending = conductor.follow(planned.run(planned.settings, Context(drive=bench.identity, seed=seed)))
         writer.test_condition(bench.condition())
-        writer.note("test_ended", reason=ending.reason)
+        writer.note("test_ended", reason=ending.reason, **({"detail": ending.detail} if ending.detail else {}))
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise

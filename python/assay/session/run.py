@@ -19,8 +19,8 @@ from assay.errors import (
     AssayError,
     InterruptedRunError,
 )
-from assay.procedures import plan_suite
-from assay.profile import load_profile
+from assay.planning import plan_suite
+from assay.procedures.editions import load_profile
 from assay.session.conduct import conduct
 from assay.store.read import read_run
 from assay.store.write import RUNS, RunWriter, new_folder, run_document
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from assay.bench import Answers, Bench
     from assay.plan import Plan
-    from assay.procedures.planned import PlannedRun
+    from assay.planning import PlannedRun
     from assay.profile import Profile
     from assay.records import DriveIdentity, SkippedTest
     from assay.session.progress import Progress

@@ -9,7 +9,6 @@ from pydantic import Field
 
 # Read by pydantic when the program runs.
 from assay.records import (  # noqa: TC001
-    AnySettings,
     DriveIdentity,
     DriveRecord,
     HostCertificate,
@@ -83,7 +82,7 @@ class Line:
 class TestStarted:
     """A test begins."""
 
-    settings: Annotated[AnySettings, Field(discriminator="kind")]
+    settings: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +124,7 @@ class TestEnded:
     """A test ended. reason : ``steady``, ``time`` and so on, or the slug of an error."""
 
     reason: Annotated[str, Field(max_length=100)]
+    detail: _Text = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

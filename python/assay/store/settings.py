@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.records import IDLE, AccessPattern, ActiveRange, Demand, LoopSettings
+from assay.records import IDLE, AccessPattern, ActiveRange, Demand, TestSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import AnySettings, StepSpec
+    from assay.records import StepSpec
 
 _COUNTED = ("_ns", "_bytes", "_count", "_limit", "_samples", "samples", "cycles", "_bursts")
-_PERCENT_MAX = 100
 
 
-def impossible(record: AnySettings | StepSpec, name: str) -> str | None:
+def impossible(record: TestSettings | StepSpec, name: str) -> str | None:
     """What no test can have been set to, or no step asked, with its place; None where there is nothing of that kind.
 
     name : that the place begins with.
@@ -57,11 +56,6 @@ def _reason(record: object) -> str | None:
             return None if record.sizes and sizes else "has no sizes, or sizes of nothing"
         case ActiveRange():
             return None if record.segment_starts and record.segment_bytes > 0 else "covers nothing of the drive"
-        case LoopSettings():
-            mixes = all(0 <= read_pct <= _PERCENT_MAX for read_pct in record.read_pcts)
-            sizes = all(size > 0 for size in record.sizes_bytes)
-            tracked = bool(record.tracking) and set(record.tracking) <= set(record.cells)
-            return (
-                None if mixes and sizes and tracked else "tracks a cell that it does not have, or has impossible ones"
-            )
+        case TestSettings():
+            return record.fault()
     return None

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.codec import decode
-from assay.errors import StoreError
+from assay.errors import StoreError, UsageError
 from assay.files import is_plain_name
+from assay.procedures.registry import find_procedure
 from assay.records import DriveCondition, PurgeRecord, StoredProgram, StoredTest
 from assay.store.asked import AskedReader
 from assay.store.forms import Steps, TestEnded, TestStarted, Verdict
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from assay.records import AnySettings, DirectionRecord, HistogramTable, StepRecord, StepSpec
+    from assay.procedures.procedure import Procedure
+    from assay.records import DirectionRecord, HistogramTable, StepRecord, StepSpec, TestSettings
     from assay.store.journal import Entry
 
 _TEST_NAME_MAX = 64
@@ -74,13 +76,14 @@ class Tables:
 
 @dataclass
 class _Test:
-    settings: AnySettings
+    settings: TestSettings
     started_wall_ns: int
     purge: PurgeRecord | None = None
     programs: list[StoredProgram] = field(default_factory=list)
     conditions: list[DriveCondition] = field(default_factory=list)
     verdict: Verdict | None = None
     ended: str | None = None
+    ended_detail: str = ""
     ended_wall_ns: int | None = None
 
     def take(self, entry: Entry) -> None:
@@ -92,7 +95,8 @@ class _Test:
             case "verdict":
                 self.verdict = decode(Verdict, entry.data, name=entry.place)
             case "test_ended" if self.ended is None:
-                self.ended = decode(TestEnded, entry.data, name=entry.place).reason
+                ended = decode(TestEnded, entry.data, name=entry.place)
+                self.ended, self.ended_detail = ended.reason, ended.detail
                 self.ended_wall_ns = entry.wall_ns
 
     def stored(self) -> StoredTest:
@@ -106,6 +110,7 @@ class _Test:
             window_stage=self.verdict.stage if self.verdict else "",
             window_indexes=self.verdict.covered if self.verdict else (),
             ended=self.ended,
+            ended_detail=self.ended_detail,
             conditions=tuple(self.conditions),
         )
 
@@ -166,8 +171,16 @@ def stored_tests(entries: Sequence[Entry], programs: Mapping[int, Steps], tables
     return [test.stored() for test in tests]
 
 
-def _settings(entry: Entry) -> AnySettings:
-    settings = decode(TestStarted, entry.data, name=entry.place).settings
+def _procedure(settings: Mapping[str, Any], entry: Entry) -> Procedure[Any, Any]:
+    try:
+        return find_procedure(str(settings.get("procedure")))
+    except UsageError as error:
+        raise StoreError(f"{entry.place}: settings.procedure", f"{error.thing} {error.reason}", error.remedy) from None
+
+
+def _settings(entry: Entry) -> TestSettings:
+    stored = decode(TestStarted, entry.data, name=entry.place).settings
+    settings = decode(_procedure(stored, entry).settings, stored, name=f"{entry.place}: settings")
     if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
         # It becomes part of the names of files.
         raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.records import (
-        AnySettings,
         DriveCondition,
         DriveIdentity,
         DriveRecord,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
         Stage,
         StepRecord,
         StepSequence,
+        TestSettings,
     )
 
 RUNS = Path("runs")
@@ -134,7 +134,7 @@ class RunWriter:
             reason = error.strerror or str(error)
             raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
 
-    def test_started(self, settings: AnySettings) -> None:
+    def test_started(self, settings: TestSettings) -> None:
         """A test begins with these settings."""
         self._journal.append("test_started", lambda: {"settings": encode(settings)})
 

@@ -52,7 +52,7 @@ from assay.window.reference import (
     worst_spread,
 )
 from assay.window.run_checks import RunFinding, check_reason, run_checks
-from assay.window.silent import NO_COMPLETIONS, no_completions_reason, silent_cell
+from assay.window.silent import NO_COMPLETIONS, Tracked, no_completions_reason, silent_cell
 from assay.window.stall import Stall, is_void, stalled_steps, stalls, void_places, void_reason
 from assay.window.step import (
     cell_label,
@@ -92,6 +92,7 @@ __all__ = [
     "ResponseTimes",
     "RunFinding",
     "Stall",
+    "Tracked",
     "cell_label",
     "certified_point",
     "check_reason",

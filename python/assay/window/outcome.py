@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.errors import VerificationError
 from assay.window.disturbed import host_reason
 from assay.window.run_checks import check_reason
-from assay.window.silent import NO_COMPLETIONS, no_completions_reason
+from assay.window.silent import NO_COMPLETIONS
 from assay.window.step import error_count
 from assay.window.stimulus_time import impossible_reason
 
@@ -32,7 +32,7 @@ def withheld_reason(test: StoredTest) -> str | None:
         return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
     if test.ended == NO_COMPLETIONS:
         # A host that stood still is why nothing completed, before a slow drive is.
-        return host_reason(test) or no_completions_reason(test)
+        return host_reason(test) or test.ended_detail or "no I/O of a tracking variable completed within its step"
     if test.ended not in _REGULAR_ENDS:
         return "the test did not run to its end"
     return impossible_reason(test) or host_reason(test) or check_reason(test)

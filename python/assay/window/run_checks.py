@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import StudySettings
 from assay.units import MILLISECOND_NS, SECOND_NS, milliseconds
 from assay.window.audit import program_audits
 from assay.window.events import disturbing, told
@@ -119,7 +118,7 @@ def _bus_errors(test: StoredTest) -> Answer:
 
 def _write_cache(test: StoredTest) -> Answer:
     """A study may switch it between two programs; it does not during one."""
-    return _kept(test, _cache_label, across=not isinstance(test.settings, StudySettings))
+    return _kept(test, _cache_label, across=not test.settings.switches_write_cache)
 
 
 def _cache_label(state: DriveState) -> str | None:

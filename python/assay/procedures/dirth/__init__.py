@@ -1,1 +1,88 @@
-"""TODO."""
+"""DIRTH, demand intensity and response time histogram.
+
+Question:      How do IOPS and response times of a named workload change with demand, and how are response times spread
+               where the drive is busy, half busy and idle?
+Clauses:       PTS-E 1.1 and PTS 2.0 clause 14.
+Purge:         yes.
+Precondition:  the accesses of the workload at 0/100, TC 32 x QD 32, in one-minute samples until steady.
+Loop:          rounds of five minutes of pre-writes and one minute of the workload at each of 49 demands, TC and QD of
+               32, 16, 8, 6, 4, 2, 1, in order of decreasing total OIO.
+Tracking:      IOPS at TC 32 x QD 32, reads and writes together.
+Stop:          five steady rounds, or 25 rounds; then three operating points: an hour of pre-writes and ten minutes of
+               the workload each, with every completion kept.
+Result:        IOPS and average response time over demand; Max, Mid and Min point; histogram and percentiles at each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from assay.errors import ValueRangeError
+from assay.pattern import Workload, cell_pattern, workload
+from assay.procedures.dirth.edition import IntensityProfile, PatternDatum
+from assay.procedures.dirth.options import IntensityOptions
+from assay.procedures.grid.departures import grid_departures
+from assay.procedures.grid.pages import demand_sheets
+from assay.procedures.grid.run import plan_demand
+from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.procedure import Procedure, Request
+from assay.profile import WorkloadName
+from assay.records import Cell, SkippedTest
+from assay.units import KIB
+from assay.window import cell_label
+
+if TYPE_CHECKING:
+    from assay.procedures.dirth.edition import PatternDatum
+    from assay.procedures.procedure import PlannedTest
+    from assay.records import DataPattern
+
+
+def plan_dirth(request: Request[IntensityProfile, IntensityOptions]) -> list[PlannedTest | SkippedTest]:
+    """Settle what demand intensity does on a drive: one test per access pattern, each with its own purge.
+
+    Raises ValueRangeError for a pattern that is not known.
+    Worked: ``pts-e-1.1`` without further choice -> one test, ``dirth-oltp``, of RND 8KiB 65/35; as a part of the suite
+    ``advanced`` also ``dirth-video``, of RND 128KiB 90/10.
+    """
+    asked = request.options.patterns or (request.table.patterns.value[0],)
+    chosen = [_pattern(one, request.table, request.data) for one in asked]
+    return [plan_demand("dirth", "DIRTH", one, test=f"dirth{one.suffix}", request=request) for one in chosen]
+
+
+def _pattern(asked: str | PatternDatum, edition: IntensityProfile, data: DataPattern) -> Workload:
+    known = {datum.name: datum for datum in edition.patterns.value}
+    datum = known.get(asked) if isinstance(asked, str) else asked
+    if datum is not None:
+        size = int(datum.block_kib * KIB)
+        return Workload(
+            label=cell_label(Cell(read_pct=datum.read_pct, transfer_bytes=size), datum.access),
+            suffix=f"-{datum.name}",
+            pattern=cell_pattern(datum.access, size, datum.read_pct / 100, data),
+        )
+    if asked not in get_args(WorkloadName):
+        names = ", ".join(dict.fromkeys([*known, *get_args(WorkloadName)]))
+        raise ValueRangeError(
+            f"dirth.patterns: {asked}", "is no pattern that has a name", f"choose from {names}, or write it out"
+        )
+    named = workload(str(asked), data)
+    return Workload(label=named.label, suffix=f"-{asked}", pattern=named.pattern)
+
+
+DIRTH = Procedure(
+    name="dirth",
+    title="Demand Intensity (DIRTH)",
+    question=(
+        "IOPS and response times of a named workload over demand, and how response times spread at operating points."
+    ),
+    outline=(
+        "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
+        "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
+    ),
+    preconditioning="The accesses of the workload as writes in one-minute samples until steady.",
+    table=IntensityProfile,
+    options=IntensityOptions,
+    settings=DemandSettings,
+    plan=plan_dirth,
+    report=demand_sheets,
+    departures=grid_departures,
+)

@@ -1,1 +1,67 @@
-"""TODO."""
+"""ECW, the enterprise composite workload; CBW, composite block workload, in edition 2.0.
+
+Question:      How do IOPS and response times of mixed block sizes with hot and cold places change with demand?
+Clauses:       PTS-E 1.1 and PTS 2.0 clause 13.
+Purge:         yes.
+Precondition:  the composite accesses at 0/100, TC 32 x QD 32, in one-minute samples until steady.
+Loop:          as demand intensity: pre-writes, then 49 demands in order of decreasing total OIO, at 40/60. Twelve block
+               sizes from 0.5 to 64 KiB with shares; half of the accesses in the first 5 % of the drive, 30 % in the
+               next 15 %, 20 % in the rest; size and place are drawn independently.
+Tracking:      IOPS at TC 32 x QD 32, reads and writes together.
+Stop:          five steady rounds, or 25 rounds; then three operating points as in demand intensity.
+Result:        as demand intensity, and the table of block sizes and access probabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pattern import Workload, workload
+from assay.procedures.ecw.edition import CompositeProfile
+from assay.procedures.grid.departures import grid_departures
+from assay.procedures.grid.options import GridOptions
+from assay.procedures.grid.pages import demand_sheets
+from assay.procedures.grid.run import plan_demand
+from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.procedure import Procedure, Request
+from assay.units import KIB
+
+if TYPE_CHECKING:
+    from assay.procedures.procedure import PlannedTest
+    from assay.records import DataPattern, SkippedTest
+
+
+def plan_ecw(request: Request[CompositeProfile, GridOptions]) -> list[PlannedTest | SkippedTest]:
+    """Settle what the composite workload does on a drive; a drive with 4 KiB blocks cannot run its small sizes.
+
+    Worked: ``pts-e-1.1`` -> ``ecw`` at 40 % reads; ``pts-c-2.0`` -> the same under the name ``cbw``.
+    """
+    name = request.table.name.value
+    return [plan_demand("ecw", name, _composite(request.table, request.data), test=name.lower(), request=request)]
+
+
+def _composite(edition: CompositeProfile, data: DataPattern) -> Workload:
+    named, reads = workload("composite", data), edition.read_pct.value
+    pattern = replace(named.pattern, read_share=reads / 100, alignment_bytes=int(edition.alignment_kib.value * KIB))
+    return Workload(label=f"{edition.name.value} {reads}/{100 - reads}", suffix="", pattern=pattern)
+
+
+ECW = Procedure(
+    name="ecw",
+    title="Composite Workload (ECW)",
+    question=(
+        "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points."
+    ),
+    outline=(
+        "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
+        "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
+    ),
+    preconditioning="The composite accesses as writes in one-minute samples until steady.",
+    table=CompositeProfile,
+    options=GridOptions,
+    settings=DemandSettings,
+    plan=plan_ecw,
+    report=demand_sheets,
+    departures=grid_departures,
+)

@@ -19,6 +19,7 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.procedures.grid.result import demand_label as cell_label
+from assay.procedures.grid.settings import DemandSettings
 from assay.units import duration_label
 from assay.window import withheld_reason
 
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from assay.pages.model import Entry
     from assay.pages.sheets import Sheet
     from assay.procedures.grid.result import DemandResult, OperatingPoint
-    from assay.records import DemandSettings, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest
 
 
 def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> TestFacts:
     """The facts of a test over a grid of demands."""
-    settings, withheld = test.over_demands, withheld_reason(test)
+    settings, withheld = test.settings_as(DemandSettings), withheld_reason(test)
     window = None if withheld else result.window
     threads, depths = ({one.thread_count for one in settings.grid}, {one.queue_depth for one in settings.grid})
     grid = f"TC {min(threads)}-{max(threads)} x QD {min(depths)}-{max(depths)}, High to Low"
@@ -61,7 +62,9 @@ def demand_banner(test: StoredTest, result: DemandResult) -> str | None:
         count = len(result.rounds)
         warnings.append(f"STEADY STATE NOT REACHED in {count} round{'' if count == 1 else 's'}")
     if result.points and not result.points[0].point.below_limit:
-        warnings.append(f"NO CELL BELOW {test.over_demands.art_limit_ms:g} ms ART: Max is the one of lowest ART")
+        warnings.append(
+            f"NO CELL BELOW {test.settings_as(DemandSettings).art_limit_ms:g} ms ART: Max is the one of lowest ART"
+        )
     warnings += test_warnings(test)
     return " - ".join(warnings) or None
 

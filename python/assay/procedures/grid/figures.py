@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from assay.pages.model import Mode
     from assay.procedures.grid.result import DemandCell, DemandResult
-    from assay.records import DemandSettings
+    from assay.procedures.grid.settings import DemandSettings
 
 ART_TITLE = "Average Response Time (ms)"
 SERIES_MAX = 9

@@ -17,6 +17,7 @@ from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
 from assay.procedures.grid.facts import demand_banner, demand_facts, demand_own_settings, pattern_sheet, point_entries
 from assay.procedures.grid.result import demand_label, demand_result
+from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
 from assay.units import MILLISECOND_NS, MINUTE_NS, duration_label
 from assay.window import POINT_SHARES, iops, latency_count, max_latency_ns, percentiles, response_time
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from assay.pages.sheets import Sheet
     from assay.procedures.grid.result import DemandCell, DemandResult, PointRun
     from assay.profile import Profile
-    from assay.records import Demand, DemandSettings, MeasurementWindow, StepRecord, StoredRun, StoredTest
+    from assay.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class DemandSheets(Sheets):
     @property
     def settings(self) -> DemandSettings:
         """What the test used."""
-        return self.test.over_demands
+        return self.test.settings_as(DemandSettings)
 
     @property
     def facts(self) -> TestFacts:
@@ -89,9 +90,7 @@ def _title(sheets: DemandSheets) -> str:
     workload = "" if settings.label.startswith(settings.name) else f" - {settings.label}"
     if profile.header == "2.0":
         return f"{settings.name} Test{workload} - Report Page"
-    family = profile.dirth if settings.name == "DIRTH" else profile.ecw
-    status = family.status.value if family else NOT_AVAILABLE
-    return f"{profile.market} {settings.name} ({status}){workload} - Report Page"
+    return f"{profile.market} {settings.name} ({sheets.status}){workload} - Report Page"
 
 
 def _sheets(sheets: DemandSheets) -> Iterator[Sheet]:

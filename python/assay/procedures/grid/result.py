@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.saturation.result import complete_samples, saturation_window, verdict_sample
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
@@ -25,14 +26,14 @@ from assay.units import MINUTE_NS
 from assay.window.captured import exact_times
 from assay.window.histogram import step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
-from assay.window.silent import silent_cell
+from assay.window.silent import Tracked, silent_cell
 from assay.window.stall import void_reason
 from assay.window.step import error_count, iops, latency_count, response_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from assay.records import Demand, DemandSettings, Round, StepRecord, StoredProgram, StoredTest
+    from assay.records import Demand, Round, StepRecord, StoredProgram, StoredTest
     from assay.window.captured import ExactTimes
     from assay.window.histogram import ResponseTimes
 
@@ -129,7 +130,16 @@ def is_complete_round(steps: Sequence[StepRecord], settings: DemandSettings) -> 
     """
     ended = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
     whole = len(steps) == settings.pre_write_samples + len(settings.grid)
-    return ended and whole and void_reason(steps, settings) is None and silent_cell(steps, settings) is None
+    return (
+        ended and whole and void_reason(steps, settings) is None and silent_cell(tracked_cells(steps, settings)) is None
+    )
+
+
+def tracked_cells(steps: Sequence[StepRecord], settings: DemandSettings) -> Iterator[Tracked]:
+    """The tracking cell of a whole round; none of another."""
+    if len(steps) == settings.pre_write_samples + len(settings.grid):
+        place = settings.pre_write_samples + settings.grid.index(settings.tracking)
+        yield Tracked(demand_label(settings, settings.tracking), steps[place])
 
 
 def demand_window(rounds: Sequence[Round], settings: DemandSettings) -> MeasurementWindow | None:
@@ -200,7 +210,7 @@ def demand_result(test: StoredTest) -> DemandResult:
 
     Raises VerificationError where a verdict in the run folder is not the one its rounds give.
     """
-    settings = test.over_demands
+    settings = test.settings_as(DemandSettings)
     samples = complete_samples(test.steps("sample"))
     rounds = tuple(round_ for round_ in test.rounds if is_complete_round(round_.cells, settings))
     verify_verdict(test.verdict, _judged_again(test, samples, rounds))
@@ -265,7 +275,7 @@ def _rates(steps: Sequence[StepRecord]) -> tuple[float, ...]:
 
 def _judged_again(test: StoredTest, samples: Sequence[StepRecord], rounds: Sequence[Round]) -> MeasurementWindow | None:
     """The last stored verdict is one of the preconditioning until the fifth round is over."""
-    settings = test.over_demands
+    settings = test.settings_as(DemandSettings)
     if test.verdict is None:
         return None
     if settings.preconditioning.label in test.verdict.verdicts:

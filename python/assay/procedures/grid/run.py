@@ -9,40 +9,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.procedures.grid.result import demand_label, operating_points
-from assay.procedures.planned import (
-    Outline,
-    PlannedTest,
-    common_deviations,
-    refuse_deep,
-    scaled_ns,
-    shared_bytes,
-    unfit,
-)
-from assay.procedures.saturation.run import (
-    earliest_steady_ns,
-    pattern_step,
-    sampled_preconditioning,
-    saturate,
-    shortened,
-)
+from assay.procedures.grid.result import demand_label, demand_window, is_complete_round, operating_points, tracked_cells
+from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
+from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
 from assay.procedures.sequences import one_round
-from assay.procedures.until import until_demand_steady
-from assay.records import Demand, DemandSettings, Ending, Purge, SkippedTest, StepSequence
+from assay.procedures.until import Judging, until_steady
+from assay.records import Demand, Ending, Purge, SkippedTest, StepSequence
 from assay.steady import WINDOW_ROUNDS
 from assay.units import SECOND_NS, duration_label
-from assay.window import NO_COMPLETIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from assay.pattern import Workload
-    from assay.plan import GridOptions, Plan
+    from assay.procedures.grid.edition import DemandProfile, TieOrder
+    from assay.procedures.grid.options import GridOptions
     from assay.procedures.grid.result import OperatingPoint
-    from assay.procedures.planned import Context, Course
-    from assay.profile import DemandProfile, Profile
-    from assay.profile.demand import TieOrder
-    from assay.records import DriveIdentity, StepSpec
+    from assay.procedures.procedure import Context, Course
+    from assay.records import StepSpec
 
 POINT_COUNT = 3
 KEPT_BYTES_PER_S = 600_000
@@ -50,24 +36,17 @@ KEPT_BYTES_PER_S = 600_000
 
 
 def plan_demand(
-    name: str,
-    chosen: Workload,
-    edition: DemandProfile,
-    options: GridOptions,
-    *,
-    test: str,
-    profile: Profile,
-    plan: Plan,
-    drive: DriveIdentity,
+    procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandProfile, GridOptions]
 ) -> PlannedTest | SkippedTest:
     """Settle what a test over a grid of demands does on a drive.
 
-    name : as printed. chosen : its accesses at their nominal mix. test : its name in files and on the command line.
+    procedure : its name on the command line; test : of this run of it; name : as printed. chosen : its accesses at
+    their nominal mix.
     Returns a SkippedTest where the drive cannot run a size. Raises ValueRangeError for an absurd demand.
     """
-    if left_out := unfit(test, chosen.label, chosen.pattern, drive):
+    if left_out := unfit(test, chosen.label, chosen.pattern, request.drive):
         return left_out
-    settings = _settings(name, chosen, edition, options, test=test, profile=profile, plan=plan, drive=drive)
+    settings = _settings(procedure, name, chosen, test=test, request=request)
     for demand in settings.demands:
         refuse_deep(test, demand)
     round_ns = settings.pre_write_samples * settings.sample_ns + len(settings.grid) * settings.cell_ns
@@ -75,7 +54,6 @@ def plan_demand(
     return PlannedTest(
         settings=settings,
         run=run_over_demands,
-        deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=earliest_steady_ns(settings.preconditioning) + WINDOW_ROUNDS * round_ns + points_ns,
         latest_ns=settings.preconditioning.time_ns + settings.round_limit * round_ns + points_ns,
         kept_bytes=POINT_COUNT * (settings.sample_ns + settings.capture_ns) * KEPT_BYTES_PER_S // SECOND_NS,
@@ -98,16 +76,28 @@ def run_over_demands(settings: DemandSettings, _: Context) -> Course:
     """Purge, samples until steady, rounds of pre-writes and grid until steady, then the operating points."""
     yield Purge()
     before = yield from saturate(settings.preconditioning, "prepare")
-    if before.ended == NO_COMPLETIONS:
-        return Ending(reason=NO_COMPLETIONS, reached=False)
-    last = yield from until_demand_steady(settings, lambda index: demand_round(settings, index))
+    if before.silent:
+        return before.ending(reached=False)
+    last = yield from grid_rounds(settings, lambda index: demand_round(settings, index))
     if last.silent:
-        return Ending(reason=NO_COMPLETIONS, reached=False)
+        return last.ending(reached=False)
     for place, point in enumerate(operating_points(last.complete, settings), 1):
         yield from operating_point(settings, point, place)
     prepared = before.ended == "steady"
     reason = "round-limit" if last.ended == "steady" and not prepared else str(last.ended)
     return Ending(reason=reason, reached=prepared and last.ended == "steady")
+
+
+def grid_rounds(settings: DemandSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
+    """Rounds until the tracking cell is steady; the last of them. round_sequence : that of round ``index``."""
+    return until_steady(
+        settings,
+        round_sequence,
+        round_limit=settings.round_limit,
+        judge=lambda done: demand_window(done, settings),
+        tracked=lambda steps: tracked_cells(steps, settings),
+        complete=lambda steps: is_complete_round(steps, settings),
+    )
 
 
 def demand_round(settings: DemandSettings, index: int) -> StepSequence:
@@ -144,27 +134,19 @@ def operating_point(settings: DemandSettings, point: OperatingPoint, place: int)
 
 
 def _settings(
-    name: str,
-    chosen: Workload,
-    edition: DemandProfile,
-    options: GridOptions,
-    *,
-    test: str,
-    profile: Profile,
-    plan: Plan,
-    drive: DriveIdentity,
+    procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandProfile, GridOptions]
 ) -> DemandSettings:
+    edition, options, profile = request.table, request.options, request.profile
     demand = edition.demand.value.to_demand()
     writes = replace(chosen.pattern, read_share=0.0)
     preconditioning = sampled_preconditioning(
         edition.preconditioning,
+        procedure=procedure,
         test=test,
         pattern=writes,
         label=_writes_label(chosen.label),
         demand=demand,
-        profile=profile,
-        plan=plan,
-        drive=drive,
+        request=request,
         test_range=edition.test_range.value,
     )
     grid = grid_demands(
@@ -175,6 +157,7 @@ def _settings(
     tracking = edition.tracking.value.to_demand()
     sample_seconds = edition.preconditioning.sample_seconds.value
     return DemandSettings(
+        procedure=procedure,
         test=test,
         name=name,
         profile=profile.name,
@@ -183,20 +166,20 @@ def _settings(
         pattern=chosen.pattern,
         label=chosen.label,
         preconditioning=preconditioning,
-        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
+        range_amount_bytes=shared_bytes(edition.test_range.value, request.drive),
         segment_count=None,
         range_limit=edition.range_limit.value,
         slope_limit=edition.slope_limit.value,
         write_cache_required=profile.write_cache.value,
         grid=grid,
         tracking=tracking if tracking in grid else grid[0],
-        cell_ns=scaled_ns(edition.cell_seconds.value, plan.scale),
+        cell_ns=scaled_ns(edition.cell_seconds.value, request.scale),
         round_limit=options.round_limit or edition.round_limit.value,
         sample_ns=preconditioning.sample_ns,
         pre_write_samples=_samples(edition.pre_write_seconds.value, sample_seconds),
         point_pre_write_samples=_samples(edition.point_pre_write_seconds.value, sample_seconds),
         art_limit_ms=options.art_limit_ms or edition.art_limit_ms.value,
-        capture_ns=scaled_ns(edition.capture_seconds.value, plan.scale),
+        capture_ns=scaled_ns(edition.capture_seconds.value, request.scale),
     )
 
 
@@ -243,24 +226,3 @@ def _outline(settings: DemandSettings) -> Outline:
 
 def _short(demand: Demand) -> str:
     return f"TC {demand.thread_count} x QD {demand.queue_depth}"
-
-
-def _deviations(settings: DemandSettings, edition: DemandProfile, profile: Profile, drive: DriveIdentity) -> list[str]:
-    grid = grid_demands(edition.thread_counts.value, edition.queue_depths.value, edition.tie_order.value)
-    lines = [
-        *shortened(
-            "preconditioning and pre-write samples", settings.sample_ns, edition.preconditioning.sample_seconds.value
-        ),
-        *shortened("cells", settings.cell_ns, edition.cell_seconds.value),
-        *shortened("operating points", settings.capture_ns, edition.capture_seconds.value),
-    ]
-    if settings.grid != grid:
-        lines.append(f"a grid of {len(settings.grid)} demands of one's own instead of {len(grid)}")
-    if settings.tracking != edition.tracking.value.to_demand():
-        lines.append(f"steady state tracked at {_short(settings.tracking)}")
-    if settings.round_limit != edition.round_limit.value:
-        lines.append(f"at most {settings.round_limit} rounds instead of {edition.round_limit.value}")
-    if settings.art_limit_ms != edition.art_limit_ms.value:
-        asked = edition.art_limit_ms.value
-        lines.append(f"Max point below {settings.art_limit_ms:g} ms on average instead of {asked:g} ms")
-    return [*lines, *common_deviations(settings, profile, drive)]

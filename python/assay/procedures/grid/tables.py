@@ -8,6 +8,7 @@ from assay.pages.data_tables import DataTable
 from assay.pages.printed import or_na
 from assay.pages.results import step_results, window_results
 from assay.procedures.grid.result import is_complete_round, total_oio
+from assay.procedures.grid.settings import DemandSettings
 from assay.units import MILLISECOND_NS
 from assay.window import (
     POINT_SHARES,
@@ -66,7 +67,7 @@ def demand_tables(test: StoredTest, result: DemandResult, suffix: str) -> Iterat
 
 def demand_results(test: StoredTest, result: DemandResult) -> dict[str, Any]:
     """The numbers of ``results.json``."""
-    settings = test.over_demands
+    settings = test.settings_as(DemandSettings)
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
@@ -109,7 +110,7 @@ def _grid_row(cell: DemandCell) -> tuple[Any, ...]:
 
 def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
     """Every step of every round as it ran, with its start on the drive's clock."""
-    settings = test.over_demands
+    settings = test.settings_as(DemandSettings)
     demands = [settings.demand] * settings.pre_write_samples + list(settings.grid)
     for round_ in test.rounds:
         for place, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):

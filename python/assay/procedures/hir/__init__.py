@@ -1,1 +1,36 @@
-"""TODO."""
+"""HIR, host idle recovery.
+
+Question:      How much do idle periods of the host speed up small random writes of a saturated drive?
+Clauses:       PTS-E 1.1 and PTS 2.0 clause 11.
+Purge:         yes.
+Precondition:  RND 4 KiB writes over the whole drive in one-minute samples until steady.
+Loop:          five wait states: 360 bursts of 5 s, each with 5, 10, 15, 25 or 50 s of idle behind it, then 1,800 s of
+               bursts without idle time; one program of steps per wait state, no purge in between.
+Tracking:      IOPS of every 30th preconditioning sample; the bursts need none.
+Stop:          when all wait states have run.
+Result:        IOPS of every burst over time; mean burst IOPS per wait state over the baseline, gain per second of idle.
+"""
+
+from __future__ import annotations
+
+from assay.procedures.hir.departures import hir_departures
+from assay.procedures.hir.edition import IdleRecoveryProfile
+from assay.procedures.hir.pages import hir_sheets
+from assay.procedures.hir.run import plan_hir
+from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.options import DemandOptions
+from assay.procedures.procedure import Procedure
+
+HIR = Procedure(
+    name="hir",
+    title="Host Idle Recovery (HIR)",
+    question="What idle periods of the host do for small random writes of a saturated drive.",
+    outline="Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",
+    preconditioning="Random writes in one-minute samples until steady.",
+    table=IdleRecoveryProfile,
+    options=DemandOptions,
+    settings=IdleRecoverySettings,
+    plan=plan_hir,
+    report=hir_sheets,
+    departures=hir_departures,
+)

@@ -19,6 +19,8 @@ from assay.pages.select import Selected, claim_label
 from assay.pages.sheets import Sheets
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import verdict_box, verdict_figure
+from assay.procedures.hir.result import idle_recovery_result
+from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.figures import MINUTES, iops_figure
 from assay.procedures.saturation.tables import samples_table
 from assay.units import duration_label
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
-    from assay.records import IdleRecoverySettings
+    from assay.profile import Profile
+    from assay.records.run import StoredRun, StoredTest
 
 _RETURN_COLOUR = 8
 _COLUMNS = (
@@ -48,7 +51,7 @@ class IdleRecoverySheets(Sheets):
     @property
     def settings(self) -> IdleRecoverySettings:
         """What the test used."""
-        return self.test.idle_recovery
+        return self.test.settings_as(IdleRecoverySettings)
 
     @property
     def facts(self) -> TestFacts:
@@ -79,8 +82,7 @@ class IdleRecoverySheets(Sheets):
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""
         profile = self.profile
-        status = profile.hir.status.value if profile.hir else ""
-        title = f"{profile.market} HIR ({status}) - Report Page"
+        title = f"{profile.market} HIR ({self.status}) - Report Page"
         return self.pages(
             "HIR Test - Report Page" if profile.header == "2.0" else title,
             (
@@ -199,6 +201,12 @@ class IdleRecoverySheets(Sheets):
             "wait_states": [asdict(state) for state in result.states],
             "samples": [step_results(step) for step in self.test.steps("sample")],
         }
+
+
+def hir_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> IdleRecoverySheets:
+    """A stored test with everything that its pages print. Raises VerificationError as ``idle_recovery_result``."""
+    result = idle_recovery_result(test, run.identity.capacity_bytes)
+    return IdleRecoverySheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
 
 
 def verdict_blocks(prefix: str, label: str, result: Any) -> tuple[Block, ...]:

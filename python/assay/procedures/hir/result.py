@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.preconditioning import preconditioning_result
 from assay.units import MINUTE_NS, SECOND_NS
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.procedures.saturation.result import SaturationResult
-    from assay.records import IdleRecoverySettings, MeasurementWindow, StepRecord, StoredTest
+    from assay.records import MeasurementWindow, StepRecord, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
     return bursts of 960 IOPS -> 1.5625 over the return.
     Raises VerificationError where the verdict in the run folder is not the one its samples give.
     """
-    settings, withheld = test.idle_recovery, withheld_reason(test)
+    settings, withheld = test.settings_as(IdleRecoverySettings), withheld_reason(test)
     before = preconditioning_result(test, settings.preconditioning, capacity_bytes)
     verify_verdict(test.verdict, before.window)
     baseline = None if withheld else before.steady_iops

@@ -1,1 +1,55 @@
-"""TODO."""
+"""IOPS.
+
+Question:      How many random I/Os per second does the drive do at steady state, over sizes and mixes?
+Clauses:       PTS-C 1.0 clause 8; PTS-E 1.0, 1.1 and PTS 2.0 clause 7.
+Purge:         yes, before preconditioning.
+Precondition:  2X user capacity, SEQ 128 KiB writes (workload independent); the loop itself (dependent).
+Loop:          for read share in 100, 95, 65, 50, 35, 5, 0: for size in 1024 ... 0.5 KiB: one minute RND.
+Tracking:      IOPS of RND 4KiB 0/100; in 2.0 also RND 64KiB 65/35 and RND 1024KiB 100/0, all at once.
+Steady state:  five rounds, excursion within 20 %, slope within 10 % of the average; at most 25 rounds.
+Result:        average over the five rounds per cell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.iops.pages import iops_pages
+from assay.procedures.loop.departures import loop_departures
+from assay.procedures.loop.edition import LoopProfile
+from assay.procedures.loop.options import LoopOptions
+from assay.procedures.loop.report import loop_sheets
+from assay.procedures.loop.run import plan_loop
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.procedure import Procedure
+from assay.units import KIB
+
+if TYPE_CHECKING:
+    from assay.procedures.procedure import PlannedTest, Request
+
+
+def plan_iops(request: Request[LoopProfile, LoopOptions]) -> list[PlannedTest]:
+    """Settle what the IOPS test does on a drive; one run.
+
+    Raises TooSmallError where the test ActiveRange does not fit the drive.
+    Worked: ``pts-c-1.0`` on 32 GB -> 56 cells of 60 s on 2,048 segments of 8 MiB after 64 GB of preconditioning.
+    """
+    sizes = tuple(int(kib * KIB) for kib in request.table.block_kib.value)
+    return [plan_loop("iops", "iops", sizes, access="random", variable="iops", request=request)]
+
+
+IOPS = Procedure(
+    name="iops",
+    title="IOPS",
+    question="Random I/Os per second at steady state, over block sizes and read/write mixes.",
+    outline=(
+        "Rounds of one-minute cells: read share outside, block size inside, until the tracking variables are steady."
+    ),
+    preconditioning="Sequential writes over the drive, then the test loop itself.",
+    table=LoopProfile,
+    options=LoopOptions,
+    settings=LoopSettings,
+    plan=plan_iops,
+    report=loop_sheets(iops_pages),
+    departures=loop_departures,
+)

@@ -23,7 +23,7 @@ def iops_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     plane = plane_figure(f"{sheets.prefix}-plane", result, settings)
     columns = columns_figure(f"{sheets.prefix}-columns", settings, result.matrix)
     subtitle, convergence = sheets.convergence("Steady State Convergence Plot - All Block Sizes")
-    title = f"{profile.market} IOPS ({profile.iops.status.value}) - Report Page"
+    title = f"{profile.market} IOPS ({sheets.status}) - Report Page"
     return sheets.pages(
         "IOPS Test - Report Page" if profile.header == "2.0" else title,
         (

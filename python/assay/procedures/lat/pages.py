@@ -28,7 +28,7 @@ def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     average = columns_figure(f"{sheets.prefix}-average", settings, sheets.result.matrix)
     largest = columns_figure(f"{sheets.prefix}-largest", settings, maxima.largest)
     subtitle, convergence = sheets.convergence("Steady State Convergence - Average Latency - 100% Writes")
-    title = f"{profile.market} Latency ({profile.lat.status.value}) - Report Page"
+    title = f"{profile.market} Latency ({sheets.status}) - Report Page"
     tables = (
         sheets.matrix("Average response time (ms)", ("", sheets.result.matrix)),
         sheets.matrix(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.pages.model import Table
 from assay.pages.printed import UNKNOWN, milliseconds_label, utc
 from assay.procedures.loop.result import complete_rounds
+from assay.procedures.loop.settings import LoopSettings
 from assay.steady import WINDOW_ROUNDS
 from assay.window import (
     cell_label,
@@ -54,12 +55,15 @@ def _spread(record: StepRecord, test: StoredTest) -> str:
 def _cell_table(caption: str, test: StoredTest, printed: Callable[[StepRecord], str]) -> Table:
     """Print one quantity of every cell in each of the last five rounds, averaging nothing over rounds."""
     rounds = complete_rounds(test)[-WINDOW_ROUNDS:]
-    cells = test.loop.cells
+    cells = test.settings_as(LoopSettings).cells
     return Table(
         caption=caption,
         columns=("Cell", *(f"Round {round_.index}" for round_ in rounds)),
         rows=tuple(
-            (cell_label(cell, test.loop.access), *(printed(round_.cells[place]) for round_ in rounds))
+            (
+                cell_label(cell, test.settings_as(LoopSettings).access),
+                *(printed(round_.cells[place]) for round_ in rounds),
+            )
             for place, cell in enumerate(cells)
         ),
         folded=True,

@@ -17,13 +17,14 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
+from assay.procedures.loop.settings import LoopSettings
 from assay.units import duration_label, kib_label
 from assay.window import cell_label, withheld_reason
 
 if TYPE_CHECKING:
     from assay.pages.model import Entry
     from assay.procedures.loop.result import LoopResult
-    from assay.records import LoopSettings, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest
 
 
 WORKLOAD_DEPENDENT = {
@@ -36,7 +37,7 @@ WORKLOAD_DEPENDENT = {
 
 def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFacts:
     """The facts of a test loop. Worked: a window of rounds 1 to 5 that held prints convergence YES, rounds 1-5."""
-    settings, window = test.loop, headline_window(result)
+    settings, window = test.settings_as(LoopSettings), headline_window(result)
     reached = "YES" if is_reached(window) else "NO"
     return TestFacts(
         independent=_independent(run, test, settings),

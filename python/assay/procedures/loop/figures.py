@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from assay.procedures.loop.result import LoopResult
-    from assay.records import LoopSettings
+    from assay.procedures.loop.settings import LoopSettings
 
 ROUND_TITLE = "Round"
 BLOCK_TITLE = "Block Size (KiB)"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from assay.procedures.loop.settings import LoopSettings
 from assay.units import MILLISECOND_NS, SECOND_NS
 from assay.window.histogram import BEYOND_MIN, intended_times, merged, percentiles, step_times
 from assay.window.step import latency_count, max_latency_ns, rate_count
@@ -82,7 +83,7 @@ def offered_rates(test: StoredTest, result: LoopResult) -> dict[Cell, OfferedRat
     programs = _window_programs(test, result)
     return {
         cell: _rate([program.steps[place] for program in programs], demand)
-        for place, cell in enumerate(test.loop.cells)
+        for place, cell in enumerate(test.settings_as(LoopSettings).cells)
         if programs
     }
 
@@ -98,7 +99,7 @@ def open_loop_times(test: StoredTest, result: LoopResult) -> dict[Cell, OpenLoop
     service, intended = ([take(one) for one in programs] for take in (step_times, intended_times))
     return {
         cell: _times([one.steps[place] for one in programs], _placed(service, place), _placed(intended, place))
-        for place, cell in enumerate(test.loop.cells)
+        for place, cell in enumerate(test.settings_as(LoopSettings).cells)
         if programs
     }
 

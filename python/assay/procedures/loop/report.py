@@ -10,22 +10,21 @@ from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, rounds_label, size_label
 from assay.pages.sheets import Sheets
 from assay.pages.verdict import time_box, verdict_box
-from assay.procedures.iops.pages import iops_pages
-from assay.procedures.lat.pages import lat_pages
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.facts import loop_facts, loop_settings
+from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import loop_selection
+from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.tables import loop_tables
 from assay.procedures.loop.variable import shown
-from assay.procedures.tp.pages import tp_pages
 from assay.records import Cell
 from assay.units import kib_label
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from assay.pages.data_tables import DataTable
     from assay.pages.facts import TestFacts
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
     from assay.pages.select import Selected
     from assay.pages.sheets import Sheet
     from assay.procedures.loop.result import LoopResult
-    from assay.records import LoopSettings
+    from assay.profile import Profile
+    from assay.records.run import StoredRun, StoredTest
 
 Column = tuple[str, "Mapping[Cell, float]"]
-_PAGES = {"iops": iops_pages, "throughput": tp_pages, "latency": lat_pages}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +43,12 @@ class LoopSheets(Sheets):
     """One loop test on its way to pages."""
 
     result: LoopResult
+    layout: Callable[[LoopSheets], tuple[Page, ...]]
 
     @property
     def settings(self) -> LoopSettings:
         """What the test used."""
-        return self.test.loop
+        return self.test.settings_as(LoopSettings)
 
     @property
     def facts(self) -> TestFacts:
@@ -62,7 +62,7 @@ class LoopSheets(Sheets):
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of its test."""
-        return _PAGES[self.settings.variable](self)
+        return self.layout(self)
 
     def selected(self) -> tuple[Selected, ...]:
         """Figures of single cells."""
@@ -174,3 +174,15 @@ class LoopSheets(Sheets):
         if value is None:
             return NOT_AVAILABLE
         return shown(self.settings).text(value) if decimals is None else f"{value:z.{decimals}f}"
+
+
+def loop_sheets(
+    layout: Callable[[LoopSheets], tuple[Page, ...]],
+) -> Callable[[StoredRun, StoredTest, Profile, str], LoopSheets]:
+    """How a stored test loop comes to its pages. layout : the standard pages of one of them."""
+
+    def sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> LoopSheets:
+        result = loop_result(test)
+        return LoopSheets(run=run, test=test, profile=profile, prefix=prefix, result=result, layout=layout)
+
+    return sheets

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.procedures.loop.settings import LoopSettings
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MILLISECOND_NS
 from assay.window.histogram import merged, percentiles, step_times
 from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
-from assay.window.silent import silent_cell
+from assay.window.silent import Tracked, silent_cell
 from assay.window.stall import void_reason
 from assay.window.step import (
     cell_label,
@@ -23,10 +24,10 @@ from assay.window.step import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
-    from assay.records import Cell, LoopSettings, Round, StepRecord, StoredTest
+    from assay.records import Cell, Round, StepRecord, StoredTest
     from assay.window.histogram import ResponseTimes
 
 _VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
@@ -87,7 +88,7 @@ def loop_result(test: StoredTest) -> LoopResult:
     Raises VerificationError where the verdict in the run folder is not the one its rounds give.
     Worked: five rounds of 100, 110, 90, 100, 100 IOPS in a cell -> matrix 100.0.
     """
-    settings, complete = test.loop, complete_rounds(test)
+    settings, complete = test.settings_as(LoopSettings), complete_rounds(test)
     judged = [round_ for round_ in complete if test.verdict and round_.index in test.verdict.rounds]
     verify_verdict(test.verdict, measurement_window(judged, settings))
     tables = [cell_values(round_, settings) for round_ in complete]
@@ -104,7 +105,7 @@ def loop_result(test: StoredTest) -> LoopResult:
 
 def complete_rounds(test: StoredTest) -> tuple[Round, ...]:
     """The stored rounds that may enter a verdict; others were cut short, are void or saw an I/O fail."""
-    return tuple(round_ for round_ in test.rounds if is_complete(round_.cells, test.loop))
+    return tuple(round_ for round_ in test.rounds if is_complete(round_.cells, test.settings_as(LoopSettings)))
 
 
 def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
@@ -114,7 +115,15 @@ def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
     """
     ended = all(record.ended == "stop-rule" and not error_count(record) for record in cells)
     whole = ended and len(cells) == len(settings.cells)
-    return whole and void_reason(cells, settings) is None and silent_cell(cells, settings) is None
+    return whole and void_reason(cells, settings) is None and silent_cell(tracked_cells(cells, settings)) is None
+
+
+def tracked_cells(steps: Sequence[StepRecord], settings: LoopSettings) -> Iterator[Tracked]:
+    """The tracking cells of a whole round; none of another."""
+    if len(steps) == len(settings.cells):
+        placed = dict(zip(settings.cells, steps, strict=True))
+        late = settings.variable == "latency"
+        yield from (Tracked(cell_label(cell, settings.access), placed[cell], late) for cell in settings.tracking)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +143,7 @@ def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
 
     Worked: maxima of 1, 2, 3, 4 and 10 ms in the window -> largest 10, mean of maxima 4.
     """
-    cells, rounds = test.loop.cells, complete_rounds(test)
+    cells, rounds = test.settings_as(LoopSettings).cells, complete_rounds(test)
     by_round = {
         cell: tuple((max_latency_ns(round_.cells[place]) or 0) / MILLISECOND_NS for round_ in rounds)
         for place, cell in enumerate(cells)
@@ -173,7 +182,7 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
     times = [step_times(program) for program in programs]
     return {
         cell: _window_times([program.steps[place] for program in programs], [steps[place] for steps in times if steps])
-        for place, cell in enumerate(test.loop.cells)
+        for place, cell in enumerate(test.settings_as(LoopSettings).cells)
     }
 
 

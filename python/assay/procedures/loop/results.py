@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.results import step_results, window_results
 from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import is_complete, window_times
+from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.variable import shown
 from assay.units import kibibytes
 from assay.window import (
@@ -16,17 +17,12 @@ from assay.window import (
 
 if TYPE_CHECKING:
     from assay.procedures.loop.result import LoopResult, WindowTimes
-    from assay.records import (
-        Cell,
-        LoopSettings,
-        Round,
-        StoredTest,
-    )
+    from assay.records import Cell, Round, StoredTest
 
 
 def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
     """The numbers of a test loop."""
-    settings = test.loop
+    settings = test.settings_as(LoopSettings)
     times = window_times(test, result)
     return {
         "error_count": result.error_count,
@@ -60,12 +56,12 @@ def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict
 
 def _round(round_: Round, test: StoredTest) -> dict[str, Any]:
     # A round that was cut short has fewer cells.
-    cells = zip(test.loop.cells, round_.cells, strict=False)
-    complete = is_complete(round_.cells, test.loop)
+    cells = zip(test.settings_as(LoopSettings).cells, round_.cells, strict=False)
+    complete = is_complete(round_.cells, test.settings_as(LoopSettings))
     return {
         "round": round_.index,
         "complete": complete,
-        "void": void_reason(round_.cells, test.loop),
+        "void": void_reason(round_.cells, test.settings_as(LoopSettings)),
         "cells": [{**_cell_key(cell), **step_results(record)} for cell, record in cells],
     }
 

@@ -10,86 +10,88 @@ from typing import TYPE_CHECKING
 
 from assay.errors import TooSmallError, ValueRangeError
 from assay.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
-from assay.procedures.loop.open_loop import arrival_label
+from assay.procedures.loop.result import is_complete, measurement_window, tracked_cells
+from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.planned import (
-    Outline,
-    PlannedTest,
-    common_deviations,
-    histogram_deviation,
     refuse_deep,
     scaled_ns,
     sector_reason,
     shared_bytes,
     whole_blocks,
 )
+from assay.procedures.procedure import Outline, PlannedTest, Request
 from assay.procedures.sequences import histogram, one_round
-from assay.procedures.until import until_steady
-from assay.records import Ending, LoopSettings, Purge, StepSequence, StepSpec, StopRule
+from assay.procedures.until import Judging, until_steady
+from assay.records import Purge, StepSequence, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
-from assay.units import GIB, KIB, MIB, SECOND_NS, duration_label, gigabytes, kib_label
+from assay.units import GIB, KIB, MIB, gigabytes, kib_label
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from assay.plan import Plan
-    from assay.procedures.planned import Context, Course
-    from assay.profile import LoopProfile, Profile, RangeDatum
-    from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity, Variable
+    from collections.abc import Callable
+
+    from assay.procedures.loop.edition import LoopProfile
+    from assay.procedures.loop.options import LoopOptions
+    from assay.procedures.loop.settings import Variable
+    from assay.procedures.procedure import Context, Course
+    from assay.profile import RangeDatum
+    from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity
 
 SCALED_SEGMENT_BYTES = 8 * MIB
 
 
 def plan_loop(
     name: str,
-    edition: LoopProfile,
+    test: str,
     sizes: tuple[int, ...],
     *,
     access: Access,
     variable: Variable,
-    profile: Profile,
-    plan: Plan,
-    drive: DriveIdentity,
+    request: Request[LoopProfile, LoopOptions],
+    histogram_minutes: float | None = None,
 ) -> PlannedTest:
     """Settle what a loop test does on a drive.
 
-    name : of the test. edition : its table in the profile. sizes : transfer sizes in bytes, in loop order.
+    name : of the test; test : of this run of it. sizes : transfer sizes in bytes, in loop order.
+    histogram_minutes : of the response-time histogram behind it, None for the edition's.
     Raises TooSmallError where the test ActiveRange does not fit the drive, ValueRangeError for an absurd demand.
     """
+    edition, options, drive = request.table, request.options, request.drive
     runnable = tuple(size for size in sizes if size % drive.logical_block_bytes == 0)
-    amount_bytes, segments = _test_range(edition.test_range.value, plan.scale, drive)
-    options = plan.options(name)
+    amount_bytes, segments = _test_range(edition.test_range.value, request.scale, drive)
     demand = options.demand(edition.demand.value.to_demand())
-    refuse_deep(name, demand)
+    refuse_deep(test, demand)
     fill_kib = edition.preconditioning_block_kib.value
     fill_demand = edition.preconditioning_demand
     settings = LoopSettings(
-        test=name,
+        procedure=name,
+        test=test,
         access=access,
         variable=variable,
-        profile=profile.name,
+        profile=request.profile.name,
         demand=demand,
-        data=plan.data.to_pattern(),
+        data=request.data,
         read_pcts=edition.read_pct.value,
         sizes_bytes=runnable,
-        step_ns=scaled_ns(edition.step_seconds.value, plan.scale),
+        step_ns=scaled_ns(edition.step_seconds.value, request.scale),
         round_limit=options.round_limit or edition.round_limit.value,
-        tracking=_tracking(name, edition, runnable),
+        tracking=_tracking(test, edition, runnable),
         range_limit=edition.range_limit.value,
         slope_limit=edition.slope_limit.value,
         preconditioning_bytes=round(edition.preconditioning_multiple.value * drive.capacity_bytes),
         preconditioning_transfer_bytes=sizes[0] if fill_kib == "tested" else int(fill_kib * KIB),
         preconditioning_share=edition.preconditioning_share.value,
-        preconditioning_demand=fill_demand.value.to_demand() if fill_demand else _closed(demand),
+        preconditioning_demand=fill_demand.value.to_demand() if fill_demand else closed(demand),
         range_amount_bytes=amount_bytes,
         segment_count=segments,
-        write_cache_required=profile.write_cache.value,
-        histogram_ns=scaled_ns(_histogram_seconds(name, edition, plan), plan.scale),
+        write_cache_required=request.profile.write_cache.value,
+        histogram_ns=scaled_ns(_histogram_seconds(edition, histogram_minutes), request.scale),
         not_applicable={size: sector_reason(drive) for size in sizes if size not in runnable},
     )
     round_ns = settings.step_ns * len(settings.cells)
     return PlannedTest(
         settings=settings,
         run=run_loop,
-        deviations=tuple(_deviations(settings, edition, profile, drive)),
         earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,
@@ -113,10 +115,22 @@ def run_loop(settings: LoopSettings, context: Context) -> Course:
     yield Purge()
     yield preconditioning(settings, context.drive)
     active_range = loop_range(settings, context.drive, context.seed)
-    last = yield from until_steady(settings, lambda index: round_sequence(settings, active_range, index))
+    last = yield from loop_rounds(settings, lambda index: round_sequence(settings, active_range, index))
     if settings.histogram_ns and not last.silent:
         yield histogram_sequence(settings, active_range)
-    return Ending(reason=str(last.ended), reached=last.ended == "steady")
+    return last.ending(reached=last.ended == "steady")
+
+
+def loop_rounds(settings: LoopSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
+    """Rounds until the tracking cells are steady; the last of them. round_sequence : that of round ``index``."""
+    return until_steady(
+        settings,
+        round_sequence,
+        round_limit=settings.round_limit,
+        judge=lambda done: measurement_window(done, settings),
+        tracked=lambda steps: tracked_cells(steps, settings),
+        complete=lambda steps: is_complete(steps, settings),
+    )
 
 
 def preconditioning(settings: LoopSettings, drive: DriveIdentity) -> StepSequence:
@@ -166,15 +180,14 @@ def _step(settings: LoopSettings, cell: Cell, active_range: ActiveRange, span_ns
     )
 
 
-def _closed(demand: Demand) -> Demand:
+def closed(demand: Demand) -> Demand:
     """The same demand without a rate of arrivals, as preconditioning has it."""
     return replace(demand, arrivals_per_s=None, arrival_process="fixed")
 
 
-def _histogram_seconds(name: str, edition: LoopProfile, plan: Plan) -> float:
-    asked = plan.lat.histogram_minutes if name == "lat" else None
-    if asked is not None:
-        return asked * 60
+def _histogram_seconds(edition: LoopProfile, minutes: float | None) -> float:
+    if minutes is not None:
+        return minutes * 60
     return edition.histogram_seconds.value if edition.histogram_seconds else 0.0
 
 
@@ -205,27 +218,3 @@ def _tracking(name: str, edition: LoopProfile, runnable: tuple[int, ...]) -> tup
         reason = "a tracking cell is no part of its loop, or none can run on this drive"
         raise ValueRangeError(f"{name}.tracking of the profile", reason, "correct the profile, or leave out the test")
     return tracked
-
-
-def _deviations(settings: LoopSettings, edition: LoopProfile, profile: Profile, drive: DriveIdentity) -> list[str]:
-    asked_ns = round(edition.step_seconds.value * SECOND_NS)
-    lines: list[str] = []
-    if settings.step_ns != asked_ns:
-        lines.append(f"cells of {duration_label(settings.step_ns)} instead of {duration_label(asked_ns)}")
-    asked_segments = edition.test_range.value.segment_count
-    if settings.segment_count != asked_segments:
-        lines.append(
-            f"test range of {settings.range_amount_bytes / GIB:g} GiB in {settings.segment_count} segments "
-            f"instead of {edition.test_range.value.amount_gib:g} GiB in {asked_segments}"
-        )
-    if settings.round_limit != edition.round_limit.value:
-        lines.append(f"at most {settings.round_limit} rounds instead of {edition.round_limit.value}")
-    if settings.test == "lat" and _closed(settings.demand) != edition.demand.value.to_demand():
-        lines.append(f"latency at TC {settings.demand.thread_count} x QD {settings.demand.queue_depth}")
-    if (arrivals := arrival_label(settings.demand)) is not None:
-        outstanding = settings.demand.thread_count * settings.demand.queue_depth
-        lines.append(f"open loop: {arrivals}, at most {outstanding} outstanding")
-    asked_histogram = round((edition.histogram_seconds.value if edition.histogram_seconds else 0) * SECOND_NS)
-    if settings.histogram_ns < asked_histogram:
-        lines.append(histogram_deviation(settings.histogram_ns, asked_histogram))
-    return [*lines, *common_deviations(settings, profile, drive)]

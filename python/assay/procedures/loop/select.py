@@ -8,11 +8,12 @@ from assay.pages.printed import NOT_AVAILABLE
 from assay.pages.select import Selected, claim_label
 from assay.procedures.loop.result import latency_maxima
 from assay.procedures.loop.variable import shown
-from assay.records import Cell, LoopSettings
+from assay.records import Cell
 from assay.units import KIB
 
 if TYPE_CHECKING:
     from assay.procedures.loop.report import LoopSheets
+    from assay.procedures.loop.settings import LoopSettings
 
 
 def loop_selection(sheets: LoopSheets) -> tuple[Selected, ...]:

@@ -9,6 +9,7 @@ from assay.pages.label import headline_window, no_window_reason
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, or_na, paragraph, printable, rounds_label
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.result import complete_rounds, window_times
+from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.variable import shown
 from assay.records import Cell
 from assay.units import kibibytes, milliseconds
@@ -63,7 +64,7 @@ def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> 
     The first three columns are ``block_kib``, ``read_pct`` and the test's own variable; note says why a number is
     missing.
     """
-    settings = test.loop
+    settings = test.settings_as(LoopSettings)
     window = headline_window(result)
     drive = (printable(run.identity.model), printable(run.identity.serial))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
@@ -85,7 +86,7 @@ def _rounds(test: StoredTest, name: str) -> DataTable:
     rows = (
         (round_.index, _kib(cell.transfer_bytes), cell.read_pct, *_measured(record))
         for round_ in complete_rounds(test)
-        for cell, record in zip(test.loop.cells, round_.cells, strict=True)
+        for cell, record in zip(test.settings_as(LoopSettings).cells, round_.cells, strict=True)
     )
     return DataTable(name=name, columns=ROUNDS_COLUMNS, rows=tuple(rows))
 

@@ -10,7 +10,7 @@ from assay.pages.printed import milliseconds_text, one_decimal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.records import LoopSettings
+    from assay.procedures.loop.settings import LoopSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.pages.select import Selected, claim_label
+from assay.procedures.saturation.settings import SaturationSettings
 from assay.units import duration_label
 from assay.window import withheld_reason
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Entry
     from assay.procedures.saturation.result import SaturationResult
     from assay.procedures.wsat.pages import SaturationSheets
-    from assay.records import SaturationSettings, StoredRun, StoredTest
+    from assay.records import StoredRun, StoredTest
 
 
 def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult) -> TestFacts:
@@ -31,7 +32,7 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
     Source: WSAT pages and summaries of "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR 100 %
     though nothing is preconditioned; AR AMOUNT 100 % on its pages, AR AMT N/A in the summaries.
     """
-    settings = test.saturation
+    settings = test.settings_as(SaturationSettings)
     step = duration_label(settings.sample_ns)
     extent = (
         f"{minutes_label(result.minutes[-1])} / {result.written_gb[-1]:,.1f} GB" if result.minutes else NOT_APPLICABLE

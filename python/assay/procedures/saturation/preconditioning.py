@@ -10,7 +10,8 @@ from assay.window.outcome import withheld_reason
 
 if TYPE_CHECKING:
     from assay.procedures.saturation.result import SaturationResult
-    from assay.records import SaturationSettings, StoredTest
+    from assay.procedures.saturation.settings import SaturationSettings
+    from assay.records import StoredTest
 
 
 def preconditioning_result(test: StoredTest, settings: SaturationSettings, capacity_bytes: int) -> SaturationResult:

@@ -16,6 +16,7 @@ from itertools import accumulate, takewhile
 from statistics import median
 from typing import TYPE_CHECKING
 
+from assay.procedures.saturation.settings import SaturationSettings
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MINUTE_NS, gigabytes
@@ -27,7 +28,7 @@ from assay.window.step import error_count, iops, issued_bytes, max_latency_ms, r
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import SaturationSettings, StepRecord, StoredTest
+    from assay.records import StepRecord, StoredTest
 
 DROP_SHARE = 0.8
 LEVEL_BAND = 0.1
@@ -134,7 +135,7 @@ def saturation_result(test: StoredTest, capacity_bytes: int) -> SaturationResult
 
 def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) -> SaturationResult:
     """The same for the samples of a test that prints nothing where ``withheld`` says why."""
-    settings, samples = test.saturation, complete_samples(test.steps("sample"))
+    settings, samples = test.settings_as(SaturationSettings), complete_samples(test.steps("sample"))
     window = saturation_window(samples, settings)
     verify_verdict(test.verdict, _judged_again(test, samples, settings))
     curve = _Curve(samples, settings, capacity_bytes)

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.pattern import leading_range
 from assay.procedures.planned import (
     scaled_ns,
     shared_bytes,
 )
+from assay.procedures.saturation.settings import SaturationSettings
+from assay.procedures.saturation.until import until_saturated
 from assay.procedures.sequences import numbered
-from assay.procedures.until import until_saturated
-from assay.records import SaturationSettings, StepSequence, StepSpec, StopRule
+from assay.records import StepSequence, StepSpec, StopRule
 from assay.steady import WINDOW_ROUNDS
-from assay.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
-    from assay.plan import Plan
+    from assay.procedures.procedure import Request
     from assay.procedures.until import Judging
-    from assay.profile import Profile, RangeDatum, SampledPreconditioning
-    from assay.records import AccessPattern, Demand, DriveIdentity, Role
+    from assay.profile import RangeDatum, SampledPreconditioning
+    from assay.records import AccessPattern, Demand, Role
 
 
 def sampled_preconditioning(
     datum: SampledPreconditioning,
     *,
+    procedure: str,
     test: str,
     pattern: AccessPattern,
     label: str,
     demand: Demand,
-    profile: Profile,
-    plan: Plan,
-    drive: DriveIdentity,
+    request: Request[Any, Any],
     test_range: RangeDatum,
 ) -> SaturationSettings:
     """Settle the preconditioning of a test: one-minute samples until steady, or else so many rounds.
@@ -39,20 +38,21 @@ def sampled_preconditioning(
     demand : where the edition has none of its own for the preconditioning.
     Worked: 30 samples to a round of 60 s and 25 rounds -> a limit of 12.5 h.
     """
-    sample_ns = scaled_ns(datum.sample_seconds.value, plan.scale)
+    sample_ns = scaled_ns(datum.sample_seconds.value, request.scale)
     first, every = datum.first_verdict_sample.value, datum.samples_per_verdict.value
     return SaturationSettings(
+        procedure=procedure,
         test=test,
-        profile=profile.name,
+        profile=request.profile.name,
         demand=datum.demand.value.to_demand() if datum.demand else demand,
         data=pattern.data,
         pattern=pattern,
         label=label,
-        range_amount_bytes=shared_bytes(test_range, drive),
+        range_amount_bytes=shared_bytes(test_range, request.drive),
         segment_count=None,
         range_limit=datum.range_limit.value,
         slope_limit=datum.slope_limit.value,
-        write_cache_required=profile.write_cache.value,
+        write_cache_required=request.profile.write_cache.value,
         sample_ns=sample_ns,
         samples_per_verdict=every,
         first_verdict_sample=first,
@@ -95,9 +95,3 @@ def pattern_step(label: str, pattern: AccessPattern, demand: Demand, range_amoun
         active_range=leading_range(range_amount_bytes),
         stop=StopRule(time_ns=span_ns),
     )
-
-
-def shortened(what: str, used_ns: int, asked_seconds: float) -> list[str]:
-    """The deviation of a step that a scaled run makes shorter. Worked: bursts of 5 s as they should be -> none."""
-    asked_ns = round(asked_seconds * SECOND_NS)
-    return [] if used_ns == asked_ns else [f"{what} of {duration_label(used_ns)} instead of {duration_label(asked_ns)}"]

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
-from assay.records import StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
 from assay.units import GIB, MIB, gigabytes
 
 SEGMENTS = 2048
@@ -30,10 +31,6 @@ def plan_active_range(ground: Ground) -> Study:
     left_out = [label for label, amount, count in amounts if not _fits(amount, count, ground)]
     reason = f"does not fit {gigabytes(ground.capacity):.2f} GB with its gaps; use a larger drive, or --scale"
     return Study(
-        title="Active Range",
-        question="What do random writes to few LBAs of a full drive do?",
-        outline="RND 4KiB writes for 2 hours over the whole drive, and over 16 GiB and 8 GiB in segments.",
-        preparation="Purge and sequential writes over the whole drive, for every variant.",
         variants=(_variant("AR 100 %", ground.share(1.0), None, ground), *(_variant(*one, ground) for one in fitting)),
         plots=(
             StudyPlot(kind="time", variable="iops"),
@@ -46,7 +43,7 @@ def plan_active_range(ground: Ground) -> Study:
 
 
 def _amounts(ground: Ground) -> list[tuple[str, int, int]]:
-    if ground.plan.scale == 1:
+    if ground.request.scale == 1:
         return [(f"AR {gib} GiB", gib * GIB, SEGMENTS) for gib in AMOUNTS_GIB]
     counts = [max(int(ground.capacity * share) // SCALED_SEGMENT_BYTES, 1) for share in SCALED_SHARES]
     return [
@@ -62,3 +59,13 @@ def _variant(label: str, amount: int, count: int | None, ground: Ground) -> Stud
     writes = replace(ground.writes(amount, 120), segment_count=count)
     steps = (ground.fill(ground.share(1.0)), writes)
     return StudyVariant(label=label, purge=True, steps=steps, place=amount / ground.capacity * 100)
+
+
+ACTIVE_RANGE = study(
+    "active-range",
+    title="Active Range",
+    question="What do random writes to few LBAs of a full drive do?",
+    outline="RND 4KiB writes for 2 hours over the whole drive, and over 16 GiB and 8 GiB in segments.",
+    preparation="Purge and sequential writes over the whole drive, for every variant.",
+    plan=plan_active_range,
+)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
-from assay.records import StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
 from assay.units import MIB
 
 OFFSETS = (0, 512, 1024, 2048, 4096)
@@ -24,10 +25,6 @@ def plan_alignment(ground: Ground) -> Study:
     block = ground.drive.logical_block_bytes
     offsets = [offset for offset in OFFSETS if offset % block == 0]
     return Study(
-        title="Alignment",
-        question="What does it cost when 4KiB accesses do not begin at the drive's own units?",
-        outline="RND 4KiB accesses for 5 minutes each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4KiB.",
-        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
         variants=tuple(
             _variant(label, mix, offsets, ground, first=not mix) for mix, label in ((0, "writes"), (100, "reads"))
         ),
@@ -55,3 +52,13 @@ def _variant(label: str, read_pct: int, offsets: list[int], ground: Ground, *, f
         for offset in offsets
     )
     return StudyVariant(label=label, purge=first, steps=(*before, *cells))
+
+
+ALIGNMENT = study(
+    "alignment",
+    title="Alignment",
+    question="What does it cost when 4KiB accesses do not begin at the drive's own units?",
+    outline="RND 4KiB accesses for 5 minutes each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4KiB.",
+    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    plan=plan_alignment,
+)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study, prepared
-from assay.records import StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
 from assay.units import KIB, kib_label
 
 DESCENDING = (1024.0, 128.0, 64.0, 32.0, 16.0, 8.0, 4.0, 0.5)
@@ -27,10 +28,6 @@ def plan_cell_order(ground: Ground) -> Study:
     block = ground.drive.logical_block_bytes
     unfit = [size for size in DESCENDING if int(size * KIB) % block]
     return Study(
-        title="Order of Cells",
-        question="Does the order of block sizes in a test loop change the figures?",
-        outline="RND writes of 1024 to 0.5KiB, one minute each: descending, ascending, and in a fixed shuffled order.",
-        preparation="Purge, sequential writes over the drive and four rounds of the loop, for every variant.",
         variants=tuple(_variant(label, [one for one in order if one not in unfit], ground) for label, order in orders),
         plots=(
             StudyPlot(kind="places", variable="iops", x_title="Block size (KiB)", x_scale="log"),
@@ -49,3 +46,13 @@ def _variant(label: str, order: list[float], ground: Ground) -> StudyVariant:
     cells = [replace(ground.cell("random", int(size * KIB), 0, length), place=size) for size in order]
     before = [prepared(cell) for cell in cells] * ROUNDS_BEFORE
     return StudyVariant(label=label, purge=True, steps=(ground.fill(length), *before, *cells))
+
+
+CELL_ORDER = study(
+    "cell-order",
+    title="Order of Cells",
+    question="Does the order of block sizes in a test loop change the figures?",
+    outline="RND writes of 1024 to 0.5KiB, one minute each: descending, ascending, and in a fixed shuffled order.",
+    preparation="Purge, sequential writes over the drive and four rounds of the loop, for every variant.",
+    plan=plan_cell_order,
+)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, Ground, Study
-from assay.records import DataPattern, StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
+from assay.records import DataPattern
 
 STORED_SHARES = (0.5, 0.25, 0.1)
 
@@ -26,16 +28,12 @@ def plan_data_pattern(ground: Ground) -> Study:
         (f"compressible to {share * 100:g} %", DataPattern(kind="compressible", stored_share=share))
         for share in STORED_SHARES
     ]
-    path = ground.plan.study.data_file
+    path = ground.request.options.data_file
     if path:
         contents.append(("file", DataPattern(kind="file", path=path)))
     variants = tuple(_variant(label, replace(ground, data=data)) for label, data in contents)
     reason = "the plan names no data_file in [study]"
     return Study(
-        title="Data Pattern",
-        question="What does it change when the data written are not random?",
-        outline="SEQ 1024KiB writes for 10 minutes, then RND 4KiB writes for 2 hours, with data of each kind.",
-        preparation="Purge and sequential writes of the same data over the drive, for every variant.",
         variants=variants,
         plots=(
             StudyPlot(kind="time", variable="iops", only="RND 4KiB 0/100"),
@@ -55,3 +53,13 @@ def _variant(label: str, ground: Ground) -> StudyVariant:
         ground.writes(length, 120),
     )
     return StudyVariant(label=label, purge=True, steps=steps)
+
+
+DATA_PATTERN = study(
+    "data-pattern",
+    title="Data Pattern",
+    question="What does it change when the data written are not random?",
+    outline="SEQ 1024KiB writes for 10 minutes, then RND 4KiB writes for 2 hours, with data of each kind.",
+    preparation="Purge and sequential writes of the same data over the drive, for every variant.",
+    plan=plan_data_pattern,
+)

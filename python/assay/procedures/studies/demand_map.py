@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
-from assay.records import Demand, StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
+from assay.records import Demand
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
 
@@ -27,10 +29,6 @@ def plan_demand_map(ground: Ground) -> Study:
         for _, label in directions
     )
     return Study(
-        title="Demand Intensity Map",
-        question="Which thread count and queue depth does this drive need?",
-        outline="RND 4KiB accesses in one-minute cells of TC and QD 1 to 32, in order of decreasing total OIO.",
-        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
         variants=tuple(_variant(label, mix, ground, first=not mix) for mix, label in directions),
         plots=plots,
         reading="demand",
@@ -55,3 +53,13 @@ def _variant(label: str, read_pct: int, ground: Ground, *, first: bool) -> Study
         for one in demands
     )
     return StudyVariant(label=label, purge=first, steps=(*before, *cells))
+
+
+DEMAND_MAP = study(
+    "demand-map",
+    title="Demand Intensity Map",
+    question="Which thread count and queue depth does this drive need?",
+    outline="RND 4KiB accesses in one-minute cells of TC and QD 1 to 32, in order of decreasing total OIO.",
+    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    plan=plan_demand_map,
+)

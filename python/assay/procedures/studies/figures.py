@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from assay.pages.model import Scale
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
-    from assay.records import StudyPlot
+    from assay.procedures.studies.settings import StudyPlot
 
 ASPECT = 1.25
 TICKS_MAX = 10

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.pattern import cell_pattern, fill_pattern
 from assay.procedures.planned import scaled_ns, whole_blocks
-from assay.records import Cell, DataPattern, Demand, StudyStep
+from assay.procedures.studies.settings import StudyStep
+from assay.records import Cell, DataPattern, Demand
 from assay.units import KIB
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from assay.plan import Plan
-    from assay.profile import Profile
-    from assay.records import Access, DriveIdentity, StudyPlot, StudyReading, StudyVariant
+    from assay.procedures.loop.edition import LoopProfile
+    from assay.procedures.procedure import Request
+    from assay.procedures.studies.options import StudyOptions
+    from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
+    from assay.records import Access, DriveIdentity
 
 SAMPLE_SECONDS = 60.0
 FILL_BYTES = 128 * KIB
@@ -27,10 +30,6 @@ LARGE = 1024 * KIB
 class Study:
     """A study as its file makes it; the fields are those of ``StudySettings``."""
 
-    title: str
-    question: str
-    outline: str
-    preparation: str
     variants: tuple[StudyVariant, ...]
     plots: tuple[StudyPlot, ...]
     reading: StudyReading
@@ -43,10 +42,13 @@ class Study:
 class Ground:
     """A plan on a drive: makes the steps of variants. Sizes are bytes."""
 
-    profile: Profile
-    plan: Plan
-    drive: DriveIdentity
+    request: Request[Any, StudyOptions]
     data: DataPattern = field(default_factory=DataPattern)
+
+    @property
+    def drive(self) -> DriveIdentity:
+        """The drive."""
+        return self.request.drive
 
     @property
     def capacity(self) -> int:
@@ -56,7 +58,7 @@ class Ground:
     @property
     def demand(self) -> Demand:
         """The tester's choice, or that of the IOPS test of the edition."""
-        return self.plan.study.demand(self.profile.iops.demand.value.to_demand())
+        return self.request.options.demand(self._iops.demand.value.to_demand())
 
     def share(self, share: float) -> int:
         """So much of the drive in whole blocks of 4 KiB or larger."""
@@ -64,11 +66,16 @@ class Ground:
 
     def span_ns(self, seconds: float) -> int:
         """A duration after scaling."""
-        return scaled_ns(seconds, self.plan.scale)
+        return scaled_ns(seconds, self.request.scale)
+
+    @property
+    def _iops(self) -> LoopProfile:
+        found: LoopProfile = self.request.profile.table("iops")
+        return found
 
     def fill(self, length: int) -> StudyStep:
         """Workload-independent preconditioning of the first bytes, as often as the edition writes the drive."""
-        multiple = self.profile.iops.preconditioning_multiple.value
+        multiple = self._iops.preconditioning_multiple.value
         return StudyStep(
             role="prepare",
             label="fill SEQ 128KiB 0/100",

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
-from assay.records import Demand, StudyPlot, StudyStep, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
+from assay.records import Demand
 
 OUTSTANDING = tuple(2**power for power in range(9))
 MIXES = ((0, "writes"), (65, "65/35"), (100, "reads"))
@@ -23,10 +25,6 @@ QUEUE_DEPTH_MAX = 32
 def plan_oio(ground: Ground) -> Study:
     """Variants by read/write mix, steps by total OIO. Worked: 64 outstanding are TC 2 x QD 32."""
     return Study(
-        title="OIO Throttling",
-        question="How do IOPS and response time depend on the number of outstanding I/Os?",
-        outline="RND 4KiB accesses at 1, 2, 4 to 256 outstanding I/Os, one minute each: writes, 65/35, reads.",
-        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
         variants=tuple(_variant(place, mix, label, ground) for place, (mix, label) in enumerate(MIXES)),
         plots=(
             StudyPlot(kind="places", variable="iops", x_title="Total OIO", x_scale="log"),
@@ -49,3 +47,13 @@ def _cell(step: StudyStep, total: int) -> StudyStep:
     depth = min(total, QUEUE_DEPTH_MAX)
     demand = Demand(thread_count=total // depth, queue_depth=depth)
     return replace(step, label=f"{step.label} OIO {total}", demand=demand, place=float(total))
+
+
+OIO = study(
+    "oio",
+    title="OIO Throttling",
+    question="How do IOPS and response time depend on the number of outstanding I/Os?",
+    outline="RND 4KiB accesses at 1, 2, 4 to 256 outstanding I/Os, one minute each: writes, 65/35, reads.",
+    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    plan=plan_oio,
+)

@@ -9,8 +9,9 @@ Result:        IOPS over time; settled IOPS over active range and over those of 
 
 from __future__ import annotations
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
-from assay.records import StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
 
 SHARES = (1.0, 0.8, 0.5, 0.25, 0.1, 0.05)
 
@@ -18,10 +19,6 @@ SHARES = (1.0, 0.8, 0.5, 0.25, 0.1, 0.05)
 def plan_over_provisioning(ground: Ground) -> Study:
     """Variants by active range of preconditioning and test."""
     return Study(
-        title="Over-Provisioning",
-        question="How much faster do random writes become when part of the drive is left unused?",
-        outline="RND 4KiB writes for 2 hours over 100, 80, 50, 25, 10 and 5 % of the drive.",
-        preparation="Purge and sequential writes over the same range only, for every variant.",
         variants=tuple(_variant(share, ground) for share in SHARES),
         plots=(
             StudyPlot(kind="time", variable="iops"),
@@ -36,3 +33,13 @@ def _variant(share: float, ground: Ground) -> StudyVariant:
     length = ground.share(share)
     steps = (ground.fill(length), ground.writes(length, 120))
     return StudyVariant(label=f"AR {share * 100:g} %", purge=True, steps=steps, place=share * 100)
+
+
+OVER_PROVISIONING = study(
+    "over-provisioning",
+    title="Over-Provisioning",
+    question="How much faster do random writes become when part of the drive is left unused?",
+    outline="RND 4KiB writes for 2 hours over 100, 80, 50, 25, 10 and 5 % of the drive.",
+    preparation="Purge and sequential writes over the same range only, for every variant.",
+    plan=plan_over_provisioning,
+)

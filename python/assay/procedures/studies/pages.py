@@ -13,6 +13,8 @@ from assay.pages.results import step_results
 from assay.pages.select import Selected, claim_label
 from assay.pages.sheets import Sheets
 from assay.procedures.studies.figures import study_figure
+from assay.procedures.studies.result import study_result
+from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import data_tables, study_tables
 from assay.units import duration_label
 
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from assay.pages.data_tables import DataTable
     from assay.pages.model import Block, Entry, Page
     from assay.procedures.studies.result import StudyResult
-    from assay.records import StudySettings, StudyStep
+    from assay.procedures.studies.settings import StudyStep
+    from assay.profile import Profile
+    from assay.records.run import StoredRun, StoredTest
 
 TITLE = "Study - Report Page (no test of the specification)"
 
@@ -36,7 +40,7 @@ class StudySheets(Sheets):
     @property
     def settings(self) -> StudySettings:
         """What the study used."""
-        return self.test.study
+        return self.test.settings_as(StudySettings)
 
     @property
     def facts(self) -> TestFacts:
@@ -148,3 +152,8 @@ def _stop(step: StudyStep) -> str:
     if step.role == "trim":
         return NOT_APPLICABLE
     return duration_label(step.span_ns) if step.span_ns else f"{step.amount_bytes:,} bytes"
+
+
+def study_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> StudySheets:
+    """A stored study with everything that its pages print."""
+    return StudySheets(run=run, test=test, profile=profile, prefix=prefix, result=study_result(test))

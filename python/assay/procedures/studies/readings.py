@@ -12,7 +12,8 @@ from assay.window.step import rate_bytes, throughput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Demand, StepRecord, StudyStep
+    from assay.procedures.studies.settings import StudyStep
+    from assay.records import Demand, StepRecord
 
 BAND_SHARE = 0.10
 """The stability score counts the seconds that lie so far from the median at the most."""

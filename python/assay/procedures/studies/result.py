@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.procedures.studies.readings import Change, Proposal, Stability, changes_of, proposal_of, stability_of
+from assay.procedures.studies.settings import StudySettings
 from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
 from assay.window.outcome import stored_error_count, withheld_reason
 from assay.window.step import (
@@ -24,7 +25,8 @@ from assay.window.step import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Demand, StepRecord, StoredTest, StudySettings, StudyStep, StudyVariant
+    from assay.procedures.studies.settings import StudyStep, StudyVariant
+    from assay.records import Demand, StepRecord, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ def study_result(test: StoredTest) -> StudyResult:
     A stage that was cut short has its samples, but no settled value.
     Worked: samples of 100, 60, 40, 40 and 40 IOPS and a settled share of 0.4 -> 40.
     """
-    settings, withheld = test.study, withheld_reason(test)
+    settings, withheld = test.settings_as(StudySettings), withheld_reason(test)
     variants: list[VariantResult] = []
     for index, variant in enumerate(settings.variants, 1):
         steps = test.steps("variant", index)

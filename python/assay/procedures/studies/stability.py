@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, SMALL, Ground, Study, prepared
-from assay.records import StudyPlot, StudyStep, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
 from assay.units import SECOND_NS
 
 MINUTES = 20
@@ -29,10 +30,6 @@ def plan_stability(ground: Ground) -> Study:
     first = (*ground.saturated(length), _whole(ground, "random", SMALL, 0))
     sequential = (prepared(ground.passes(length, 1)), _whole(ground, "sequential", LARGE, 0))
     return Study(
-        title="Performance Stability",
-        question="How steady is the performance of a saturated drive from second to second?",
-        outline="20 minutes each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",
-        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
         variants=(
             StudyVariant(label="RND 4KiB writes", purge=True, steps=first),
             StudyVariant(label="RND 4KiB 65/35", purge=False, steps=(_whole(ground, "random", SMALL, 65),)),
@@ -48,3 +45,13 @@ def _whole(ground: Ground, access: str, size: int, read_pct: int) -> StudyStep:
     step = ground.cell("random" if access == "random" else "sequential", size, read_pct, ground.share(1.0))
     span_ns = max(ground.span_ns(MINUTES * 60), SCALED_SECONDS_MIN * SECOND_NS)
     return replace(step, span_ns=span_ns)
+
+
+STABILITY = study(
+    "stability",
+    title="Performance Stability",
+    question="How steady is the performance of a saturated drive from second to second?",
+    outline="20 minutes each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",
+    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    plan=plan_stability,
+)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.procedures.studies.result import StageResult, StageValues, StudyResult, VariantResult
-    from assay.records import StudySettings
+    from assay.procedures.studies.settings import StudySettings
 
 _STAGE_COLUMNS = (
     "Variant", "Accesses", "IOPS", "MB/s", "ART (ms)", "MRT (ms)", "Effective OIO", "Asked OIO", "Of the first variant",

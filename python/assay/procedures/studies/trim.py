@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
-from assay.records import SkippedTest, StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
+from assay.records import SkippedTest
 
 
 def plan_trim(ground: Ground) -> Study | SkippedTest:
@@ -20,10 +22,6 @@ def plan_trim(ground: Ground) -> Study | SkippedTest:
     if "trim" not in ground.drive.controls:
         return SkippedTest(test="study-trim", reason="this drive takes no trim (discard)")
     return Study(
-        title="Trim",
-        question="What does it help when the host tells the drive what it no longer needs?",
-        outline="RND 4KiB writes to the first half of the drive for an hour, the second half trimmed before or not.",
-        preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, for every variant.",
         variants=(_variant("without trim", ground, trims=False), _variant("second half trimmed", ground, trims=True)),
         plots=(StudyPlot(kind="time", variable="iops"), StudyPlot(kind="time", variable="response")),
         reading="stages",
@@ -38,3 +36,13 @@ def _variant(label: str, ground: Ground, *, trims: bool) -> StudyVariant:
     return StudyVariant(
         label=label, purge=True, steps=(*ground.saturated(length), *([given_back] if trims else []), writes)
     )
+
+
+TRIM = study(
+    "trim",
+    title="Trim",
+    question="What does it help when the host tells the drive what it no longer needs?",
+    outline="RND 4KiB writes to the first half of the drive for an hour, the second half trimmed before or not.",
+    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, for every variant.",
+    plan=plan_trim,
+)

@@ -12,8 +12,9 @@ Result:        MB/s over time; the first pass afterwards against the one before,
 
 from __future__ import annotations
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
-from assay.records import StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
 
 SHARES = (1.0, 0.8)
 
@@ -21,10 +22,6 @@ SHARES = (1.0, 0.8)
 def plan_workload_dependency(ground: Ground) -> Study:
     """Variants by over-provisioning; each sequential, random, sequential."""
     return Study(
-        title="Workload Dependency",
-        question="How much slower are sequential writes after random ones, and how soon do they recover?",
-        outline="One pass of SEQ 128KiB writes, one hour of RND 4KiB writes, three passes of SEQ 128KiB writes.",
-        preparation="Purge and sequential writes over the same range, for every variant.",
         variants=tuple(_variant(share, ground) for share in SHARES),
         plots=(StudyPlot(kind="time", variable="throughput"), StudyPlot(kind="time", variable="response")),
         reading="change",
@@ -40,3 +37,13 @@ def _variant(share: float, ground: Ground) -> StudyVariant:
         ground.passes(length, 3),
     )
     return StudyVariant(label=f"AR {share * 100:g} %", purge=True, steps=steps)
+
+
+WORKLOAD_DEPENDENCY = study(
+    "workload-dependency",
+    title="Workload Dependency",
+    question="How much slower are sequential writes after random ones, and how soon do they recover?",
+    outline="One pass of SEQ 128KiB writes, one hour of RND 4KiB writes, three passes of SEQ 128KiB writes.",
+    preparation="Purge and sequential writes over the same range, for every variant.",
+    plan=plan_workload_dependency,
+)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, SMALL, Ground, Study
-from assay.records import CacheState, Demand, SkippedTest, StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
+from assay.records import CacheState, Demand, SkippedTest
 
 ALONE = " one outstanding"
 
@@ -23,10 +25,6 @@ def plan_write_cache(ground: Ground) -> Study | SkippedTest:
     if "write-cache" not in ground.drive.controls:
         return SkippedTest(test="study-write-cache", reason="the write cache of this drive cannot be set")
     return Study(
-        title="Write Cache",
-        question="What does the volatile write cache of the drive do for writes?",
-        outline="SEQ 1024KiB writes for 5 minutes, RND 4KiB writes for 30, and with one outstanding for 5 minutes.",
-        preparation="Purge and sequential writes over the drive, for every variant.",
         variants=(_variant("write cache on", "enabled", ground), _variant("write cache off", "disabled", ground)),
         plots=(
             StudyPlot(kind="time", variable="iops", only="RND 4KiB 0/100"),
@@ -47,3 +45,13 @@ def _variant(label: str, state: CacheState, ground: Ground) -> StudyVariant:
         replace(alone, label=alone.label + ALONE, demand=Demand(thread_count=1, queue_depth=1)),
     )
     return StudyVariant(label=label, purge=True, steps=steps, write_cache=state)
+
+
+WRITE_CACHE = study(
+    "write-cache",
+    title="Write Cache",
+    question="What does the volatile write cache of the drive do for writes?",
+    outline="SEQ 1024KiB writes for 5 minutes, RND 4KiB writes for 30, and with one outstanding for 5 minutes.",
+    preparation="Purge and sequential writes over the drive, for every variant.",
+    plan=plan_write_cache,
+)

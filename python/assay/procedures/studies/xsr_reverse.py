@@ -12,8 +12,9 @@ Result:        MB/s and average response time over time; the stage that comes ag
 
 from __future__ import annotations
 
+from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, Ground, Study
-from assay.records import StudyPlot, StudyVariant
+from assay.procedures.studies.settings import StudyPlot, StudyVariant
 from assay.units import KIB
 
 SEQUENTIAL_HOURS, RANDOM_HOURS = 8, 6
@@ -25,10 +26,6 @@ def plan_xsr_reverse(ground: Ground) -> Study:
     sequential = ground.cell("sequential", LARGE, 0, length, samples=SEQUENTIAL_HOURS * 60)
     random = ground.cell("random", 8 * KIB, 0, length, samples=RANDOM_HOURS * 60)
     return Study(
-        title="Cross Stimulus Recovery in Both Orders",
-        question="How does a drive take the change between sequential and random writes, in either order?",
-        outline="SEQ 1024KiB writes for 8 hours and RND 8KiB writes for 6 hours: SEQ-RND-SEQ, then RND-SEQ-RND.",
-        preparation="Purge only, for every variant.",
         variants=(
             StudyVariant(label="SEQ-RND-SEQ", purge=True, steps=(sequential, random, sequential)),
             StudyVariant(label="RND-SEQ-RND", purge=True, steps=(random, sequential, random)),
@@ -36,3 +33,13 @@ def plan_xsr_reverse(ground: Ground) -> Study:
         plots=(StudyPlot(kind="time", variable="throughput"), StudyPlot(kind="time", variable="response")),
         reading="change",
     )
+
+
+XSR_REVERSE = study(
+    "xsr-reverse",
+    title="Cross Stimulus Recovery in Both Orders",
+    question="How does a drive take the change between sequential and random writes, in either order?",
+    outline="SEQ 1024KiB writes for 8 hours and RND 8KiB writes for 6 hours: SEQ-RND-SEQ, then RND-SEQ-RND.",
+    preparation="Purge only, for every variant.",
+    plan=plan_xsr_reverse,
+)

@@ -1,1 +1,55 @@
-"""TODO."""
+"""TP, throughput.
+
+Question:      How fast does the drive move large sequential transfers at steady state?
+Clauses:       PTS-C 1.0 clause 9; PTS-E 1.0, 1.1 and PTS 2.0 clause 8.
+Purge:         yes, before preconditioning, for each size.
+Precondition:  2X user capacity, SEQ writes of 128 KiB (1.x) or of the tested size (2.0).
+Loop:          for read share in 100, 0: SEQ transfers of the size for one minute; the position runs on.
+Tracking:      MB/s of the writes of the size.
+Steady state:  five rounds, excursion within 20 %, slope within 10 % of the average; at most 25 rounds.
+Result:        average MB/s (base 10) over the five rounds per cell; each size is a run of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.loop.departures import loop_departures
+from assay.procedures.loop.edition import LoopProfile
+from assay.procedures.loop.options import LoopOptions
+from assay.procedures.loop.report import loop_sheets
+from assay.procedures.loop.run import plan_loop
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.procedure import Procedure
+from assay.procedures.tp.pages import tp_pages
+from assay.units import KIB
+
+if TYPE_CHECKING:
+    from assay.procedures.procedure import PlannedTest, Request
+
+
+def plan_tp(request: Request[LoopProfile, LoopOptions]) -> list[PlannedTest]:
+    """Settle what the throughput test does on a drive: one run per block size, each with its own purge.
+
+    Raises TooSmallError where the test ActiveRange does not fit the drive.
+    Worked: an enterprise profile gives the runs ``tp-128`` and ``tp-1024`` of two cells a round.
+    """
+    return [
+        plan_loop("tp", f"tp-{kib:g}", (int(kib * KIB),), access="sequential", variable="throughput", request=request)
+        for kib in request.table.block_kib.value
+    ]
+
+
+TP = Procedure(
+    name="tp",
+    title="Throughput (TP)",
+    question="Throughput of large sequential transfers at steady state.",
+    outline="Rounds of one minute of reads and one of writes; the position runs on; until the writes are steady.",
+    preconditioning="Sequential writes over the drive, then the test loop itself.",
+    table=LoopProfile,
+    options=LoopOptions,
+    settings=LoopSettings,
+    plan=plan_tp,
+    report=loop_sheets(tp_pages),
+    departures=loop_departures,
+)

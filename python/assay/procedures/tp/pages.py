@@ -24,7 +24,7 @@ def tp_pages(sheets: LoopSheets) -> tuple[Page, ...]:
     name = f"{profile.market} {size} Throughput" if profile.market == "Enterprise" else f"{profile.market} Throughput"
     plane = plane_figure(f"{sheets.prefix}-plane", sheets.result, sheets.settings)
     subtitle, writes = sheets.convergence("Steady State Convergence Plot - 100% Writes")
-    title = f"{profile.market} Throughput Test ({profile.tp.status.value}) - Report Page"
+    title = f"{profile.market} Throughput Test ({sheets.status}) - Report Page"
     return sheets.pages(
         "Throughput Test - Report Page" if profile.header == "2.0" else title,
         (

@@ -16,7 +16,9 @@ from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.sheets import Sheets
 from assay.procedures.saturation.facts import saturation_facts, saturation_selection, saturation_settings
 from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.result import saturation_result
 from assay.procedures.saturation.results import saturation_results
+from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
 
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from assay.pages.select import Selected
     from assay.pages.sheets import Sheet
     from assay.procedures.saturation.result import Mark, SaturationResult
-    from assay.records import SaturationSettings, StoredTest
+    from assay.profile import Profile
+    from assay.records import StoredTest
+    from assay.records.run import StoredRun
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
@@ -42,7 +46,7 @@ class SaturationSheets(Sheets):
     @property
     def settings(self) -> SaturationSettings:
         """What the test used."""
-        return self.test.saturation
+        return self.test.settings_as(SaturationSettings)
 
     @property
     def facts(self) -> TestFacts:
@@ -93,13 +97,19 @@ def wsat_pages(sheets: SaturationSheets) -> tuple[Page, ...]:
         title, found = f"WSAT Test{workload} - Report Page", _sheets_2_0(sheets)
     else:
         title, found = (
-            f"{profile.market} WSAT ({profile.wsat.status.value}){workload} - Report Page",
+            f"{profile.market} WSAT ({sheets.status}){workload} - Report Page",
             _sheets_1_0(sheets),
         )
     first, *rest = found
     with_strip = (first[0], (sheets.strip(), *first[1]))
     pages = (with_strip, *rest, *histogram_sheets(sheets))
     return sheets.pages(title, pages)
+
+
+def wsat_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> SaturationSheets:
+    """A stored test with everything that its pages print. Raises VerificationError as ``saturation_result``."""
+    result = saturation_result(test, run.identity.capacity_bytes)
+    return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
 
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:

@@ -26,6 +26,8 @@ from assay.pages.results import step_results
 from assay.pages.select import Selected, claim_label
 from assay.pages.sheets import Sheets
 from assay.pages.time_figures import time_figure
+from assay.procedures.xsr.result import cross_stimulus_result
+from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.units import duration_label
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.sheets import Sheet
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
-    from assay.records import CrossStimulusSettings
+    from assay.profile import Profile
+    from assay.records.run import StoredRun, StoredTest
 
 _TITLES = {
     "throughput": "Throughput (MB/s)",
@@ -56,7 +59,7 @@ class CrossStimulusSheets(Sheets):
     @property
     def settings(self) -> CrossStimulusSettings:
         """What the test used."""
-        return self.test.cross_stimulus
+        return self.test.settings_as(CrossStimulusSettings)
 
     @property
     def facts(self) -> TestFacts:
@@ -87,8 +90,7 @@ class CrossStimulusSheets(Sheets):
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
         profile = self.profile
-        status = profile.xsr.status.value if profile.xsr else ""
-        title = f"{profile.market} XSR ({status}) - Report Page"
+        title = f"{profile.market} XSR ({self.status}) - Report Page"
         changes = [self._change(place) for place in range(1, len(self.settings.groups))]
         groups = self.result.groups
         return self.pages(
@@ -228,3 +230,9 @@ def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
 
 def _milliseconds(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else milliseconds_text(value)
+
+
+def xsr_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> CrossStimulusSheets:
+    """A stored test with everything that its pages print."""
+    result = cross_stimulus_result(test)
+    return CrossStimulusSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)

@@ -7,6 +7,7 @@ from itertools import accumulate, takewhile
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.units import MINUTE_NS
 from assay.window.outcome import stored_error_count, withheld_reason
 from assay.window.step import error_count, iops, max_latency_ms, response_time, throughput
@@ -14,7 +15,8 @@ from assay.window.step import error_count, iops, max_latency_ms, response_time, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import AccessGroup, CrossStimulusSettings, StepRecord, StoredTest
+    from assay.procedures.xsr.settings import AccessGroup
+    from assay.records import StepRecord, StoredTest
 
 END_SHARE = 0.1
 """The throughput at the end of a group is the mean of its last samples, so many of them."""
@@ -71,7 +73,7 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
     Source: SNIA PTS session 202-C (2013); the recovery time is a public implementation's.
     Worked: a first group at 200 MB/s in the mean and a last one of 50, 150, 200 -> recovered after 3 minutes.
     """
-    settings, withheld = test.cross_stimulus, withheld_reason(test)
+    settings, withheld = test.settings_as(CrossStimulusSettings), withheld_reason(test)
     steps = [_complete(test, place) for place in range(1, len(settings.groups) + 1)]
     whole = [
         not withheld and len(found) == sample_count(settings, group)

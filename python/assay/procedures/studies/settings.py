@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.records.drive import CacheState
-from assay.records.settings_base import TestSettings
+from assay.records.settings import TestSettings
 from assay.records.stimulus import AccessPattern, Demand
 
 StudyVariable = Literal["iops", "throughput", "response", "largest", "relative"]
@@ -71,7 +71,8 @@ class StudyPlot:
 class StudySettings(TestSettings):
     """What a study used. ``test`` is ``study-NAME``.
 
-    title, question, outline, preparation : in the words of the report. variants : in the order they run.
+    title, question, outline, preparation : in the words of the report. sample_ns : of a sample that
+    is not longer for a reason of its own. variants : in the order they run.
     reading : which table is made: values per ``stages``, a ``grid`` of places and variants, the ``change`` of a stage
         that comes again, ``stability`` per second, or a ``demand`` map.
     settled_share : of the last samples of a stage, whose mean is its value.
@@ -83,13 +84,18 @@ class StudySettings(TestSettings):
     question: str
     outline: str
     preparation: str
+    sample_ns: int
     variants: tuple[StudyVariant, ...]
     plots: tuple[StudyPlot, ...]
     reading: StudyReading
     settled_share: float
     recovered_share: float
     not_run: tuple[tuple[str, str], ...] = ()
-    kind: Literal["study"] = "study"
+
+    @property
+    def switches_write_cache(self) -> bool:
+        """A variant may ask for it."""
+        return any(variant.write_cache is not None for variant in self.variants)
 
     @property
     def demands(self) -> tuple[Demand, ...]:

@@ -1,0 +1,31 @@
+"""Demand intensity's table in an edition."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay.datum import Datum, Strict
+from assay.procedures.grid.edition import DemandProfile
+from assay.profile.tests import (
+    BlockKib,
+    ReadPct,
+)
+
+PatternName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$")]
+
+
+class PatternDatum(Strict):
+    """A named access pattern of one block size; ``read_pct`` is its nominal share of reads."""
+
+    name: PatternName
+    access: Literal["random", "sequential"] = "random"
+    block_kib: BlockKib
+    read_pct: ReadPct
+
+
+class IntensityProfile(DemandProfile):
+    """Parameters of demand intensity. patterns : those that the edition names; without a choice the first is run."""
+
+    patterns: Datum[Annotated[tuple[PatternDatum, ...], Field(min_length=1)]]

@@ -1,0 +1,32 @@
+"""Demand intensity's table in a plan file."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from assay.procedures.dirth.edition import IntensityProfile, PatternDatum, PatternName
+from assay.procedures.grid.options import GridOptions
+
+
+class IntensityOptions(GridOptions):
+    """The same for demand intensity.
+
+    patterns : names that the edition or ``assay.pattern`` knows, or patterns of one's own; each is a test of its own.
+    Empty means the edition's first, and in the suite ``advanced`` all that it names.
+    """
+
+    patterns: tuple[PatternName | PatternDatum, ...] = Field(default=(), max_length=20)
+
+    def of_suite(self, table: IntensityProfile) -> Self:
+        """Every pattern that the edition names, where the tester names none."""
+        names = tuple(pattern.name for pattern in table.patterns.value)
+        return self if self.patterns else self.model_copy(update={"patterns": names})
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        names = [one if isinstance(one, str) else one.name for one in self.patterns]
+        if len(set(names)) != len(names):
+            raise ValueError("two patterns have one name")
+        return self

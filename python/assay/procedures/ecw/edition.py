@@ -1,0 +1,23 @@
+"""The composite workload's table in an edition."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.datum import Datum
+from assay.procedures.grid.edition import DemandProfile
+from assay.profile.tests import (
+    BlockKib,
+    ReadPct,
+)
+
+
+class CompositeProfile(DemandProfile):
+    """Parameters of the composite workload, whose sizes and LBA groups are ``assay.pattern``'s.
+
+    name : ``ECW`` or ``CBW``. alignment_kib : of every access, whatever its size.
+    """
+
+    name: Datum[Literal["ECW", "CBW"]]
+    read_pct: Datum[ReadPct]
+    alignment_kib: Datum[BlockKib]

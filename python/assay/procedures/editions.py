@@ -1,0 +1,90 @@
+"""Editions: read from the package or from a file, with a table for every test of the registry."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError, create_model
+
+from assay.errors import StoreError, UsageError
+from assay.procedures.registry import procedures
+from assay.profile import Profile
+from assay.toml_file import Positions, faults, place_error, read_toml, validated
+
+_SUFFIX, _BASE = ".toml", "base"
+
+
+@cache
+def edition_model() -> type[Profile]:
+    """The form of an edition: what all tests share, and a table for each test, None where it has no such test."""
+    tables: dict[str, Any] = {one.name: (one.table | None, None) for one in procedures() if one.table is not None}
+    return create_model("Profile", __base__=Profile, **tables)
+
+
+def profile_names() -> list[str]:
+    """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
+    folder = resources.files("assay") / "profiles"
+    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
+
+
+def load_profile(name: str) -> Profile:
+    """Read an edition from the package, or a profile of one's own from a TOML file.
+
+    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``. A file may name an edition as its
+        ``base`` and list what differs, datum by datum.
+    Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
+    Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
+    """
+    if name.endswith(_SUFFIX):
+        return _read_profile(Path(name))
+    if name not in profile_names():
+        known = ", ".join(profile_names())
+        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
+    return validated(edition_model(), *_shipped(name))
+
+
+def is_shipped(profile: Profile) -> bool:
+    """Whether a profile is, datum by datum, the edition that the package ships under its name."""
+    return profile.name in profile_names() and load_profile(profile.name) == profile
+
+
+def stored_profile(table: dict[str, Any]) -> Profile:
+    """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
+    try:
+        return edition_model().model_validate(table)
+    except ValidationError as error:
+        key, reason = faults(error)[0]
+        raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
+
+
+def _read_profile(path: Path) -> Profile:
+    table, positions = read_toml(path)
+    base = table.pop(_BASE, None)
+    if base is not None and base not in profile_names():
+        raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(profile_names())}")
+    if base is None:
+        return validated(edition_model(), path, table, positions)
+    implied = _shipped(base)[1]
+    # Its own name is what tells it from the edition.
+    del implied["name"]
+    return validated(edition_model(), path, _over(implied, table), positions)
+
+
+def _shipped(name: str) -> tuple[Path, dict[str, Any], Positions]:
+    """The file of an edition, its table over that of its base, and the places of its own keys."""
+    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
+        table, positions = read_toml(path)
+    base = table.pop(_BASE, None)
+    return path, table if base is None else _over(_shipped(base)[1], table), positions
+
+
+def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A table with what another lists in place of its own; a datum, which has a value, is replaced whole."""
+    merged = dict(base)
+    for key, value in own.items():
+        inside = isinstance(value, dict) and "value" not in value and isinstance(base.get(key), dict)
+        merged[key] = _over(base[key], value) if inside else value
+    return merged

@@ -1,0 +1,73 @@
+"""How a test loop departs from its edition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import capacity_label
+from assay.procedures.departures import (
+    TOLERANCE,
+    deeper,
+    is_whole,
+    other_limits,
+    other_range,
+    other_rounds,
+    short_histogram,
+    shortened,
+)
+from assay.procedures.loop.open_loop import arrival_label
+from assay.units import GB, KIB
+from assay.window import issued_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.loop.edition import LoopProfile
+    from assay.procedures.loop.settings import LoopSettings
+    from assay.records import DriveIdentity, StoredTest
+
+
+def loop_departures(
+    settings: LoopSettings, table: LoopProfile, drive: DriveIdentity, test: StoredTest | None
+) -> Iterator[str]:
+    """How a test loop departs from its edition. Worked: cells of 0.6 s -> ``"cells of 0.6 s instead of 1 min"``."""
+    cells = test.steps("round") if test else None
+    yield from shortened("cells", settings.step_ns, table.step_seconds.value, cells)
+    yield from other_range(settings, table.test_range.value, drive)
+    yield from other_rounds(settings.round_limit, table.round_limit.value)
+    yield from _other_demand(settings, table)
+    yield from short_histogram(settings, table.histogram_seconds.value if table.histogram_seconds else 0, test)
+    yield from deeper(settings, cells or ())
+    yield from other_limits(settings, table)
+    yield from _other_cells(settings, table)
+    yield from _unprepared(test, table.preconditioning_multiple.value * drive.capacity_bytes)
+
+
+def _other_demand(settings: LoopSettings, table: LoopProfile) -> Iterator[str]:
+    """The demand of latency is the edition's, that of the others the tester's choice; arrivals are nobody's."""
+    demand, asked = settings.demand, table.demand.value.to_demand()
+    same = (demand.thread_count, demand.queue_depth) == (asked.thread_count, asked.queue_depth)
+    if settings.variable == "latency" and not same:
+        yield f"latency at TC {demand.thread_count} x QD {demand.queue_depth}"
+    if (arrivals := arrival_label(demand)) is not None:
+        yield f"open loop: {arrivals}, at most {demand.thread_count * demand.queue_depth} outstanding"
+
+
+def _other_cells(settings: LoopSettings, table: LoopProfile) -> Iterator[str]:
+    """Mixes, sizes and tracking cells that the edition has and the test left out; throughput runs a size at a time."""
+    known = {*settings.sizes_bytes, *settings.not_applicable}
+    sizes = {int(kib * KIB) for kib in table.block_kib.value}
+    missing = set(table.read_pct.value) - set(settings.read_pcts)
+    if missing or (settings.variable != "throughput" and sizes - known):
+        yield f"{settings.test} without {len(missing)} of the edition's mixes and {len(sizes - known)} of its sizes"
+    tracked = {cell.to_cell() for cell in table.tracking.value if int(cell.block_kib * KIB) in settings.sizes_bytes}
+    if tracked - set(settings.tracking):
+        yield f"{settings.test} tracks {len(settings.tracking)} cells instead of {len(tracked)}"
+
+
+def _unprepared(test: StoredTest | None, asked_bytes: float) -> Iterator[str]:
+    if test is None or not is_whole(test):
+        return
+    written = sum(issued_bytes(step.write) for step in test.preconditioning)
+    if written < asked_bytes * (1 - TOLERANCE):
+        yield f"preconditioning of {capacity_label(written)} instead of {asked_bytes / GB:,.2f} GB"

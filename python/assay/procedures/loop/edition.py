@@ -1,0 +1,59 @@
+"""The table of a test loop in an edition."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay.datum import Datum, Strict
+from assay.profile.tests import (
+    BlockKib,
+    DemandDatum,
+    HistogramSeconds,
+    Positive,
+    RangeDatum,
+    ReadPct,
+    Seconds,
+    Share,
+    Unique,
+)
+from assay.records import Cell
+from assay.units import KIB
+
+
+class CellDatum(Strict):
+    """A cell of the loop by read share in percent and block size in KiB."""
+
+    read_pct: ReadPct
+    block_kib: BlockKib
+
+    def to_cell(self) -> Cell:
+        """The same as a Cell record."""
+        return Cell(read_pct=self.read_pct, transfer_bytes=int(self.block_kib * KIB))
+
+
+class LoopProfile(Strict):
+    """Parameters of a test that repeats a loop of cells until steady: IOPS, throughput, latency.
+
+    histogram_seconds : length of the response-time histogram behind the test; None means that there is none.
+    section : of the specification.
+    preconditioning_block_kib : ``tested`` means the size of the test. preconditioning_demand : None means the loop's.
+    """
+
+    section: Datum[int]
+    status: Datum[Literal["REQUIRED", "OPTIONAL"]]
+    preconditioning_multiple: Datum[Positive]
+    preconditioning_block_kib: Datum[BlockKib | Literal["tested"]]
+    preconditioning_share: Datum[Share]
+    preconditioning_demand: Datum[DemandDatum] | None = None
+    test_range: Datum[RangeDatum]
+    demand: Datum[DemandDatum]
+    read_pct: Datum[Annotated[tuple[ReadPct, ...], Unique]]
+    block_kib: Datum[Annotated[tuple[BlockKib, ...], Unique]]
+    step_seconds: Datum[Seconds]
+    tracking: Datum[Annotated[tuple[CellDatum, ...], Unique]]
+    round_limit: Datum[Annotated[int, Field(ge=5, le=1000)]]
+    range_limit: Datum[Share]
+    slope_limit: Datum[Share]
+    histogram_seconds: Datum[HistogramSeconds] | None = None

@@ -1,0 +1,64 @@
+"""The one list of tests and studies, and the suites that are made of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import UsageError
+from assay.procedures.dirth import DIRTH
+from assay.procedures.ecw import ECW
+from assay.procedures.hir import HIR
+from assay.procedures.iops import IOPS
+from assay.procedures.lat import LAT
+from assay.procedures.outside import outside_procedures
+from assay.procedures.studies import STUDIES
+from assay.procedures.tp import TP
+from assay.procedures.wsat import WSAT
+from assay.procedures.xsr import XSR
+
+if TYPE_CHECKING:
+    from assay.procedures.procedure import Procedure
+
+SHIPPED: tuple[Procedure[Any, Any], ...] = (WSAT, IOPS, TP, LAT, HIR, XSR, ECW, DIRTH, *STUDIES)
+"""Every test and study of this package."""
+
+_BASIC = ("wsat", "iops", "tp", "lat")
+
+SUITES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "basic": ("pts-c-1.0", _BASIC, ()),
+    "client": ("pts-c-1.0", _BASIC, ()),
+    "enterprise": ("pts-e-1.1", _BASIC, ()),
+    "advanced": ("pts-e-1.1", ("hir", "xsr", "ecw", "dirth"), ()),
+    # The studies are level II of the Calypso Blind Survey 2010.
+    "blind-survey": ("pts-0.9", _BASIC, ("data-pattern", "active-range", "xsr-reverse")),
+}
+"""What a suite implies for edition, tests and studies, unless the plan says otherwise."""
+
+
+@cache
+def procedures() -> tuple[Procedure[Any, Any], ...]:
+    """Every test and study, those of other packages included, in the order of the specification."""
+    return (*SHIPPED, *outside_procedures({one.name for one in SHIPPED} | {one.key for one in SHIPPED}))
+
+
+def tests() -> tuple[Procedure[Any, Any], ...]:
+    """What ``--test`` takes: the tests of the specification and those of other packages."""
+    return tuple(one for one in procedures() if one.kind != "study")
+
+
+def studies() -> tuple[Procedure[Any, Any], ...]:
+    """What ``--study`` takes."""
+    return tuple(one for one in procedures() if one.kind == "study")
+
+
+def find_procedure(name: str) -> Procedure[Any, Any]:
+    """The test or study of a name.
+
+    Raises UsageError where there is none: the run was made with a package that is not installed.
+    """
+    found = next((one for one in procedures() if one.name == name), None)
+    if found is None:
+        known = ", ".join(one.name for one in procedures())
+        raise UsageError(f"test {name!r}", "is not known", f"install the package that it comes from; known are {known}")
+    return found

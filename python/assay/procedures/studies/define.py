@@ -1,0 +1,149 @@
+"""How a study becomes a procedure: from its variants to what it does, stores and prints."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.errors import TooSmallError
+from assay.procedures.departures import shortened
+from assay.procedures.planned import refuse_deep
+from assay.procedures.procedure import Outline, PlannedTest, Procedure
+from assay.procedures.studies.ground import SAMPLE_SECONDS, Ground, Study
+from assay.procedures.studies.options import StudyOptions
+from assay.procedures.studies.pages import study_sheets
+from assay.procedures.studies.run import run_study
+from assay.procedures.studies.settings import StudySettings
+from assay.records import SkippedTest
+from assay.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.datum import Strict
+    from assay.procedures.procedure import Request
+    from assay.procedures.studies.settings import StudyStep, StudyVariant
+    from assay.records import DriveIdentity, StoredTest
+
+    Variants = Callable[[Ground], Study | SkippedTest]
+
+CAPACITY_BYTES_MIN = 64 << 20
+
+
+def study(
+    name: str, *, title: str, question: str, outline: str, preparation: str, plan: Variants
+) -> Procedure[Strict, StudyOptions]:
+    """A study as a procedure. plan : its variants on a drive, or why this drive cannot run it."""
+    words = (title, question, outline, preparation)
+    return Procedure(
+        name=name,
+        title=title,
+        question=question,
+        outline=outline,
+        preconditioning=preparation,
+        kind="study",
+        table=None,
+        options=StudyOptions,
+        options_name="study",
+        settings=StudySettings,
+        plan=partial(_plan, name, words, plan),
+        report=study_sheets,
+        departures=_departures,
+    )
+
+
+def _plan(
+    name: str, words: tuple[str, str, str, str], variants: Variants, request: Request[Strict, StudyOptions]
+) -> list[PlannedTest | SkippedTest]:
+    """What a study does on a drive.
+
+    Raises TooSmallError below 64 MiB, ValueRangeError for an absurd demand.
+    Worked: ``over-provisioning`` -> six variants of 120 samples of a minute.
+    """
+    if request.drive.capacity_bytes < CAPACITY_BYTES_MIN:
+        reason = "has less than the 64 MiB that studies need"
+        raise TooSmallError(request.drive.path, reason, "use a larger drive")
+    if request.profile.table("iops") is None:
+        reason = f"{request.profile.title} has no IOPS test, whose demand and preconditioning studies take"
+        return [SkippedTest(test=f"study-{name}", reason=reason)]
+    ground = Ground(request=request, data=request.data)
+    found = variants(ground)
+    if isinstance(found, SkippedTest):
+        return [found]
+    settings = _settings(name, words, found, ground)
+    for demand in dict.fromkeys(settings.demands):
+        refuse_deep(settings.test, demand)
+    spans = [step.span_ns * step.samples for variant in found.variants for step in _measured(variant)]
+    return [
+        PlannedTest(
+            settings=settings,
+            run=run_study,
+            earliest_ns=sum(spans),
+            latest_ns=sum(spans) if all(spans) else None,
+            step_count=sum(step.samples for variant in found.variants for step in variant.steps),
+            written_first_bytes=_written_bytes(found, "prepare"),
+            written_amount_bytes=_written_bytes(found, "measure"),
+            outline=_outline(settings),
+        )
+    ]
+
+
+def _settings(name: str, words: tuple[str, str, str, str], found: Study, ground: Ground) -> StudySettings:
+    title, question, outline, preparation = words
+    profile = ground.request.profile
+    return StudySettings(
+        procedure=name,
+        test=f"study-{name}",
+        profile=profile.name,
+        demand=ground.demand,
+        data=ground.data,
+        range_amount_bytes=ground.share(1.0),
+        segment_count=None,
+        range_limit=1.0,
+        slope_limit=1.0,
+        write_cache_required=profile.write_cache.value,
+        title=title,
+        question=question,
+        outline=outline,
+        preparation=preparation,
+        sample_ns=ground.span_ns(SAMPLE_SECONDS),
+        variants=found.variants,
+        plots=found.plots,
+        reading=found.reading,
+        settled_share=found.settled_share,
+        recovered_share=found.recovered_share,
+        not_run=found.not_run,
+    )
+
+
+def _written_bytes(study: Study, role: str) -> int:
+    """What is known to be written: steps that an amount ends."""
+    steps = (step for variant in study.variants for step in variant.steps if step.role == role)
+    return sum(step.amount_bytes * step.samples for step in steps)
+
+
+def _measured(variant: StudyVariant) -> list[StudyStep]:
+    return [step for step in variant.steps if step.role == "measure"]
+
+
+def _outline(settings: StudySettings) -> Outline:
+    labels = [variant.label for variant in settings.variants]
+    steps = sum(step.samples for variant in settings.variants for step in _measured(variant))
+    timed = (step for variant in settings.variants for step in variant.steps if step.role == "prepare")
+    prepared_ns = sum(step.span_ns * step.samples for step in timed)
+    on_top = (f"timed preparation of {duration_label(prepared_ns)} comes on top",) if prepared_ns else ()
+    not_run = tuple(f"{label} not run: {reason}" for label, reason in settings.not_run)
+    return Outline(
+        what=f"{len(labels)} variants",
+        steps=f"{steps} samples",
+        step_ns=settings.sample_ns,
+        notes=(f"variants: {', '.join(labels)}", *on_top, *not_run),
+        facts={"variants": labels, "preparation_ns": prepared_ns, "not_run": dict(settings.not_run)},
+    )
+
+
+def _departures(
+    settings: StudySettings, _table: object, _drive: DriveIdentity, _test: StoredTest | None
+) -> Iterator[str]:
+    yield f"study {settings.procedure} is no test of the specification"
+    yield from shortened("samples of studies", settings.sample_ns, SAMPLE_SECONDS)

@@ -1,0 +1,17 @@
+"""The table of studies in a plan file."""
+
+from __future__ import annotations
+
+from assay.procedures.data_file import check_data_file
+from assay.procedures.options import DemandOptions
+
+
+class StudyOptions(DemandOptions):
+    """Choices for studies. data_file : bytes that the data-pattern study writes as one of its variants."""
+
+    data_file: str = ""
+
+    def check(self) -> None:
+        """Raise UsageError where the file to write from cannot be read or is empty."""
+        if self.data_file:
+            check_data_file(self.data_file)

@@ -1,0 +1,123 @@
+"""How write saturation is planned and what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.errors import ValueRangeError
+from assay.pattern import workload
+from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
+from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.saturation.run import pattern_step, saturate
+from assay.procedures.saturation.settings import SaturationSettings
+from assay.procedures.sequences import histogram
+from assay.records import Purge, SkippedTest
+from assay.steady import WINDOW_ROUNDS
+from assay.units import HOUR_SECONDS, duration_label, gigabytes
+
+if TYPE_CHECKING:
+    from assay.pattern import Workload
+    from assay.procedures.procedure import Context, Course
+    from assay.procedures.wsat.edition import SaturationProfile
+    from assay.procedures.wsat.options import SaturationOptions
+    from assay.records import StepSequence
+
+
+def plan_wsat(request: Request[SaturationProfile, SaturationOptions]) -> list[PlannedTest | SkippedTest]:
+    """Settle what the write saturation test does on a drive: one run per workload, each with its own purge.
+
+    Raises ValueRangeError for a workload that the edition does not know and for an absurd demand.
+    Worked: ``pts-c-1.0`` on 256 GB -> one run of at most 1,440 samples of 60 s, or 1,024 GB written.
+    """
+    return [_plan_workload(name, request) for name in request.options.workloads]
+
+
+def run_wsat(settings: SaturationSettings, _: Context) -> Course:
+    """Purge, samples until the stop rule ends them, and the response-time histogram where there is one."""
+    yield Purge()
+    last = yield from saturate(settings, "measure")
+    if settings.histogram_ns and not last.silent:
+        yield saturation_histogram(settings)
+    return last.ending(reached=True)
+
+
+def saturation_histogram(settings: SaturationSettings) -> StepSequence:
+    """The response-time histogram behind the samples: the same accesses in one step."""
+    label = f"histogram {settings.label}"
+    step = pattern_step(label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.histogram_ns)
+    return histogram(step)
+
+
+def _plan_workload(name: str, request: Request[SaturationProfile, SaturationOptions]) -> PlannedTest | SkippedTest:
+    edition = request.table
+    if name not in edition.workloads.value:
+        known = ", ".join(edition.workloads.value)
+        raise ValueRangeError(
+            f"wsat.workloads: {name}", f"is no workload of {request.profile.name}", f"choose from {known}"
+        )
+    chosen = workload(name, request.data)
+    test = f"wsat{chosen.suffix}"
+    if left_out := unfit(test, chosen.label, chosen.pattern, request.drive):
+        return left_out
+    settings = _settings(test, chosen, request)
+    refuse_deep(test, settings.demand)
+    return PlannedTest(
+        settings=settings,
+        run=run_wsat,
+        earliest_ns=_earliest_ns(settings),
+        latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
+        written_amount_bytes=settings.amount_bytes if settings.stop in {"first", "amount"} else 0,
+        outline=_outline(settings),
+    )
+
+
+def _settings(
+    test: str, chosen: Workload, request: Request[SaturationProfile, SaturationOptions]
+) -> SaturationSettings:
+    edition, options, drive = request.table, request.options, request.drive
+    hours = edition.time_hours.value if options.time_hours is None else options.time_hours
+    multiple = edition.amount_multiple.value if options.amount_multiple is None else options.amount_multiple
+    histogram = options.histogram_minutes
+    return SaturationSettings(
+        procedure="wsat",
+        test=test,
+        profile=request.profile.name,
+        demand=options.demand(edition.demand.value.to_demand()),
+        data=chosen.pattern.data,
+        pattern=chosen.pattern,
+        label=chosen.label,
+        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
+        segment_count=None,
+        range_limit=edition.range_limit.value,
+        slope_limit=edition.slope_limit.value,
+        write_cache_required=request.profile.write_cache.value,
+        sample_ns=scaled_ns(edition.sample_seconds.value, request.scale),
+        samples_per_verdict=edition.samples_per_verdict.value,
+        stop=options.stop or edition.stop.value,
+        time_ns=scaled_ns(hours * HOUR_SECONDS, request.scale),
+        amount_bytes=round(multiple * drive.capacity_bytes),
+        histogram_ns=scaled_ns(edition.histogram_seconds.value if histogram is None else histogram * 60, request.scale),
+    )
+
+
+def _earliest_ns(settings: SaturationSettings) -> int:
+    """With an amount among the rules only the drive knows: one sample."""
+    verdict_ns = WINDOW_ROUNDS * settings.samples_per_verdict * settings.sample_ns
+    earliest = {"time": settings.time_ns, "steady": verdict_ns}
+    return earliest.get(settings.stop, settings.sample_ns) + settings.histogram_ns
+
+
+def _outline(settings: SaturationSettings) -> Outline:
+    ends = {
+        "time": f"after {duration_label(settings.time_ns)}",
+        "amount": f"after {gigabytes(settings.amount_bytes):.2f} GB written",
+        "steady": "when five samples are steady",
+    }
+    chosen = ", ".join(ends.values()) if settings.stop == "first" else ends[settings.stop]
+    return Outline(
+        what=settings.label,
+        steps="samples",
+        step_ns=settings.sample_ns,
+        notes=(f"ends {chosen}" + (", whichever is first" if settings.stop == "first" else ""),),
+        facts={"stop": settings.stop, "amount_bytes": settings.amount_bytes},
+    )
