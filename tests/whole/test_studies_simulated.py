@@ -11,6 +11,7 @@ from assay.device.simulated import load_card
 from assay.plan import load_plan
 from assay.procedures.studies.result import StudyResult, VariantResult, study_result
 from assay.procedures.studies.settings import StudySettings
+from assay.procedures.xsr.result import cross_stimulus_result
 from assay.records import StoredRun
 from assay.report import FORMATS, build_report
 from assay.reporting import render_run
@@ -22,12 +23,18 @@ from assay.window.stimulus_asked import asked_steps
 DRIVE = "sim:client-2011?capacity=512MB"
 
 
-def studied(folder: Path, name: str, **keys: Any) -> tuple[StoredRun, StudyResult]:
-    """Run a study; the run as stored, and its values."""
+def study_run(folder: Path, name: str, **keys: Any) -> StoredRun:
+    """Run a study; the run as stored."""
     plan = load_plan(None, {"drive": DRIVE, "studies": [name], "seed": 1, "scale": 0.005, **keys})
     assert run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).exit_code == 0
     run = read_run(folder, histograms=True)
     assert all(one.write_bytes[0] == one.write_bytes[1] for one in program_audits(run.tests[0]))
+    return run
+
+
+def studied(folder: Path, name: str, **keys: Any) -> tuple[StoredRun, StudyResult]:
+    """Run a study; the run as stored, and its values."""
+    run = study_run(folder, name, **keys)
     return run, study_result(run.tests[-1])
 
 
@@ -199,13 +206,14 @@ def test_the_order_of_the_cells_is_the_order_in_which_they_ran(tmp_path: Path) -
 
 
 def test_cross_stimulus_in_both_orders_ends_where_it_began(tmp_path: Path) -> None:
-    _, result = studied(tmp_path / "run", "xsr-reverse", scale=0.002)
-    labels = [[stage.label for stage in variant.stages] for variant in result.variants]
+    run = study_run(tmp_path / "run", "xsr-reverse", scale=0.002)
+    found = [cross_stimulus_result(test) for test in run.tests]
     sequential, small = "SEQ 1024KiB 0/100", "RND 8KiB 0/100"
+    labels = [[group.label for group in result.groups] for result in found]
     assert labels == [[sequential, small, sequential], [small, sequential, small]]
-    assert [len(stage.iops) for stage in result.variants[0].stages] == [480, 360, 480]
-    (change,) = result.variants[0].changes
-    assert change.lowest_share < 0.7
+    assert [len(group.iops) for group in found[0].groups] == [480, 360, 480]
+    assert found[0].lowest_share is not None
+    assert found[0].lowest_share < 0.7
 
 
 def test_a_study_has_its_two_pages_its_tables_and_a_label_that_says_what_it_is(tmp_path: Path) -> None:

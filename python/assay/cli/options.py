@@ -54,10 +54,35 @@ _FAULT_OPTIONS = [
     ),
 ]
 """When a drive is given up."""
-_STUDIES_HELP = (
-    "data-pattern, write-cache, oio, over-provisioning, active-range, workload-dependency, stability, cell-order, "
-    "alignment, trim, demand-map, xsr-reverse"
-)
+
+
+class _Suite(click.ParamType):  # type: ignore[type-arg]
+    """A suite of the registry, which is read when the option is used: reading it takes part of a second."""
+
+    name = "suite"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 - click's
+        from assay.procedures.registry import SUITES  # noqa: PLC0415
+
+        return f"[{'|'.join(SUITES)}]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from assay.procedures.registry import SUITES  # noqa: PLC0415
+
+        if value not in SUITES:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, SUITES))}.", param, ctx)
+        return value
+
+
+class _Names(click.Option):
+    """Names of tests or studies; its help lists those of the registry, which is read when the help is shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from assay.procedures import registry  # noqa: PLC0415
+
+        known = registry.tests() if self.name == "tests" else registry.studies()
+        self.help = f"{', '.join(one.name for one in known)}; repeat or separate by commas."
+        return super().get_help_record(ctx)
 
 
 def yes_destroy_option(command: Command) -> Command:
@@ -83,18 +108,11 @@ def plan_options(command: Command) -> Command:
         click.argument("targets", nargs=-1, required=True, metavar="DRIVE|PLAN.toml ..."),
         click.option(
             "--suite",
-            type=click.Choice(["basic", "client", "enterprise", "advanced", "blind-survey"]),
+            type=_Suite(),
             help="Tests and profile by name.",
         ),
-        click.option(
-            "--test",
-            "tests",
-            multiple=True,
-            help="wsat, iops, tp, lat, hir, xsr, ecw, dirth; repeat or separate by commas.",
-        ),
-        click.option(
-            "--study", "studies", multiple=True, metavar="N", help=f"{_STUDIES_HELP}; repeat or separate by commas."
-        ),
+        click.option("--test", "tests", cls=_Names, multiple=True, metavar="N"),
+        click.option("--study", "studies", cls=_Names, multiple=True, metavar="N"),
         click.option("--profile", metavar="P", help=_PROFILE_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),

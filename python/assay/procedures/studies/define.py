@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assay.errors import TooSmallError
 from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep
 from assay.procedures.procedure import Outline, PlannedTest, Procedure
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from assay.records import DriveIdentity, StoredTest
 
     Variants = Callable[[Ground], Study | SkippedTest]
-
-CAPACITY_BYTES_MIN = 64 << 20
 
 
 def study(
@@ -57,16 +54,10 @@ def _plan(
 ) -> list[PlannedTest | SkippedTest]:
     """What a study does on a drive.
 
-    Raises TooSmallError below 64 MiB, ValueRangeError for an absurd demand.
+    Raises TooSmallError as ``Ground.of``, ValueRangeError for an absurd demand.
     Worked: ``over-provisioning`` -> six variants of 120 samples of a minute.
     """
-    if request.drive.capacity_bytes < CAPACITY_BYTES_MIN:
-        reason = "has less than the 64 MiB that studies need"
-        raise TooSmallError(request.drive.path, reason, "use a larger drive")
-    if request.profile.table("iops") is None:
-        reason = f"{request.profile.title} has no IOPS test, whose demand and preconditioning studies take"
-        return [SkippedTest(test=f"study-{name}", reason=reason)]
-    ground = Ground(request=request, data=request.data)
+    ground = Ground.of(request)
     found = variants(ground)
     if isinstance(found, SkippedTest):
         return [found]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from assay.errors import TooSmallError
 from assay.pattern import cell_pattern, fill_pattern
 from assay.procedures.planned import scaled_ns, whole_blocks
 from assay.procedures.studies.settings import StudyStep
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
     from assay.records import Access, DriveIdentity
 
+CAPACITY_BYTES_MIN = 64 << 20
 SAMPLE_SECONDS = 60.0
 FILL_BYTES = 128 * KIB
 SAMPLES_PER_PASS_MAX = 50
@@ -44,6 +46,21 @@ class Ground:
 
     request: Request[Any, StudyOptions]
     data: DataPattern = field(default_factory=DataPattern)
+
+    @classmethod
+    def of(cls, request: Request[Any, StudyOptions]) -> Self:
+        """What studies of a request stand on.
+
+        Raises TooSmallError below 64 MiB, and where the edition has no IOPS test to take demand and preconditioning
+        from.
+        """
+        if request.drive.capacity_bytes < CAPACITY_BYTES_MIN:
+            reason = "has less than the 64 MiB that studies need"
+            raise TooSmallError(request.drive.path, reason, "use a larger drive")
+        if request.profile.table("iops") is None:
+            reason = f"cannot be studied by {request.profile.title}, which has no IOPS test"
+            raise TooSmallError(request.drive.path, reason, "name an edition with an IOPS test")
+        return cls(request=request, data=request.data)
 
     @property
     def drive(self) -> DriveIdentity:

@@ -3,43 +3,80 @@
 Question:      How does a drive take the change between sequential and random writes, in either order?
 Source:        Calypso Blind Survey 2010, level II: cross stimulus recovery RND-SEQ-RND and SEQ-RND-SEQ. The survey's
                durations are open; they are those of XSR in PTS-E 1.1.
-Purge:         before every variant.
+Purge:         before every order.
 Precondition:  none.
-Loop:          SEQ 1024 KiB writes for 8 hours and RND 8 KiB writes for 6 hours in one-minute samples; variants:
-               SEQ-RND-SEQ and RND-SEQ-RND.
-Result:        MB/s and average response time over time; the stage that comes again against the first, recovery time.
+Loop:          SEQ 1024 KiB writes for 8 hours and RND 8 KiB writes for 6 hours in one-minute samples: SEQ-RND-SEQ, then
+               RND-SEQ-RND, each a run of its own as cross stimulus recovery has it.
+Result:        as cross stimulus recovery, for each order.
 """
 
 from __future__ import annotations
 
-from assay.procedures.studies.define import study
-from assay.procedures.studies.ground import LARGE, Ground, Study
-from assay.procedures.studies.settings import StudyPlot, StudyVariant
+from typing import TYPE_CHECKING
+
+from assay.procedures.departures import shortened
+from assay.procedures.procedure import Procedure
+from assay.procedures.studies.ground import LARGE, SAMPLE_SECONDS, Ground
+from assay.procedures.studies.options import StudyOptions
+from assay.procedures.xsr.pages import xsr_sheets
+from assay.procedures.xsr.run import plan_groups
+from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.units import KIB
 
-SEQUENTIAL_HOURS, RANDOM_HOURS = 8, 6
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.datum import Strict
+    from assay.procedures.procedure import PlannedTest, Request
+    from assay.procedures.xsr.run import Group
+    from assay.records import DriveIdentity, SkippedTest, StoredTest
+
+RECOVERED_SHARE = 0.95
+_SEQUENTIAL: Group = ("sequential", LARGE, 8)
+_RANDOM: Group = ("random", 8 * KIB, 6)
+ORDERS = {
+    "seq-rnd-seq": (_SEQUENTIAL, _RANDOM, _SEQUENTIAL),
+    "rnd-seq-rnd": (_RANDOM, _SEQUENTIAL, _RANDOM),
+}
 
 
-def plan_xsr_reverse(ground: Ground) -> Study:
-    """Variants by order of the access groups."""
-    length = ground.share(1.0)
-    sequential = ground.cell("sequential", LARGE, 0, length, samples=SEQUENTIAL_HOURS * 60)
-    random = ground.cell("random", 8 * KIB, 0, length, samples=RANDOM_HOURS * 60)
-    return Study(
-        variants=(
-            StudyVariant(label="SEQ-RND-SEQ", purge=True, steps=(sequential, random, sequential)),
-            StudyVariant(label="RND-SEQ-RND", purge=True, steps=(random, sequential, random)),
-        ),
-        plots=(StudyPlot(kind="time", variable="throughput"), StudyPlot(kind="time", variable="response")),
-        reading="change",
-    )
+def plan_xsr_reverse(request: Request[Strict, StudyOptions]) -> list[PlannedTest | SkippedTest]:
+    """A run of access groups per order. Worked: two runs, of 22 and of 20 hours."""
+    ground = Ground.of(request)
+    return [
+        plan_groups(
+            "xsr-reverse",
+            f"study-xsr-{order}",
+            groups,
+            demand=ground.demand,
+            range_amount_bytes=ground.share(1.0),
+            sample_seconds=SAMPLE_SECONDS,
+            recovered_share=RECOVERED_SHARE,
+            request=request,
+        )
+        for order, groups in ORDERS.items()
+    ]
 
 
-XSR_REVERSE = study(
-    "xsr-reverse",
+def _departures(
+    settings: CrossStimulusSettings, _table: object, _drive: DriveIdentity, _test: StoredTest | None
+) -> Iterator[str]:
+    yield "study xsr-reverse is no test of the specification"
+    yield from shortened("samples of studies", settings.sample_ns, SAMPLE_SECONDS)
+
+
+XSR_REVERSE = Procedure(
+    name="xsr-reverse",
     title="Cross Stimulus Recovery in Both Orders",
     question="How does a drive take the change between sequential and random writes, in either order?",
     outline="SEQ 1024KiB writes for 8 hours and RND 8KiB writes for 6 hours: SEQ-RND-SEQ, then RND-SEQ-RND.",
-    preparation="Purge only, for every variant.",
+    preconditioning="Purge only, for either order.",
+    kind="study",
+    table=None,
+    options=StudyOptions,
+    options_name="study",
+    settings=CrossStimulusSettings,
     plan=plan_xsr_reverse,
+    report=xsr_sheets,
+    departures=_departures,
 )

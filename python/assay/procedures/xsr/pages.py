@@ -90,11 +90,13 @@ class CrossStimulusSheets(Sheets):
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
         profile = self.profile
+        study = self.table is None
         title = f"{profile.market} XSR ({self.status}) - Report Page"
+        name = "XSR - Report Page (no test of the specification)" if study else "XSR Test - Report Page"
         changes = [self._change(place) for place in range(1, len(self.settings.groups))]
         groups = self.result.groups
         return self.pages(
-            "XSR Test - Report Page" if profile.header == "2.0" else title,
+            name if study or profile.header == "2.0" else title,
             (
                 ("TP v Time - All Access Groups", (self.strip(), self._figure("throughput", groups, "all"))),
                 *changes,
@@ -177,13 +179,17 @@ class CrossStimulusSheets(Sheets):
         """Every sample, and the groups."""
         columns = ("group", "label", "minute", "iops", "mb_per_s", "latency_ms_average", "latency_ms_max")
         rows = [row for number, group in enumerate(self.result.groups, 1) for row in _sample_rows(number, group)]
-        yield DataTable(name=f"xsr_samples{suffix}", columns=columns, rows=tuple(rows))
+        yield DataTable(name=f"{self._stem}_samples{suffix}", columns=columns, rows=tuple(rows))
         names = ("mean_mb_per_s", "end_mb_per_s", "peak_response_ms", "peak_largest_ms", "drop_share")
         groups = tuple(
             (number, group.label, *(or_na(getattr(group, name)) for name in names))
             for number, group in enumerate(self.result.groups, 1)
         )
-        yield DataTable(name=f"xsr_groups{suffix}", columns=("group", "label", *names), rows=groups)
+        yield DataTable(name=f"{self._stem}_groups{suffix}", columns=("group", "label", *names), rows=groups)
+
+    @property
+    def _stem(self) -> str:
+        return self.settings.test.replace("-", "_")
 
     def results(self) -> dict[str, Any]:
         """Groups, recovery and samples."""

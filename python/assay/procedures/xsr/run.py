@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.pattern import cell_pattern
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
@@ -11,17 +11,19 @@ from assay.procedures.saturation.run import pattern_step
 from assay.procedures.sequences import numbered
 from assay.procedures.xsr.result import sample_count
 from assay.procedures.xsr.settings import AccessGroup, CrossStimulusSettings
-from assay.records import Cell, Ending, Purge, SkippedTest, StepSequence
+from assay.records import Access, Cell, Demand, Ending, Purge, SkippedTest, StepSequence
 from assay.units import HOUR_SECONDS, KIB, duration_label
 from assay.window import cell_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.procedures.options import DemandOptions
     from assay.procedures.procedure import Context, Course
-    from assay.procedures.xsr.edition import AccessGroupDatum, CrossStimulusProfile
-    from assay.records import DataPattern
+    from assay.procedures.xsr.edition import CrossStimulusProfile
+
+Group = tuple["Access", int, float]
+"""Access, transfer size in bytes and hours of an access group."""
 
 SAMPLES_PER_SEQUENCE = 60
 """So that what was measured is durable now and then."""
@@ -33,21 +35,60 @@ def plan_xsr(request: Request[CrossStimulusProfile, DemandOptions]) -> list[Plan
     Raises ValueRangeError for an absurd demand.
     Worked: ``pts-e-1.1`` -> 480, 360 and 480 samples of one minute, 22 h in all.
     """
-    settings = _settings(request)
-    for group in settings.groups:
-        if left_out := unfit("xsr", group.label, group.pattern, request.drive):
-            return [left_out]
-    refuse_deep("xsr", settings.demand)
-    span_ns = sum(group.span_ns for group in settings.groups)
+    edition = request.table
+    groups = [(datum.access, int(datum.block_kib * KIB), datum.hours) for datum in edition.groups.value]
     return [
-        PlannedTest(
-            settings=settings,
-            run=run_xsr,
-            earliest_ns=span_ns,
-            latest_ns=span_ns,
-            outline=_outline(settings),
+        plan_groups(
+            "xsr",
+            "xsr",
+            groups,
+            demand=request.options.demand(edition.demand.value.to_demand()),
+            range_amount_bytes=shared_bytes(edition.test_range.value, request.drive),
+            sample_seconds=edition.sample_seconds.value,
+            recovered_share=edition.recovered_share.value,
+            request=request,
         )
     ]
+
+
+def plan_groups(
+    procedure: str,
+    test: str,
+    groups: Sequence[Group],
+    *,
+    demand: Demand,
+    range_amount_bytes: int,
+    sample_seconds: float,
+    recovered_share: float,
+    request: Request[Any, Any],
+) -> PlannedTest | SkippedTest:
+    """Settle one run of access groups, whatever their order.
+
+    procedure, test : as in settings. groups : access, transfer size in bytes and hours of each, in the order they run.
+    """
+    settings = CrossStimulusSettings(
+        procedure=procedure,
+        test=test,
+        profile=request.profile.name,
+        demand=demand,
+        data=request.data,
+        range_amount_bytes=range_amount_bytes,
+        segment_count=None,
+        range_limit=1.0,
+        slope_limit=1.0,
+        write_cache_required=request.profile.write_cache.value,
+        groups=tuple(_group(group, request) for group in groups),
+        sample_ns=scaled_ns(sample_seconds, request.scale),
+        recovered_share=recovered_share,
+    )
+    for group in settings.groups:
+        if left_out := unfit(test, group.label, group.pattern, request.drive):
+            return left_out
+    refuse_deep(test, settings.demand)
+    span_ns = sum(group.span_ns for group in settings.groups)
+    return PlannedTest(
+        settings=settings, run=run_xsr, earliest_ns=span_ns, latest_ns=span_ns, outline=_outline(settings)
+    )
 
 
 def run_xsr(settings: CrossStimulusSettings, _: Context) -> Course:
@@ -75,31 +116,12 @@ def access_group(settings: CrossStimulusSettings, index: int) -> Iterator[StepSe
         )
 
 
-def _settings(request: Request[CrossStimulusProfile, DemandOptions]) -> CrossStimulusSettings:
-    edition, data = request.table, request.data
-    return CrossStimulusSettings(
-        procedure="xsr",
-        test="xsr",
-        profile=request.profile.name,
-        demand=request.options.demand(edition.demand.value.to_demand()),
-        data=data,
-        range_amount_bytes=shared_bytes(edition.test_range.value, request.drive),
-        segment_count=None,
-        range_limit=1.0,
-        slope_limit=1.0,
-        write_cache_required=request.profile.write_cache.value,
-        groups=tuple(_group(datum, data, request.scale) for datum in edition.groups.value),
-        sample_ns=scaled_ns(edition.sample_seconds.value, request.scale),
-        recovered_share=edition.recovered_share.value,
-    )
-
-
-def _group(datum: AccessGroupDatum, data: DataPattern, scale: float) -> AccessGroup:
-    size = int(datum.block_kib * KIB)
+def _group(group: Group, request: Request[Any, Any]) -> AccessGroup:
+    access, size, hours = group
     return AccessGroup(
-        label=cell_label(Cell(read_pct=0, transfer_bytes=size), datum.access),
-        pattern=cell_pattern(datum.access, size, 0.0, data),
-        span_ns=scaled_ns(datum.hours * HOUR_SECONDS, scale),
+        label=cell_label(Cell(read_pct=0, transfer_bytes=size), access),
+        pattern=cell_pattern(access, size, 0.0, request.data),
+        span_ns=scaled_ns(hours * HOUR_SECONDS, request.scale),
     )
 
 
