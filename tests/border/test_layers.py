@@ -8,11 +8,12 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"errors", "files", "units", "records", "datum", "visible"}
+BASE = {"errors", "files", "finding", "units", "records", "datum", "visible"}
 ALLOWED = {
     "errors": set(),
     "codec": {"errors"},
     "files": set(),
+    "finding": set(),
     "visible": set(),
     "units": {"errors"},
     "records": set(),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.report import demand_figures as figures
-from assay.report.demand_facts import demand_banner, demand_facts, demand_own_settings, pattern_sheet, point_entries
+from assay.report.demand_facts import demand_facts, demand_own_settings, pattern_sheet, point_entries
 from assay.report.demand_tables import demand_results, demand_tables
 from assay.report.page import Box, Table, Text
 from assay.report.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, percent, rounds_label
@@ -56,11 +56,6 @@ class DemandSheets(Sheets):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return demand_facts(self.run, self.test, self.result)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return demand_banner(self.test, self.result)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.label import headline_window, is_reached
+from assay.report.label import headline_window
 from assay.report.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -20,7 +20,7 @@ from assay.report.printed import (
     size_label,
 )
 from assay.units import duration_label, kib_label
-from assay.window import cell_label, withheld_reason
+from assay.window import cell_label, is_reached
 
 if TYPE_CHECKING:
     from assay.records import AccessPattern, LoopSettings, SaturationSettings, StoredRun, StoredTest
@@ -86,7 +86,7 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
         convergence=reached,
         rounds=rounds_label(window.rounds if window else ()),
         extent=rounds_label(window.rounds if window else ()),
-        steady=NOT_AVAILABLE if withheld_reason(test) else "YES" if is_reached(result.window) else "NO",
+        steady=NOT_AVAILABLE if result.withheld else "YES" if is_reached(result.window) else "NO",
     )
 
 
@@ -114,7 +114,7 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         ),
         workload=settings.label,
         extent=extent,
-        steady=NOT_AVAILABLE if withheld_reason(test) else steady,
+        steady=NOT_AVAILABLE if result.withheld else steady,
     )
 
 

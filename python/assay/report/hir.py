@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.report.data_tables import DataTable, samples_table
 from assay.report.facts import TestFacts, pattern_stimulus, share_label
-from assay.report.label import advanced_banner
 from assay.report.page import Box, Table, Text
 from assay.report.printed import (
     NOT_AVAILABLE,
@@ -76,11 +75,6 @@ class IdleRecoverySheets(Sheets):
 
     def _idles(self) -> str:
         return "idle " + ", ".join(duration_label(idle_ns) for idle_ns in self.settings.idles_ns)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return advanced_banner(self.test, self.result.window)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""

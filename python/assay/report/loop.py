@@ -11,7 +11,7 @@ from assay.report.cell_tables import cell_tables
 from assay.report.data_tables import loop_tables
 from assay.report.facts import loop_facts, loop_settings
 from assay.report.iops import iops_pages
-from assay.report.label import headline_window, loop_banner, no_window_reason
+from assay.report.label import headline_window, no_window_reason
 from assay.report.lat import lat_pages
 from assay.report.page import Box, Figure, Table, Text
 from assay.report.printed import (
@@ -61,11 +61,6 @@ class LoopSheets(Sheets):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return loop_facts(self.run, self.test, self.result)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return loop_banner(self.test, self.result)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of its test."""

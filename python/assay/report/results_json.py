@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from assay.finding import facts
+from assay.report.checks import checks_of
 from assay.report.label import conformity_label, deviations
 from assay.report.variable import shown
 from assay.units import kibibytes
@@ -21,7 +23,7 @@ from assay.window import (
     mean_latency_ns,
     offered_rates,
     open_loop_times,
-    stimulus_audit,
+    reference_checks,
     throughput,
     void_reason,
     window_count,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         Cell,
         LoopSettings,
         MeasurementWindow,
+        ReferenceDrive,
         Round,
         StepRecord,
         StoredRun,
@@ -62,7 +65,7 @@ def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
         "certificate": asdict(run.certificate) if run.certificate else None,
-        "host_checks": [asdict(check) for check in host_checks(run)],
+        "checks": [facts(one) for one in (*host_checks(run), *reference_checks(_reference(run)))],
         "description": run.description,
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
@@ -82,9 +85,13 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
-        "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
+        "checks": [facts(one) for one in checks_of(sheets.run, test)],
         "histogram": [_judged_step(step, test.settings) for step in test.steps("histogram")],
     }
+
+
+def _reference(run: StoredRun) -> ReferenceDrive | None:
+    return run.certificate.reference if run.certificate else None
 
 
 def window_results(window: MeasurementWindow | None, withheld: str | None) -> dict[str, Any] | None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from assay.report.data_tables import saturation_tables
 from assay.report.facts import saturation_facts, saturation_settings
 from assay.report.histogram import histogram_sheets
-from assay.report.label import saturation_banner
 from assay.report.page import Box, Text
 from assay.report.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.report.results_json import saturation_results
@@ -55,11 +54,6 @@ class SaturationSheets(Sheets):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return saturation_facts(self.run, self.test, self.result)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return saturation_banner(self.test, self.result)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""

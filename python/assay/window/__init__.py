@@ -30,11 +30,10 @@ from assay.window.demand import (
     total_oio,
 )
 from assay.window.disturbed import (
-    HostFinding,
-    host_finding,
-    host_reason,
+    host_findings,
     program_host,
 )
+from assay.window.ended import stored_error_count
 from assay.window.events import disturbing, disturbs
 from assay.window.histogram import (
     BEYOND_MIN,
@@ -47,8 +46,6 @@ from assay.window.histogram import (
     step_times,
 )
 from assay.window.host import (
-    Grade,
-    HostCheck,
     certified_point,
     fill_point,
     host_checks,
@@ -82,21 +79,19 @@ from assay.window.open_loop import (
     offered_rates,
     open_loop_times,
 )
-from assay.window.outcome import (
-    stored_error_count,
-    withheld_reason,
-)
+from assay.window.outcome import is_reached, withheld_reason, withholding
 from assay.window.reference import (
     CHANGE_MAX,
     SPREAD_MAX,
     has_drifted,
     is_repeatable,
     reference_changes,
+    reference_checks,
     repeated,
     worst_change,
     worst_spread,
 )
-from assay.window.run_checks import RunFinding, check_reason, run_checks
+from assay.window.run_checks import ENDED, run_checks
 from assay.window.sampled import preconditioning_result
 from assay.window.saturation import (
     Mark,
@@ -129,7 +124,6 @@ from assay.window.step import (
     window_count,
 )
 from assay.window.stimulus_audit import stimulus_audit
-from assay.window.stimulus_finding import AuditOutcome, AuditRow
 from assay.window.study import StageResult, StageValues, StudyResult, VariantResult, study_result
 from assay.window.study_readings import (
     BAND_SHARE,
@@ -146,24 +140,20 @@ __all__ = [
     "BAND_SHARE",
     "BEYOND_MIN",
     "CHANGE_MAX",
+    "ENDED",
     "KNEE_SHARE",
     "NINES",
     "NO_COMPLETIONS",
     "OPEN_LOOP_SHARES",
     "POINT_SHARES",
     "SPREAD_MAX",
-    "AuditOutcome",
-    "AuditRow",
     "Bursts",
     "Change",
     "CrossStimulusResult",
     "DemandCell",
     "DemandResult",
     "ExactTimes",
-    "Grade",
     "GroupResult",
-    "HostCheck",
-    "HostFinding",
     "IdleRecoveryResult",
     "LatencyMaxima",
     "LatencyTimes",
@@ -177,7 +167,6 @@ __all__ = [
     "ProgramAudit",
     "Proposal",
     "ResponseTimes",
-    "RunFinding",
     "SaturationResult",
     "Stability",
     "StageResult",
@@ -193,7 +182,6 @@ __all__ = [
     "cell_values",
     "certified_point",
     "changes_of",
-    "check_reason",
     "choose_points",
     "complete_rounds",
     "complete_samples",
@@ -214,13 +202,13 @@ __all__ = [
     "has_drifted",
     "holds_queue_depth",
     "host_checks",
-    "host_finding",
-    "host_reason",
+    "host_findings",
     "idle_recovery_result",
     "intended_times",
     "iops",
     "is_complete",
     "is_complete_round",
+    "is_reached",
     "is_repeatable",
     "is_verdict_sample",
     "is_void",
@@ -246,6 +234,7 @@ __all__ = [
     "proposal_of",
     "rate_count",
     "reference_changes",
+    "reference_checks",
     "repeated",
     "response_time",
     "run_checks",
@@ -270,6 +259,7 @@ __all__ = [
     "window_count",
     "window_times",
     "withheld_reason",
+    "withholding",
     "worst_change",
     "worst_spread",
     "written_bytes",

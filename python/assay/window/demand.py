@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from assay.finding import Finding
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MINUTE_NS
 from assay.window.captured import exact_times
+from assay.window.ended import stored_error_count
 from assay.window.histogram import step_times
-from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.outcome import unsteady, verify_verdict, withheld_reason
 from assay.window.saturation import complete_samples, saturation_window, verdict_sample
 from assay.window.silent import silent_cell
 from assay.window.stall import void_reason
@@ -97,6 +99,7 @@ class DemandResult:
     cells : in the order they ran, empty where there is no window or the result is withheld.
     points : operating points and what ran there; likewise empty.
     withheld : why no result may be printed, None where it may.
+    findings : what a reader must know before any of it.
     """
 
     precondition_minutes: tuple[float, ...]
@@ -110,6 +113,7 @@ class DemandResult:
     points: tuple[PointRun, ...]
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def demand_label(settings: DemandSettings, demand: Demand) -> str:
@@ -207,10 +211,12 @@ def demand_result(test: StoredTest) -> DemandResult:
     window, withheld = demand_window(rounds, settings), withheld_reason(test)
     printed = window is not None and withheld is None
     pre_writes = settings.pre_write_samples
+    before = saturation_window(samples, settings.preconditioning)
+    points = _point_runs(test, operating_points(rounds, settings)) if printed else ()
     return DemandResult(
         precondition_minutes=tuple(number * settings.sample_ns / MINUTE_NS for number in range(1, len(samples) + 1)),
         precondition_iops=tuple(float(iops(sample)) for sample in samples),
-        precondition_window=saturation_window(samples, settings.preconditioning),
+        precondition_window=before,
         rounds=tuple(round_.index for round_ in rounds),
         pre_writes={round_.index: _rates(round_.cells[:pre_writes]) for round_ in rounds},
         by_round={
@@ -219,10 +225,22 @@ def demand_result(test: StoredTest) -> DemandResult:
         },
         window=window,
         cells=grid_cells(rounds, settings) if printed else (),
-        points=_point_runs(test, operating_points(rounds, settings)) if printed else (),
+        points=points,
         error_count=stored_error_count(test),
         withheld=withheld,
+        findings=(
+            *unsteady(before, len(samples), "sample", "PRECONDITIONING NOT STEADY"),
+            *unsteady(window, len(rounds), "round"),
+            *_above_limit(points, settings),
+        ),
     )
+
+
+def _above_limit(points: Sequence[PointRun], settings: DemandSettings) -> tuple[Finding, ...]:
+    if not points or points[0].point.below_limit:
+        return ()
+    reason = f"NO CELL BELOW {settings.art_limit_ms:g} ms ART: Max is the one of lowest ART"
+    return (Finding(level="warn", reason=reason),)
 
 
 def by_total_oio(cells: Sequence[DemandCell]) -> tuple[tuple[int, float, float], ...]:

@@ -7,13 +7,15 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from assay.units import MINUTE_NS, SECOND_NS
-from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.ended import stored_error_count
+from assay.window.outcome import unsteady, verify_verdict, withheld_reason
 from assay.window.sampled import preconditioning_result
 from assay.window.step import iops, max_latency_ms, response_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.finding import Finding
     from assay.records import IdleRecoverySettings, MeasurementWindow, StepRecord, StoredTest
     from assay.window.saturation import SaturationResult
 
@@ -60,7 +62,7 @@ class IdleRecoveryResult:
 
     preconditioning : its samples and verdict. baseline_iops : average of the steady verdict samples.
     return_iops : a second baseline, the mean of the return bursts of all wait states; None unless all of them ran.
-    window : of the preconditioning.
+    window : of the preconditioning. findings : what a reader must know before any of it.
     """
 
     preconditioning: SaturationResult
@@ -70,6 +72,7 @@ class IdleRecoveryResult:
     window: MeasurementWindow | None
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryResult:
@@ -99,6 +102,7 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
         window=before.window,
         error_count=stored_error_count(test),
         withheld=withheld,
+        findings=unsteady(before.window, len(before.iops), "sample"),
     )
 
 

@@ -8,7 +8,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
-from assay.window.outcome import stored_error_count, withheld_reason
+from assay.window.ended import stored_error_count
+from assay.window.outcome import withheld_reason
 from assay.window.step import (
     error_count,
     iops,
@@ -31,6 +32,7 @@ from assay.window.study_readings import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.finding import Finding
     from assay.records import Demand, StepRecord, StoredTest, StudySettings, StudyStep, StudyVariant
 
 
@@ -100,6 +102,7 @@ class StudyResult:
     outstanding_error: float | None
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def study_result(test: StoredTest) -> StudyResult:
