@@ -156,7 +156,7 @@ def test_the_disclosure_says_how_well_the_reference_drive_repeats_or_that_there_
     first = printed(run(measured()))
     assert first["Reference drive"] == "SN123, measured 2026-06-09 10:13 UTC"
     assert first["Repeatability"] == (
-        "PASS: worst spread 2.0% of 5 x 5 s around 100,000 IOPS, RND 4KiB 100/0, 1 x 32; up to 5% passes"
+        "PASS: worst spread 2.0% of 5 x 5 s around 100,000 IOPS, RND 4KiB 100/0, 1 x 32 (limit: up to 5%)"
     )
     assert first["Since its baseline"].startswith("none yet")
     (path,) = render(run(measured()), tmp_path, formats=["json"])

@@ -32,7 +32,7 @@ _NOTES = (
     """Drawn shares (reads, sizes) are held against chance, in standard deviations (s.d.). Little's law: IOPS x mean
     response time is the mean of outstanding I/Os; unknown where 0.5 % of their time or more crosses its ends.""",
     """Where a step differs from the one before, its window opens when the last I/O of that one is in (lead-in); one
-    above twice the mean response time before it and 5 % of the window keeps part of the change out of the rate.""",
+    above twice the typical response time before it and 5 % of the window keeps part of the change out of the rate.""",
 )
 
 

@@ -73,4 +73,4 @@ def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
 def _check(one: Checked, more: str = "") -> str:
     """Level, figures, where, and what passes."""
     found = one.finding
-    return f"{found.level.upper()}: {found.reason}, {paragraph(found.where)}{more}; {one.check.passes}"
+    return f"{found.level.upper()}: {found.reason}, {paragraph(found.where)}{more} (limit: {one.check.passes})"

@@ -16,11 +16,8 @@ from assay.window.cross_stimulus import CrossStimulusResult, GroupResult, cross_
 from assay.window.demand import (
     DemandCell,
     DemandResult,
-    OperatingPoint,
-    PointName,
     PointRun,
     by_total_oio,
-    choose_points,
     demand_label,
     demand_result,
     demand_window,
@@ -79,6 +76,7 @@ from assay.window.open_loop import (
     offered_rates,
     open_loop_times,
 )
+from assay.window.operating_points import OperatingPoint, PointName, choose_points
 from assay.window.outcome import is_reached, withheld_reason, withholding
 from assay.window.reference import (
     CHANGE_MAX,

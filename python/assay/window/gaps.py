@@ -1,8 +1,8 @@
 """A gap: a time without a submission, and how much of it the drive itself may have been the reason for.
 
-A thread whose slots are all taken waits for the drive. How long that may be follows from the drive's mean response
-time and from its own silences, in which times are left out when the host did not run. The longest response time would
-not do: a host that stands still lengthens it by as much as the gap.
+A thread whose slots are all taken waits for the drive. How long that may be follows from the drive's rate in the window
+and from its own silences, in which times are left out when the host did not run. The longest response time would not
+do: a host that stands still lengthens it by as much as the gap.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from assay.finding import Finding, at_most
 from assay.units import MILLISECOND_NS, SECOND_NS
-from assay.window.step import latency_count
+from assay.window.step import rate_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import Demand, StepRecord, StoredProgram
+    from assay.records import StepRecord, StoredProgram
     from assay.window.stimulus_asked import AskedStep
 
 GAP_NS_PASS = 100 * MILLISECOND_NS
@@ -24,25 +24,26 @@ GAP_NS_PASS = 100 * MILLISECOND_NS
 PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID = 1 * SECOND_NS, 5 * SECOND_NS
 """Beyond the drive's part, between programs."""
 WAIT_RESPONSES = 3
-"""So many mean response times may a thread wait for a slot."""
+"""So many typical response times may a thread wait for a slot."""
 
 
-def typical_latency_ns(record: StepRecord, demand: Demand, gap_ns: int) -> float:
-    """Mean response time of a step without what a gap may have added to every I/O outstanding then; 0 without any.
+def typical_latency_ns(record: StepRecord, gap_ns: int = 0) -> float:
+    """Mean response time by Little's law, from the completions of the window and the time in which they came.
 
-    Worked: 1,000 I/Os of 1 ms but for 8 that a gap of 5 s caught, at TC 2 x QD 4 -> 1 ms; with the gap 41 ms.
+    gap_ns : that lies inside the window; in it nothing can have completed. What lies behind the window changes nothing.
+    0 for a step without a window. Worked: 8 outstanding for 10 s, 4,000 completions -> 20 ms; with a gap of 5 s in it,
+    in which 8 I/Os wait and nothing else is done, 10 ms.
     """
-    spent = record.read.latency_ns_sum + record.write.latency_ns_sum
-    caught = demand.thread_count * demand.queue_depth * gap_ns
-    return max(spent - caught, 0) / max(latency_count(record), 1)
+    span_ns = max(record.span_ns, 1)
+    return record.outstanding_ns * max(span_ns - gap_ns, 0) / span_ns / max(rate_count(record), 1)
 
 
-def drive_wait_ns(record: StepRecord, demand: Demand, gap_ns: int) -> float:
-    """How much of a gap may be the drive's: its longest silence in the step, and three mean response times.
+def drive_wait_ns(record: StepRecord, gap_ns: int = 0) -> float:
+    """How long a thread may wait for the drive: its longest silence in a step, and three typical response times.
 
-    Worked: 2 s of silence and 1 ms in the mean -> 2.003 s.
+    gap_ns : as above. Worked: 2 s of silence and 1 ms in the mean -> 2.003 s.
     """
-    return (record.stall_ns_max or 0) + WAIT_RESPONSES * typical_latency_ns(record, demand, gap_ns)
+    return (record.stall_ns_max or 0) + WAIT_RESPONSES * typical_latency_ns(record, gap_ns)
 
 
 def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -50,16 +51,17 @@ def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     for one in steps:
         if one.demand.arrivals_per_s is None:
             gap_ns = one.record.submission_gap_ns_max
-            waits = [(one.record, one.demand), *_before(one)]
-            yield _short_gap(one, gap_ns, max(drive_wait_ns(record, demand, gap_ns) for record, demand in waits))
+            # The I/Os of the step before hold the slots at first.
+            before_ns = drive_wait_ns(one.before) if one.before else 0.0
+            yield _short_gap(one, gap_ns, max(drive_wait_ns(one.record, gap_ns), before_ns))
 
 
 def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """From the last submission of a step to the first of the next one in the same program, in a closed loop."""
     for one in steps:
-        for record, demand in _before(one) if one.demand.arrivals_per_s is None else ():
-            gap_ns = (one.record.first_submission_ns or 0) - (record.last_submission_ns or 0)
-            yield _short_gap(one, gap_ns, drive_wait_ns(record, demand, gap_ns))
+        if one.before is not None and one.demand.arrivals_per_s is None:
+            gap_ns = (one.record.first_submission_ns or 0) - (one.before.last_submission_ns or 0)
+            yield _short_gap(one, gap_ns, drive_wait_ns(one.before))
 
 
 def gap_before_ns(before: StoredProgram | None, program: StoredProgram) -> int | None:
@@ -80,8 +82,7 @@ def program_gap(before: StoredProgram, program: StoredProgram) -> Finding | None
     gap_ns = gap_before_ns(before, program)
     if gap_ns is None:
         return None
-    demand = before.asked[min(len(before.steps), len(before.asked)) - 1].demand
-    beyond_ns = max(gap_ns - drive_wait_ns(before.steps[-1], demand, gap_ns), 0)
+    beyond_ns = max(gap_ns - drive_wait_ns(before.steps[-1]), 0)
     return Finding(
         level=at_most(beyond_ns, PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID),
         reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms before {program.name}",
@@ -89,11 +90,6 @@ def program_gap(before: StoredProgram, program: StoredProgram) -> Finding | None
         limit=PROGRAM_GAP_NS_PASS,
         where=program.name,
     )
-
-
-def _before(one: AskedStep) -> list[tuple[StepRecord, Demand]]:
-    """The step right before, whose I/Os hold slots at first."""
-    return [(one.before, one.program.asked[one.place - 1].demand)] if one.before is not None else []
 
 
 def _short_gap(one: AskedStep, gap_ns: int, wait_ns: float) -> Finding:

@@ -154,7 +154,7 @@ AUDIT: tuple[Check[Issued], ...] = (
     Check(name="series-counts", title="Completions per second less those of windows", passes="0", unit="count",
           answer=lambda issued: series_counts(issued.steps),
           absent="the per-second series are not stored or not read"),
-    Check(name="lead-in", title="Longest lead-in", passes="at most 5 % of T or 2 mean response times", unit="ms",
+    Check(name="lead-in", title="Longest lead-in", passes="at most 5 % of T or 2 response times", unit="ms",
           answer=lambda issued: lead_ins(issued.steps), absent="no step differs from the one before it in its call"),
     Check(name="queue-depth", title="Queue depth against TC x QD", passes="at most 0.5 %", unit="share",
           answer=lambda issued: queue_depth(issued.steps),

@@ -111,14 +111,12 @@ def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """How long a window waited for the I/Os of the step before; beyond the limit, it misses part of the change.
 
-    What the lead-in itself may have added to the response times before it is no part of its limit.
+    Response times before it follow from the completions of its window, which a long lead-in behind it does not change.
     """
     for one in steps:
         record, before = one.record, one.before
         if record.lead_in_ns and before is not None and record.span_ns:
-            demand = one.program.asked[one.place - 1].demand
-            typical_ns = typical_latency_ns(before, demand, record.lead_in_ns)
-            limit = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * typical_ns)
+            limit = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * typical_latency_ns(before))
             detail = f"{_ms(record.lead_in_ns)} before a window of {_ms(record.span_ns)}"
             yield within(record.lead_in_ns, limit, detail, where=one.where)
 
