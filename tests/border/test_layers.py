@@ -8,11 +8,12 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"errors", "files", "units", "records", "datum", "visible"}
+BASE = {"errors", "files", "finding", "units", "records", "datum", "visible"}
 ALLOWED = {
     "errors": set(),
     "codec": {"errors"},
     "files": set(),
+    "finding": set(),
     "visible": set(),
     "units": {"errors"},
     "records": set(),
@@ -24,7 +25,7 @@ ALLOWED = {
     "pattern": BASE | {"_native"},
     "stimulus": BASE | {"_native", "codec"},
     "window": BASE | {"steady"},
-    "pages": BASE | {"procedures", "profile", "window"},
+    "pages": BASE | {"finding", "procedures", "profile", "window"},
     "procedures": BASE | {"pages", "pattern", "window", "plan", "profile", "steady"},
     "device": BASE | {"_native", "toml_file"},
     "host": BASE | {"_native", "certificate", "device", "toml_file"},

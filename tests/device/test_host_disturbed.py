@@ -15,7 +15,7 @@ from assay.procedures.loop.result import loop_result
 from assay.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
 from assay.stimulus import Stimulus
 from assay.store.read import read_run
-from assay.window import host_finding, program_host, withheld_reason
+from assay.window import host_findings, program_host, withheld_reason
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -60,14 +60,14 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive_in_mem
     assert (f"RESULTS WITHHELD: iops: {withheld}" in shown) == bool(withheld)
     worst = max(test.programs, key=lambda program: program.host.late_ns_max if program.host else 0)
     found = program_host(worst)
-    assert found.level == "invalid"
-    assert any("stalled for 1," in reason for reason in found.reasons), found
+    assert found[0].level == "invalid"
+    assert any("stalled for 1," in one.reason for one in found), found
     assert worst.host is not None
     start_ns, span_ns = max(worst.host.stalls, key=lambda stall: stall[1])
     assert 1.4e9 <= span_ns <= 4e9
     assert worst.steps[0].start_ns <= start_ns
     html = (out / "report/report.html").read_text()
-    assert "invalid; the host stalled for 1," in html
+    assert "INVALID; the host stalled for 1," in html
     if test.verdict and worst.stage == "round" and worst.index in test.verdict.rounds:
         assert loop_result(test).matrix == {}
         assert "NO HEADLINE: the host stalled" in html
@@ -104,11 +104,11 @@ def test_hogs_on_every_processor_are_blamed_on_the_host() -> None:
         for hog in hogs:
             hog.kill()
             hog.join()
-    found = host_finding(record, 1)
-    assert found.level in {"warn", "invalid"}
-    assert any("waited for a processor" in reason for reason in found.reasons), found
-    assert found.wait_share is not None
-    assert found.wait_share > 0.3
+    found = host_findings(record, 1)
+    assert found[0].level in {"warn", "invalid"}
+    (waited,) = [one for one in found if "waited for a processor" in one.reason]
+    assert waited.measured is not None
+    assert waited.measured > 0.3
     assert record.switches_involuntary is not None
     assert record.switches_involuntary > 0
 

@@ -73,7 +73,7 @@ def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
     assert run.certificate is not None
     assert run.certificate.status == "valid"
     facts = json.loads((tmp_path / "run/report/results.json").read_text())
-    assert [check["name"] for check in facts["host_checks"]] == ["ceiling", "cost", "fill"]
+    assert [check["name"] for check in facts["checks"]] == ["ceiling", "cost", "fill"]
 
 
 def test_a_rate_beyond_the_device_is_invalid_and_a_missing_certificate_is_told(
@@ -82,7 +82,7 @@ def test_a_rate_beyond_the_device_is_invalid_and_a_missing_certificate_is_told(
     run = latency(loop_drive_in_memory, tmp_path, data_home, "fixed:2000000")
     test = _as_on_a_quiet_host(run.tests[0])
     rates = offered_rates(test, loop_result(test))
-    assert {rate.grade for rate in rates.values()} == {"invalid"}
+    assert {rate.level for rate in rates.values()} == {"invalid"}
     # What the drive did not take waits in the tester.
     for times in open_loop_times(test, loop_result(test)).values():
         assert (times.intended.average_ms or 0) > 2 * (times.service.average_ms or 0)

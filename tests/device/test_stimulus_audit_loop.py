@@ -23,13 +23,14 @@ from assay.records import (
     StoredRun,
     StoredTest,
 )
-from assay.window import AuditRow, stimulus_audit
+from assay.window import run_checks, stimulus_audit
 from conftest import LoopDrive, stimulus_on
 from report_run import stored_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.finding import Checked
     from assay.records import AccessPattern
 
 SIZE = 64 << 20
@@ -45,7 +46,7 @@ def measured(path: str, pattern: AccessPattern, count: int, drive: DriveIdentity
         return tuple(stimulus.run([step]))
 
 
-def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveIdentity) -> dict[str, AuditRow]:
+def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveIdentity) -> dict[str, Checked]:
     settings = SaturationSettings(
         procedure="wsat",
         test="wsat",
@@ -98,7 +99,7 @@ def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveI
         report_date_ns=0,
         tests=(test,),
     )
-    return {row.name: row for row in stimulus_audit(run, test)}
+    return {row.name: row for row in (*run_checks(test), *stimulus_audit(run, test))}
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_ios_of_a_quiet_loop_device_are_counted_one_by_one(queue: tuple[str, Pat
     with merging_off(drive):
         rows = audited(measured(path, pattern, 4000, drive), pattern, drive)
     names = ("failed-ios", "counted-ios", "merges", "read-share", "transfer-sizes")
-    assert {name: rows[name].outcome for name in names} == dict.fromkeys(names, "pass")
+    assert {name: rows[name].level for name in names} == dict.fromkeys(names, "pass")
 
 
 def test_a_split_by_the_queue_s_limit_is_marked_with_its_factor(queue: tuple[str, Path]) -> None:
@@ -127,8 +128,8 @@ def test_a_split_by_the_queue_s_limit_is_marked_with_its_factor(queue: tuple[str
     (folder / "max_sectors_kb").write_text("128", "ascii")
     with merging_off(drive):
         rows = audited(measured(path, pattern, 50, drive), pattern, drive)
-    assert (rows["counted-ios"].outcome, rows["counted-ios"].found) == ("mark", 7 * 50)
-    assert rows["counted-ios"].detail.endswith("8 per I/O")
+    assert (rows["counted-ios"].level, rows["counted-ios"].finding.measured) == ("warn", 7 * 50)
+    assert rows["counted-ios"].finding.reason.endswith("8 per I/O")
 
 
 def test_what_the_kernel_merges_is_marked_to_the_io(queue: tuple[str, Path]) -> None:
@@ -141,5 +142,5 @@ def test_what_the_kernel_merges_is_marked_to_the_io(queue: tuple[str, Path]) -> 
     assert after is not None
     merged = after.write_merge_count - before.write_merge_count
     rows = audited(steps, pattern, drive)
-    assert (rows["merges"].outcome, rows["merges"].found) == ("mark" if merged else "pass", merged)
-    assert rows["counted-ios"].outcome == "pass"
+    assert (rows["merges"].level, rows["merges"].finding.measured) == ("warn" if merged else "pass", merged)
+    assert rows["counted-ios"].level == "pass"

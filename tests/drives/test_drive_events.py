@@ -163,8 +163,8 @@ def test_a_write_cache_that_is_switched_in_mid_run_is_invalid(
     finally:
         set_cache(found, enabled=True)
     (test,) = read_run(out).tests
-    (cache,) = [check for check in run_checks(test) if check.number == "C12"]
-    control.say(cache.evidence)
+    (cache,) = [check for check in run_checks(test) if check.check.number == "C12"]
+    control.say(cache.finding.reason)
     assert cache.level == "invalid"
-    assert cache.evidence.startswith("enabled, enabled to the kernel and disabled in the drive in round ")
+    assert cache.finding.reason.startswith("enabled, enabled to the kernel and disabled in the drive in round ")
     assert test.conditions, "read before the test, at least"

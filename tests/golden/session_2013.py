@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.bench import Answers
 from assay.plan import load_plan
-from assay.procedures.planned import Context
+from assay.procedures.procedure import Context
+from assay.procedures.until import Judged
 from assay.records import IDLE, Cell, PurgeRecord, StepRecord, StepSequence, StoredTest
-from assay.rounds import Judged
 from assay.session import run_plan
 from assay.store.read import read_run
 from assay.units import SECOND_NS
@@ -28,9 +28,9 @@ from report_run import START_NS, balanced, stored_sequence, synthetic_direction,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.procedures.planned import PlannedTest
+    from assay.procedures.procedure import PlannedTest
+    from assay.procedures.until import Action
     from assay.records import DirectionRecord, Ending, StepSpec, StoredProgram, StoredRun
-    from assay.rounds import Action
 
 SESSION: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 

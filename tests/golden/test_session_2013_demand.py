@@ -19,18 +19,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from assay.procedures.grid.result import by_total_oio, demand_result, total_oio
+from assay.procedures.grid.settings import DemandSettings
 from assay.records import Demand
 from assay.report import build_report
 from assay.units import SECOND_NS
-from assay.window import by_total_oio, demand_result, total_oio
 from assay.window.step import issued_bytes, issued_count
 from session_2013 import CLIENT, MLC_A_BOX, MLC_A_VALUES, SESSION, Rates, planned_tests, played, simulated
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.procedures.grid.result import DemandResult
     from assay.records import StepSequence, StepSpec, StoredRun, StoredTest
-    from assay.window import DemandResult
 
 FULL_IOPS = CLIENT["iops_8_65"]
 FIRST_MS, LARGEST_MS = CLIENT["lat_8_65_average_ms"], CLIENT["lat_8_65_max_ms"]
@@ -172,7 +173,9 @@ def test_the_title_of_a_histogram_names_the_longest_of_its_completions(flash: tu
 
 @pytest.mark.parametrize("ideal", ["ecw"], indirect=True)
 def test_the_composite_accesses_have_the_printed_mean_size_and_share_of_reads(ideal: StoredTest) -> None:
-    cells = [cell for round_ in ideal.rounds for cell in round_.cells[ideal.over_demands.pre_write_samples :]]
+    cells = [
+        cell for round_ in ideal.rounds for cell in round_.cells[ideal.settings_as(DemandSettings).pre_write_samples :]
+    ]
     reads, writes = (sum(issued_count(getattr(cell, side)) for cell in cells) for side in ("read", "write"))
     moved = sum(issued_bytes(cell.read) + issued_bytes(cell.write) for cell in cells)
     sizes, count = SESSION["ecw"]["sizes"], reads + writes

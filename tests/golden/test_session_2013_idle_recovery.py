@@ -16,14 +16,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.procedures.hir.result import idle_recovery_result
 from assay.units import SECOND_NS
-from assay.window import idle_recovery_result
 from demand_run import demand_drive
 from session_2013 import MLC_A_BOX, MLC_A_VALUES, SESSION, Rates, planned_tests, played, simulated
 
 if TYPE_CHECKING:
+    from assay.procedures.hir.result import IdleRecoveryResult
     from assay.records import StepSequence, StepSpec, StoredRun
-    from assay.window import IdleRecoveryResult
 
 HIR = SESSION["hir"]
 SEGMENTS = HIR["segments"]

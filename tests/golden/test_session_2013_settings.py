@@ -15,13 +15,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.records import IDLE, Demand, Purge, StepSequence
 from assay.units import KIB, MINUTE_NS, SECOND_NS
 from demand_run import demand_drive
 from session_2013 import SESSION, Played, Rates, planned_tests, played
 
 if TYPE_CHECKING:
-    from assay.procedures.planned import PlannedTest
+    from assay.procedures.procedure import PlannedTest
     from assay.records import StepSpec
 
 HIR, XSR, ECW, DIRTH = (SESSION[name] for name in ("hir", "xsr", "ecw", "dirth"))
@@ -65,7 +67,7 @@ def test_hir_runs_the_segments_of_the_session_and_each_lasts_as_long_as_printed(
         # A wait state is named for its idle time in bursts.
         assert segment["idle_seconds"] == segment["wait_state"] * HIR["burst_seconds"]
     assert len(test.test.stage("segment", len(HIR["segments"]) + 1)) == 0
-    settings = test.test.idle_recovery
+    settings = test.test.settings_as(IdleRecoverySettings)
     assert settings.wait_states == tuple(segment["wait_state"] for segment in HIR["segments"])
 
 
@@ -97,7 +99,7 @@ def test_xsr_begins_on_the_purged_drive_and_runs_the_three_access_groups() -> No
 @pytest.mark.parametrize("place", range(3), ids=["oltp", "video", "ecw"])
 def test_a_round_over_demands_has_every_cell_once_in_decreasing_total_oio(place: int) -> None:
     test = flat(over_demands()[place])
-    settings = test.test.over_demands
+    settings = test.test.settings_as(DemandSettings)
     cells = test.asked("round", 1)[settings.pre_write_samples :]
     ran = [(one.demand.thread_count, one.demand.queue_depth) for one in cells]
     assert len(ran) == len(set(ran))
@@ -115,7 +117,7 @@ def test_the_accesses_over_demands_are_those_printed_and_those_before_are_their_
     composite = (RANDOM_SHARE["RND"], sizes, ECW["read_pct"] / 100)
     asked = [*(printed(one, one["read_pct"]) for one in DIRTH["patterns"]), composite][place]
     writes = (*asked[:2], 0.0)
-    pre_writes = test.test.over_demands.pre_write_samples
+    pre_writes = test.test.settings_as(DemandSettings).pre_write_samples
     assert first_steps(test) == ["Purge", "sample", "round", "pre-write", "point"]
     before = [*test.asked("sample"), *test.asked("pre-write"), *test.asked("round", 1)[:pre_writes]]
     assert {accesses(one) for one in before} == {writes}
@@ -133,12 +135,12 @@ def test_the_three_operating_points_run_for_ten_minutes_and_keep_every_completio
             *_, captured = one.asked
             assert one.keeps_ios
             assert captured.stop.time_ns == DIRTH["capture_minutes"] * MINUTE_NS
-            assert captured.pattern == test.test.over_demands.pattern
+            assert captured.pattern == test.test.settings_as(DemandSettings).pattern
 
 
 def test_the_composite_sizes_and_lba_groups_are_those_printed() -> None:
     (planned,) = planned_tests("ecw")
-    pattern = flat(planned).test.over_demands.pattern
+    pattern = flat(planned).test.settings_as(DemandSettings).pattern
     assert sum(pct for _, pct in ECW["sizes"]) == 100
     assert sum(one["access_pct"] for one in ECW["groups"]) == 100
     assert pattern.lba_groups == tuple(

@@ -13,9 +13,9 @@ from assay.errors import PlanError, ValueRangeError
 from assay.plan import load_plan
 from assay.planning import plan_suite
 from assay.procedures.editions import load_profile
+from assay.procedures.grid.operating_points import OperatingPoint
 from assay.procedures.grid.result import (
     DemandCell,
-    OperatingPoint,
     by_total_oio,
     choose_points,
     demand_window,

@@ -9,7 +9,7 @@ import pytest
 from assay import window
 from assay.device.host import HostCounters, read_host_counters, thread_deltas
 from assay.host import HostWatch
-from assay.pages.label import loop_banner
+from assay.pages.label import banner
 from assay.procedures.loop.result import loop_result
 from assay.records import HostRecord, MeasurementWindow, SteadyVerdict
 from assay.window.outcome import withheld_reason
@@ -56,23 +56,23 @@ def host(**changes: object) -> HostRecord:
     ],
 )
 def test_a_host_is_judged_by_its_stalls_stolen_time_and_waits(level: str, words: str, changes: dict[str, int]) -> None:
-    found = window.host_finding(host(**changes), 2)
+    found = window.host_findings(host(**changes), 2)[0]
     assert found.level == level
-    assert (words in found.reasons[0]) if words else not found.reasons
+    assert (words in found.reason) if words else not found.reason
 
 
 def test_the_gravest_reason_is_the_first_and_the_one_that_withholds() -> None:
     both = host(late_ns_max=12 * MS, stalled_ns=12 * MS, steal_ns=4 * MINUTE * 86 // 1000)
-    found = window.host_finding(both, 2)
-    assert found.level == "invalid"
-    assert [reason.partition(" took")[0].partition(" for")[0] for reason in found.reasons] == [
+    found = window.host_findings(both, 2)
+    assert [one.level for one in found] == ["invalid", "warn"]
+    assert [one.reason.partition(" took")[0].partition(" for")[0] for one in found] == [
         "the hypervisor",
         "the host stalled",
     ]
 
 
 def test_nobody_watched_is_not_a_pass() -> None:
-    assert window.host_finding(None, 1).level == "unknown"
+    assert [one.level for one in window.host_findings(None, 1)] == ["unknown"]
 
 
 def stalled_in(index: int) -> StoredTest:
@@ -94,7 +94,7 @@ def test_a_stall_in_the_window_withholds_the_result_and_is_blamed_on_the_host() 
     assert "not the drive" in reason
     result = loop_result(test)
     assert result.matrix == {}
-    assert "NO HEADLINE: the host stalled" in (loop_banner(test, result) or "")
+    assert "NO HEADLINE: the host stalled" in (banner(test, result.findings) or "")
 
 
 def test_a_stall_before_the_window_is_only_told() -> None:
@@ -115,7 +115,7 @@ def test_a_stall_before_the_window_is_only_told() -> None:
     window_of = MeasurementWindow(rounds=rounds, verdicts={"x": verdict}, reached=True)
     test = replace(test, verdict=window_of, window_indexes=rounds)
     assert withheld_reason(test) is None
-    levels = [audit.host.level for audit in window.program_audits(test) if audit.name == "round 1"]
+    levels = [audit.host[0].level for audit in window.program_audits(test) if audit.name == "round 1"]
     assert levels == ["invalid"]
 
 

@@ -69,7 +69,7 @@ def test_a_rate_is_judged_by_the_share_of_the_offered_that_came_back(
     assert rate.offered_per_s == RATE
     assert rate.achieved_per_s == RATE - missing / 100
     assert rate.share == float(1 - Fraction(missing, RATE * 100))
-    assert rate.grade == grade
+    assert rate.level == (grade or "unknown")
 
 
 def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
@@ -83,7 +83,7 @@ def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
     )
     scarce = asked_otherwise(scarce, lambda spec: replace(spec, stop=StopRule(time_ns=SECOND_NS // 200)))
     rate = offered_rates(scarce, loop_result(scarce))[TRACKED]
-    assert (rate.share, rate.grade) == (0.95, None)
+    assert (rate.share, rate.level) == (0.95, "unknown")
 
 
 def test_poisson_arrivals_are_held_against_those_that_came() -> None:

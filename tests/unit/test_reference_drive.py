@@ -156,7 +156,7 @@ def test_the_disclosure_says_how_well_the_reference_drive_repeats_or_that_there_
     first = printed(run(measured()))
     assert first["Reference drive"] == "SN123, measured 2026-06-09 10:13 UTC"
     assert first["Repeatability"] == (
-        "PASS: worst spread 2.0% of 5 x 5 s around 100,000 IOPS, RND 4KiB 100/0, 1 x 32; up to 5% passes"
+        "PASS: worst spread 2.0% of 5 x 5 s around 100,000 IOPS, RND 4KiB 100/0, 1 x 32 (limit: up to 5%)"
     )
     assert first["Since its baseline"].startswith("none yet")
     (path,) = render(run(measured()), tmp_path, formats=["json"])
@@ -180,5 +180,5 @@ def test_the_disclosure_prints_drift_and_no_checks_beside_it() -> None:
     now = held(measured(0.927, 30), measured())
     rows = printed(run(now, status="drifted", reason=outside(None, now)[0]))
     assert rows["Certificate"].startswith("drifted: reference drive off by -7.3 % since 2026-06-09")
-    assert rows["Since its baseline"].startswith("DRIFTED: at most -7.3% of 100,000 IOPS, RND 4KiB 100/0, 1 x 32, ")
+    assert rows["Since its baseline"].startswith("INVALID: at most -7.3% of 100,000 IOPS, RND 4KiB 100/0, 1 x 32, ")
     assert "Ceiling over highest IOPS" not in rows

@@ -179,7 +179,7 @@ def test_dates_are_printed_in_utc() -> None:
     [
         (GOLDEN, "steady", 0, None),
         (FALLING, "round-limit", 0, "STEADY STATE NOT REACHED in 7 rounds"),
-        (GOLDEN, "steady", 2, "STEADY STATE NOT REACHED in 0 rounds - NO HEADLINE: 10 I/O errors"),
+        (GOLDEN, "steady", 2, "STEADY STATE NOT REACHED in 0 rounds - NO HEADLINE: 10 I/O errors in the test"),
         (GOLDEN[:3], "interrupted", 0, "INTERRUPTED - STEADY STATE NOT REACHED in 3 rounds"),
         (GOLDEN[:1], None, 0, "UNFINISHED - STEADY STATE NOT REACHED in 1 round"),
         (

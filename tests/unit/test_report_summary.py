@@ -42,8 +42,8 @@ def test_the_order_is_summary_then_each_test_behind_its_own_summary() -> None:
         *["Client IOPS (REQUIRED) - Report Page"] * 6,
         "Summary Performance - Selected",
     ]
-    assert [page.place for page in report.pages] == [*(f"{n} of 13" for n in range(1, 14)), "A1 of A8"]
-    assert [page.place for page in report.disclosure] == [f"A{n} of A8" for n in range(2, 9)]
+    assert [page.place for page in report.pages] == [*(f"{n} of 13" for n in range(1, 14)), "A1 of A7"]
+    assert [page.place for page in report.disclosure] == [f"A{n} of A7" for n in range(2, 8)]
 
 
 def test_the_summary_has_a_row_per_test_with_its_section_and_settings() -> None:

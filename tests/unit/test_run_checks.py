@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay import window
-from assay.pages.label import loop_banner
+from assay.pages.label import banner
 from assay.pages.model import Table
 from assay.procedures.loop.result import loop_result
 from assay.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredProgram, StoredTest
 from assay.report import build_report
 from assay.units import SECOND_NS
-from assay.window import check_reason, run_checks, withheld_reason
+from assay.window import run_checks, withheld_reason
 from report_run import synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
@@ -60,21 +60,20 @@ def changed_in(phase: str, index: int, **changes: object) -> Callable[[StoredPro
 
 
 def level(test: StoredTest, number: str) -> tuple[str, str]:
-    (found,) = [one for one in run_checks(test) if one.number == number]
-    return found.level, found.evidence
+    (found,) = [one for one in run_checks(test) if one.check.number == number]
+    return found.level, found.finding.reason
 
 
 def test_a_quiet_test_passes_every_check() -> None:
     test = watched(quiet)
-    assert {one.number: one.level for one in run_checks(test) if one.level != "pass"} == {}
-    assert (check_reason(test), withheld_reason(test)) == (None, None)
+    assert {one.name: one.level for one in run_checks(test) if one.level != "pass"} == {"host": "unknown"}
+    assert withheld_reason(test) is None
 
 
 def test_a_test_that_nobody_watched_is_unknown_and_not_a_pass() -> None:
-    levels = {one.number: one.level for one in run_checks(synthetic_test())}
-    assert {number: levels[number] for number in ("C10", "C12", "C13", "C15", "C16", "C26")} == dict.fromkeys(
-        ("C10", "C12", "C13", "C15", "C16", "C26"), "unknown"
-    )
+    levels = {one.check.number: one.level for one in run_checks(synthetic_test())}
+    numbers = ("C5", "C10", "C12", "C13", "C15", "C16", "C26")
+    assert {number: levels[number] for number in numbers} == dict.fromkeys(numbers, "unknown")
     assert withheld_reason(synthetic_test()) is None
 
 
@@ -101,7 +100,7 @@ def test_a_change_in_the_window_withholds_every_result(number: str, changes: dic
     assert words in (withheld_reason(test) or "")
     result = loop_result(test)
     assert result.matrix == {}
-    assert f"NO HEADLINE: {check_reason(test)}" in (loop_banner(test, result) or "")
+    assert f"NO HEADLINE: {withheld_reason(test)}" in (banner(test, result.findings) or "")
 
 
 @pytest.mark.parametrize(
@@ -217,13 +216,14 @@ def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> Non
     )
     test = watched(changed_in("round", 3, write_cache="disabled"), conditions=conditions)
     report = build_report(synthetic_run(test, kind="block", path="/dev/nvme0n1"))
-    page = next(page for page in report.disclosure if "Checks during" in page.subtitle)
+    page = next(page for page in report.disclosure if page.subtitle == "Checks - IOPS")
     (table,) = (block for block in page.columns[0] if isinstance(block, Table))
-    shown = {row[0]: row[3] for row in table.rows}
+    shown = {row[0]: (row[3], row[8]) for row in table.rows}
     assert shown["C12"] == (
-        "invalid: enabled, disabled to the kernel and enabled in the drive in round 3, enabled in round 4"
+        "INVALID",
+        "enabled, disabled to the kernel and enabled in the drive in round 3, enabled in round 4",
     )
-    assert len(shown) == len(window.run_checks(test))
+    assert len(table.rows) == len(window.run_checks(test)) + len(window.stimulus_audit(synthetic_run(test), test))
     tables = [block for block in report.pages[0].blocks if isinstance(block, Table)]
     (condition,) = (one for one in tables if one.caption.startswith("Condition of the drive"))
     assert condition.rows == (("IOPS", "temperature 31 °C / 45 °C; media errors 0 / 2"),)
@@ -231,7 +231,9 @@ def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> Non
 
 def test_a_simulated_drive_has_no_such_checks_and_no_condition_to_show() -> None:
     report = build_report(synthetic_run())
-    page = next(page for page in report.disclosure if "Checks during" in page.subtitle)
+    page = next(page for page in report.disclosure if page.subtitle == "Checks - IOPS")
     (table,) = (block for block in page.columns[0] if isinstance(block, Table))
-    assert {row[3] for row in table.rows} == {"N/A: simulated drive"}
+    rows = {row[0]: (row[3], row[8]) for row in table.rows}
+    watched_for = ("C5", "C10", "C12", "C13", "C15", "C16", "C26")
+    assert {rows[number] for number in watched_for} == {("n/a", "simulated drive")}
     assert not any(isinstance(one, Table) and one.caption.startswith("Condition") for one in report.pages[0].blocks)

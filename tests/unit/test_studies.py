@@ -17,6 +17,7 @@ from assay.procedures.studies.readings import changes_of, proposal_of, stability
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.run import variant_actions
 from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
+from assay.procedures.xsr.run import run_xsr
 from assay.records import (
     Control,
     DataPattern,
@@ -34,7 +35,7 @@ from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_d
 
 ALL: tuple[str, ...] = (
     "data-pattern", "write-cache", "oio", "over-provisioning", "active-range", "workload-dependency", "stability",
-    "cell-order", "alignment", "trim", "demand-map", "xsr-reverse",
+    "cell-order", "alignment", "trim", "demand-map",
 )  # fmt: skip
 BOTH: tuple[Control, ...] = ("trim", "write-cache")
 
@@ -91,13 +92,22 @@ def test_a_scaled_study_lists_its_shorter_samples_and_is_shorter(name: str) -> N
     assert settings.transfer_bytes_max >= 4096
 
 
+def test_cross_stimulus_in_both_orders_is_a_run_of_the_test_for_each() -> None:
+    made = plan(studies=["xsr-reverse"], scale=0.01)
+    run = plan_suite(load_profile(made.edition), made, identity())
+    assert [one.settings.test for one in run.tests] == ["study-xsr-seq-rnd-seq", "study-xsr-rnd-seq-rnd"]
+    assert [one.run for one in run.tests] == [run_xsr, run_xsr]
+    shorter = "samples of studies of 0.6 s instead of 1 min"
+    assert run.deviations == ("study xsr-reverse is no test of the specification", shorter)
+
+
 @pytest.mark.parametrize("name", ["trim", "write-cache"])
 def test_a_study_of_what_a_drive_cannot_do_is_not_applicable_with_the_reason(name: str) -> None:
     made = plan(studies=[name, "oio"])
     run = plan_suite(load_profile("pts-c-1.0"), made, identity(controls=()))
     assert [test.settings.test for test in run.tests] == ["study-oio"]
     (skipped,) = run.skipped
-    assert skipped == SkippedTest(test=f"study-{name}", reason=skipped.reason)
+    assert skipped == SkippedTest(test=f"study-{name}", procedure=name, reason=skipped.reason)
     assert "this drive" in skipped.reason
 
 

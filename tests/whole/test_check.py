@@ -16,14 +16,14 @@ def test_what_does_not_apply_to_a_simulated_drive_is_said(tmp_path: Path) -> Non
     arguments = ["check", "sim:client-2011", "--seconds", "0.1", "--json", "--limits", str(limits)]
     done = CliRunner().invoke(assay, arguments, standalone_mode=False)
     facts = json.loads(done.stdout)
-    found = {check["slug"]: check for check in facts["checks"]}
+    found = {check["name"]: check for check in facts["checks"]}
     assert {slug for slug, check in found.items() if check["level"] == "n/a"} == OF_THE_DRIVE
-    assert all(check["evidence"] and check["limit"] for check in facts["checks"])
+    assert all(check["reason"] and check["passes"] for check in facts["checks"])
     assert found["clock-source"]["level"] in {"pass", "warn"}
     assert facts["limits"]["reason"] == "a crowded build machine"
     invalid = [check for check in facts["checks"] if check["level"] == "invalid"]
     assert done.return_value == (5 if invalid else 0)
-    assert {check["slug"] for check in invalid} <= {"memory"}
+    assert {check["name"] for check in invalid} <= {"memory"}
 
 
 def test_the_certificate_of_the_host_is_an_answer(tmp_path: Path) -> None:
@@ -33,10 +33,10 @@ def test_the_certificate_of_the_host_is_an_answer(tmp_path: Path) -> None:
     for command in (arguments, ["calibrate", "--seconds", "0.05"], arguments):
         done = CliRunner().invoke(assay, command, env=home, standalone_mode=False)
         if command is arguments:
-            found = {check["slug"]: check for check in json.loads(done.stdout)["checks"]}
+            found = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
             levels.append(found["tool-ceiling"]["level"])
     assert levels == ["unknown", "pass"]
-    assert "IOPS" in found["tool-ceiling"]["evidence"]
+    assert "IOPS" in found["tool-ceiling"]["reason"]
 
 
 def test_lines_name_the_remedy_of_what_does_not_pass() -> None:

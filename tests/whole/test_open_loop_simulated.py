@@ -58,7 +58,7 @@ def test_fixed_arrivals_below_what_the_drive_does_never_wait(tmp_path: Path) -> 
     for rate in offered_rates(test, result).values():
         assert rate.offered_per_s == 50_000
         assert rate.achieved_per_s == pytest.approx(50_000, rel=1e-3)
-        assert rate.grade == "pass"
+        assert rate.level == "pass"
     for times in open_loop_times(test, result).values():
         assert times.intended == times.service
 
@@ -67,10 +67,10 @@ def test_what_the_drive_cannot_take_is_told_on_every_page(tmp_path: Path) -> Non
     test = conducted(tmp_path / "run", "fixed:100000")
     rate = offered_rates(test, loop_result(test))[RND_4K_R]
     assert rate.achieved_per_s == pytest.approx(1000 / SERVICE_MS, rel=1e-3)
-    assert rate.grade == "invalid"
+    assert rate.level == "invalid"
     # 0.5 KiB comes near: 98.5 % of what is offered.
     small = offered_rates(test, loop_result(test))[Cell(read_pct=100, transfer_bytes=512)]
-    assert (small.grade, round(small.share, 3)) == ("warn", 0.985)
+    assert (small.level, round(small.share, 3)) == ("warn", 0.985)
     report = build_report(read_run(tmp_path / "run"))
     lat = [page for page in report.pages if page.title.startswith("Client Latency")]
     assert {page.banner for page in lat} == {"OFFERED RATE NOT REACHED in 6 of 9 cells"}
@@ -90,7 +90,7 @@ def test_the_report_gives_both_latencies_and_both_rates_of_every_cell(poisson: P
         rows = list(csv.DictReader(file))
     facts = json.loads((poisson / "report/results.json").read_text())["tests"][0]["open_loop"]
     assert len(rows) == len(facts) == 9
-    assert {row["verdict"] for row in rows} == {fact["grade"] for fact in facts} == {"pass"}
+    assert {row["verdict"] for row in rows} == {fact["level"] for fact in facts} == {"pass"}
     by_cell = {(float(row["block_kib"]), int(row["read_pct"])): row for row in rows}
     for fact in facts:
         row = by_cell[fact["block_kib"], fact["read_pct"]]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What a drive or a check says in words; "n/a" is a verdict of the stimulus audit.
-WORDS = {"identity", "platform", "plan", "settings", "stimulus_audit", "description", "certificate"}
+# What a drive or a check says in words; "n/a" and "unknown" are levels of checks.
+WORDS = {"identity", "platform", "plan", "settings", "checks", "description", "certificate"}
 
 
 def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

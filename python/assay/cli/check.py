@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,22 +25,23 @@ def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as
 
     Nothing is written. Exit codes: 0 all checks pass, warn or cannot be told; 5 one of them is invalid.
     """
+    from assay.finding import facts  # noqa: PLC0415
     from assay.host import audit_host, load_limits  # noqa: PLC0415
 
     allowed = load_limits(limits)
     found = audit_host(_identity(drive, file_target), allowed, seconds)
     if as_json:
-        facts = {"drive": drive, "limits": allowed.model_dump(), "checks": [asdict(finding) for finding in found]}
-        click.echo(json.dumps(facts, indent=2))
+        content = {"drive": drive, "limits": allowed.model_dump(), "checks": [facts(one) for one in found]}
+        click.echo(json.dumps(content, indent=2))
     else:
         if allowed.reason:
             click.echo(f"Limits of {limits}: {allowed.reason}")
-        for finding in found:
-            name = f"{finding.number} {finding.title}" if finding.number else finding.title
-            click.echo(f"{finding.level:8}{name}: {finding.evidence} (limit: {finding.limit})")
-            if finding.remedy:
-                click.echo(f"        {finding.remedy}")
-    return EXIT_INVALID if any(finding.level == "invalid" for finding in found) else 0
+        for one in found:
+            name = f"{one.check.number} {one.check.title}".strip()
+            click.echo(f"{one.level:8}{name}: {one.finding.reason} (limit: {one.check.passes})")
+            if one.remedy:
+                click.echo(f"        {one.remedy}")
+    return EXIT_INVALID if any(one.level == "invalid" for one in found) else 0
 
 
 def _identity(target: str, file_target: bool) -> DriveIdentity:

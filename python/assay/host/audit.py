@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay._native import clock_reads
 from assay.certificate import kept_certificates
 from assay.device.condition import read_condition
 from assay.device.surroundings import read_surroundings
-from assay.host.checks import CHECKS, Facts, Level
+from assay.finding import ask_all
+from assay.host.checks import CHECKS, Facts
 from assay.host.gauge import HostWatch
 from assay.units import SECOND_NS
 
 if TYPE_CHECKING:
+    from assay.finding import Checked
     from assay.host.limits import Limits
     from assay.records import DriveIdentity
 
@@ -22,51 +24,20 @@ _CLOCK_READS = 1_000_000
 _DAY_S = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What one check found. level : ``pass``, ``warn``, ``invalid``, ``unknown`` or ``n/a``.
-
-    evidence : what was found. limit : what passes. remedy : what to do; empty where it passes or does not apply.
-    """
-
-    slug: str
-    number: str | None
-    title: str
-    level: Level
-    evidence: str
-    limit: str
-    remedy: str
-
-
-def audit_host(identity: DriveIdentity, limits: Limits, seconds: float = 2.0) -> list[Finding]:
+def audit_host(identity: DriveIdentity, limits: Limits, seconds: float = 2.0) -> tuple[Checked, ...]:
     """Audit this host for tests of a drive; nothing is written, and the drive is not opened for writing.
 
     seconds : that the host is watched, at least 0.1.
-    Returns one finding per check in the order of the table.
+    Returns every check with its answer in the order of the table.
     Worked: a simulated drive has no link: that check is ``n/a``.
     """
     return judged(_facts(identity, limits, seconds))
 
 
-def judged(facts: Facts) -> list[Finding]:
-    """Let every check answer from given facts."""
-    values, found = facts.limits.model_dump(), []
-    for check in CHECKS:
-        level, evidence = check.answer(facts)
-        remedy = "" if level in {"pass", "n/a"} else check.remedy
-        limit = check.limit.format(**values)
-        found.append(
-            Finding(
-                slug=check.slug,
-                number=check.number,
-                title=check.title,
-                level=level,
-                evidence=evidence,
-                limit=limit,
-                remedy=remedy,
-            )
-        )
-    return found
+def judged(facts: Facts) -> tuple[Checked, ...]:
+    """Let every check answer from given facts; what passes is printed with the limits that were given."""
+    values = facts.limits.model_dump()
+    return ask_all([replace(check, passes=check.passes.format(**values)) for check in CHECKS], facts)
 
 
 def _facts(identity: DriveIdentity, limits: Limits, seconds: float) -> Facts:

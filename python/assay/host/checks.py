@@ -7,8 +7,9 @@ of this kind cannot have, ``unknown`` for what this host does not tell.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from assay.finding import Check, Finding, Level, at_least, at_most
 from assay.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes
 
 if TYPE_CHECKING:
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from assay.device.surroundings import Surroundings
     from assay.host.limits import Limits
     from assay.records import DriveCondition, DriveIdentity, HostRecord
-
-Level = Literal["pass", "warn", "invalid", "unknown", "n/a"]
-Answer = tuple[Level, str]
-"""The level, and what was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,164 +42,161 @@ class Facts:
     after: Surroundings
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One check. number : of the integrity check that it belongs to, or None.
-
-    limit : what passes, as printed, with the names of limits in braces. remedy : what to do where it does not.
-    """
-
-    slug: str
-    number: str | None
-    title: str
-    limit: str
-    remedy: str
-    answer: Callable[[Facts], Answer]
-
-
-def banded(value: float | None, good: float, bad: float, shown: str) -> Answer:
+def banded(value: float | None, good: float, bad: float, shown: str) -> Finding:
     """Pass up to ``good``, invalid beyond ``bad``. Worked: 70 between 60 and 80 -> ``warn``."""
     if value is None:
-        return "unknown", "this host does not tell"
-    return ("pass" if value <= good else "invalid" if value > bad else "warn"), shown
+        return _unknown("this host does not tell")
+    return Finding(level=at_most(value, good, bad), reason=shown, measured=value, limit=good)
 
 
-def _block(answer: Callable[[Facts], Answer]) -> Callable[[Facts], Answer]:
-    def guarded(facts: Facts) -> Answer:
+def _unknown(reason: str = "not told") -> Finding:
+    return Finding(level="unknown", reason=reason)
+
+
+def _warned(fits: object, shown: str) -> Finding:
+    return Finding(level="pass" if fits else "warn", reason=shown)
+
+
+def _block(answer: Callable[[Facts], Finding]) -> Callable[[Facts], Finding]:
+    def guarded(facts: Facts) -> Finding:
         kind = facts.identity.kind
         name = "simulated drive" if kind == "simulated" else kind
-        return answer(facts) if kind == "block" else ("n/a", f"does not apply to a {name}")
+        return answer(facts) if kind == "block" else Finding(level="n/a", reason=f"does not apply to a {name}")
 
     return guarded
 
 
-def _clock_source(facts: Facts) -> Answer:
+def _clock_source(facts: Facts) -> Finding:
     source = facts.before.clock_source
     if facts.clock_backward:
-        return "invalid", f"{facts.clock_backward} readings ran back"
+        return Finding(level="invalid", reason=f"{facts.clock_backward} readings ran back")
     if source is None:
-        return "unknown", "no clock source named"
+        return _unknown("no clock source named")
     fit = source in {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
-    return ("pass" if fit else "warn"), f"{source}, no reading ran back"
+    return _warned(fit, f"{source}, no reading ran back")
 
 
-def _clock_cost(facts: Facts) -> Answer:
+def _clock_cost(facts: Facts) -> Finding:
     limits = facts.limits
     return banded(
         facts.clock_ns, limits.clock_read_ns_pass, limits.clock_read_ns_invalid, f"{facts.clock_ns:.1f} ns a reading"
     )
 
 
-def _tool_overhead(facts: Facts) -> Answer:
+def _tool_overhead(facts: Facts) -> Finding:
     if facts.tool_cpu_ns is None:
-        return "unknown", "no certificate of this host"
+        return _unknown("no certificate of this host")
     shown = f"{facts.tool_cpu_ns:.0f} ns of CPU per I/O on a device that answers at once"
-    return ("pass" if facts.tool_cpu_ns <= facts.limits.tool_cpu_ns_pass else "warn"), shown
+    return _warned(at_most(facts.tool_cpu_ns, facts.limits.tool_cpu_ns_pass) == "pass", shown)
 
 
-def _tool_ceiling(facts: Facts) -> Answer:
+def _tool_ceiling(facts: Facts) -> Finding:
     if facts.ceiling_iops is None or facts.certificate_days is None:
-        return "unknown", "no certificate of this host"
+        return _unknown("no certificate of this host")
     shown = f"{facts.ceiling_iops:,.0f} IOPS of one thread, certified {facts.certificate_days:.0f} days ago"
-    return ("pass" if facts.certificate_days <= facts.limits.certificate_days_pass else "warn"), shown
+    return _warned(at_most(facts.certificate_days, facts.limits.certificate_days_pass) == "pass", shown)
 
 
-def _stalls(facts: Facts) -> Answer:
+def _stalls(facts: Facts) -> Finding:
     seen, limits = facts.watched, facts.limits
     late_ms, max_ms = seen.late_ns_p999 / MILLISECOND_NS, seen.late_ns_max / MILLISECOND_NS
     shown = f"99.9 % of wakes within {late_ms:.2f} ms, largest {max_ms:.1f} ms, over {seen.span_ns / SECOND_NS:.1f} s"
-    if max_ms > limits.late_ms_max_invalid or seen.stalled_ns > limits.stalled_share_invalid * seen.span_ns:
-        return "invalid", shown
-    return ("pass" if late_ms <= limits.late_ms_p999_pass and max_ms <= limits.late_ms_max_pass else "warn"), shown
+    # A stall makes the audit last longer, and is no part of the time that it is a share of.
+    ran_ns = max(seen.span_ns - seen.stalled_ns, 0)
+    if max_ms > limits.late_ms_max_invalid or seen.stalled_ns > limits.stalled_share_invalid * ran_ns:
+        return Finding(level="invalid", reason=shown)
+    return _warned(late_ms <= limits.late_ms_p999_pass and max_ms <= limits.late_ms_max_pass, shown)
 
 
-def _steal(facts: Facts) -> Answer:
+def _steal(facts: Facts) -> Finding:
     seen, limits = facts.watched, facts.limits
     share = None if seen.steal_ns is None else seen.steal_ns / (max(seen.span_ns, 1) * seen.cpu_count)
     shown = f"{share or 0:.2%} stolen, {seen.switches_involuntary or 0} involuntary switches"
     return banded(share, limits.steal_share_pass, limits.steal_share_invalid, shown)
 
 
-def _write_cache(facts: Facts) -> Answer:
+def _write_cache(facts: Facts) -> Finding:
     state = facts.identity.write_cache
-    return ("unknown" if state == "unknown" else "pass"), state
+    return Finding(level="unknown" if state == "unknown" else "pass", reason=state)
 
 
-def _scheduler(facts: Facts) -> Answer:
+def _scheduler(facts: Facts) -> Finding:
     found = facts.before.queue.get("scheduler")
-    return ("unknown" if found is None else "pass" if found == "none" else "warn"), found or "not told"
+    return _unknown() if found is None else _warned(found == "none", found)
 
 
-def _queue_limits(facts: Facts) -> Answer:
+def _queue_limits(facts: Facts) -> Finding:
     queue = facts.before.queue
     names = ("wbt_lat_usec", "rq_affinity", "iostats", "nomerges", "read_ahead_kb")
     shown = ", ".join(f"{name} {queue[name]}" for name in names if name in queue)
     throttled = queue.get("wbt_lat_usec", "0") not in {"0", "-1"}
-    return ("unknown" if not shown else "warn" if throttled else "pass"), shown or "not told"
+    return _warned(not throttled, shown) if shown else _unknown()
 
 
-def _depth(facts: Facts) -> Answer:
+def _depth(facts: Facts) -> Finding:
     count = facts.before.commands_offered
     if count is None:
-        return "unknown", "not told"
-    return ("pass" if count >= facts.limits.commands_offered_pass else "warn"), f"{count} commands at once"
+        return _unknown()
+    limit = facts.limits.commands_offered_pass
+    return Finding(level=at_least(count, limit), reason=f"{count} commands at once", measured=count, limit=limit)
 
 
-def _alignment(facts: Facts) -> Answer:
+def _alignment(facts: Facts) -> Finding:
     offset, physical = facts.before.alignment_offset_bytes, facts.identity.physical_block_bytes
     if offset is None or physical is None:
-        return "unknown", "not told"
+        return _unknown()
     shown = f"offset {offset}, blocks {facts.identity.logical_block_bytes} logical and {physical} physical"
-    return ("pass" if offset == 0 else "warn"), shown
+    return _warned(offset == 0, shown)
 
 
-def _governor(facts: Facts) -> Answer:
+def _governor(facts: Facts) -> Finding:
     found = facts.before.governors
     idle = f"; idle driver {facts.before.idle_driver or 'none'}"
     if not found:
-        return "warn", "no governor can be read" + idle
-    return ("pass" if found == ("performance",) else "warn"), ", ".join(found) + idle
+        return _warned(False, "no governor can be read" + idle)
+    return _warned(found == ("performance",), ", ".join(found) + idle)
 
 
-def _link(facts: Facts) -> Answer:
+def _link(facts: Facts) -> Finding:
     link = facts.condition.link
     if link is None:
-        return "unknown", "no link is told"
-    return ("invalid" if " of " in link else "pass"), link
+        return _unknown("no link is told")
+    return Finding(level="invalid" if " of " in link else "pass", reason=link)
 
 
-def _temperature(facts: Facts) -> Answer:
+def _temperature(facts: Facts) -> Finding:
     found, limits = facts.condition.temperature_c, facts.limits
     return banded(found, limits.temperature_c_pass, limits.temperature_c_invalid, f"{found or 0:.0f} degrees Celsius")
 
 
-def _power(facts: Facts) -> Answer:
+def _power(facts: Facts) -> Finding:
     power = facts.before.power
     awake = {"performance", "on", "max_performance", "0", "default"}
     sleepy = [name for name, text in power.items() if text not in awake]
     shown = ", ".join(f"{name} {text}" for name, text in power.items())
-    return ("unknown" if not power else "warn" if sleepy else "pass"), shown or "nothing told"
+    return _warned(not sleepy, shown) if power else _unknown("nothing told")
 
 
-def _numa(facts: Facts) -> Answer:
+def _numa(facts: Facts) -> Finding:
     node, nodes = facts.before.numa_node, facts.before.cpu_nodes
     if node is None:
-        return ("pass", "one node") if len(nodes) == 1 else ("unknown", "the drive's node is not told")
+        return _warned(nodes, "one node") if len(nodes) == 1 else _unknown("the drive's node is not told")
     shown = f"drive on node {node}, processors of node {', '.join(map(str, nodes)) or 'unknown'}"
-    return ("pass" if nodes == (node,) else "warn"), shown
+    return _warned(nodes == (node,), shown)
 
 
-def _memory(facts: Facts) -> Answer:
+def _memory(facts: Facts) -> Finding:
     pages = (facts.before.swap_in_pages, facts.after.swap_in_pages)
     free = facts.after.memory_available_bytes
     if None in pages or free is None:
-        return "unknown", "not told"
+        return _unknown()
     swapped = (pages[1] or 0) - (pages[0] or 0)
     shown = f"{gigabytes(free):.1f} GB to be had, {swapped} pages swapped in meanwhile"
-    return ("invalid" if swapped else "pass" if gigabytes(free) >= facts.limits.memory_gb_pass else "warn"), shown
+    level: Level = "invalid" if swapped else at_least(gigabytes(free), facts.limits.memory_gb_pass)
+    return Finding(level=level, reason=shown)
 
 
-def _other_io(facts: Facts) -> Answer:
+def _other_io(facts: Facts) -> Finding:
     seconds = max(facts.watched.span_ns / SECOND_NS, 1e-9)
     rates = {
         name: (count - facts.before.other_io_bytes.get(name, count)) / MB / seconds
@@ -211,44 +205,54 @@ def _other_io(facts: Facts) -> Answer:
     busy = {name: rate for name, rate in rates.items() if rate > facts.limits.neighbour_mb_per_s_pass}
     shown = ", ".join(f"{name} {rate:.1f} MB/s" for name, rate in busy.items()) or "none"
     same = [name for name in busy if name in facts.before.neighbours]
-    return ("warn" if busy else "pass"), shown + (f"; {', '.join(same)} behind the same controller" if same else "")
+    return _warned(not busy, shown + (f"; {', '.join(same)} behind the same controller" if same else ""))
 
 
-CHECKS = (
-    Check("clock-source", "C1", "Clock source", "hardware clock, never runs back", "set clocksource=tsc",
-          _clock_source),
-    Check("clock-cost", "C2", "Cost of a clock reading", "at most {clock_read_ns_pass:g} ns, invalid beyond"
-          " {clock_read_ns_invalid:g} ns", "use a clock that needs no system call (tsc)", _clock_cost),
-    Check("tool-overhead", "C3", "Overhead of the tester", "at most {tool_cpu_ns_pass:g} ns per I/O",
-          "run assay calibrate; use a faster processor", _tool_overhead),
-    Check("tool-ceiling", "C4", "Ceiling of the tester", "certified within {certificate_days_pass} days",
-          "run assay calibrate", _tool_ceiling),
-    Check("host-stalls", "C5", "Host stalls", "99.9 % within {late_ms_p999_pass:g} ms, largest {late_ms_max_pass:g} ms,"
-          " invalid beyond {late_ms_max_invalid:g} ms or {stalled_share_invalid:.0%} of the time",
-          "stop other work on this host, leave a processor free", _stalls),
-    Check("steal", "C6", "Stolen time", "at most {steal_share_pass:.1%}, invalid beyond {steal_share_invalid:.0%}",
-          "test on a machine of its own", _steal),
-    Check("write-cache", "C12", "Write cache", "its state is told", "ask the drive with hdparm -W or nvme get-feature",
-          _block(_write_cache)),
-    Check("scheduler", "C13", "I/O scheduler", "none", "write none to queue/scheduler", _block(_scheduler)),
-    Check("queue", "C13", "Queue settings", "writes are not throttled (wbt_lat_usec 0)",
-          "write 0 to queue/wbt_lat_usec; merging is off during runs", _block(_queue_limits)),
-    Check("queue-depth", None, "Queue depth offered", "at least {commands_offered_pass} commands",
-          "use AHCI mode for NCQ, raise queue_depth; or choose a smaller demand", _block(_depth)),
-    Check("alignment", None, "Alignment", "offset 0", "see the drive's documentation", _block(_alignment)),
-    Check("governor", "C14", "CPU governor", "performance", "cpupower frequency-set -g performance", _governor),
-    Check("link", "C15", "Link of the drive", "as fast and wide as both ends can", "use a faster slot, port or cable",
-          _block(_link)),
-    Check("temperature", "C16", "Temperature", "at most {temperature_c_pass:g} degrees, invalid beyond"
-          " {temperature_c_invalid:g}", "cool the drive", _block(_temperature)),
-    Check("power", "C17", "Power saving", "off",
-          "pcie_aspm.policy=performance, link power max_performance, power/control on",
-          _block(_power)),
-    Check("numa", None, "Processors near the drive", "all on the drive's node", "start assay with numactl -N NODE",
-          _block(_numa)),
-    Check("memory", "C26", "Memory", "{memory_gb_pass:g} GB to be had, no swapping", "free memory, swapoff -a",
-          _memory),
-    Check("other-io", "C26", "I/O of others", "at most {neighbour_mb_per_s_pass:g} MB/s on any other disk",
-          "stop what uses these disks", _other_io),
+CHECKS: tuple[Check[Facts], ...] = (
+    Check(name="clock-source", number="C1", title="Clock source", passes="hardware clock, never runs back",
+          remedy="set clocksource=tsc", answer=_clock_source),
+    Check(name="clock-cost", number="C2", title="Cost of a clock reading",
+          passes="at most {clock_read_ns_pass:g} ns, invalid beyond {clock_read_ns_invalid:g} ns",
+          remedy="use a clock that needs no system call (tsc)", answer=_clock_cost),
+    Check(name="tool-overhead", number="C3", title="Overhead of the tester",
+          passes="at most {tool_cpu_ns_pass:g} ns per I/O", remedy="run assay calibrate; use a faster processor",
+          answer=_tool_overhead),
+    Check(name="tool-ceiling", number="C4", title="Ceiling of the tester",
+          passes="certified within {certificate_days_pass} days", remedy="run assay calibrate",
+          answer=_tool_ceiling),
+    Check(name="host-stalls", number="C5", title="Host stalls",
+          passes="99.9 % within {late_ms_p999_pass:g} ms, largest {late_ms_max_pass:g} ms, invalid beyond"
+          " {late_ms_max_invalid:g} ms or {stalled_share_invalid:.0%} of the time",
+          remedy="stop other work on this host, leave a processor free", answer=_stalls),
+    Check(name="steal", number="C6", title="Stolen time",
+          passes="at most {steal_share_pass:.1%}, invalid beyond {steal_share_invalid:.0%}",
+          remedy="test on a machine of its own", answer=_steal),
+    Check(name="write-cache", number="C12", title="Write cache", passes="its state is told",
+          remedy="ask the drive with hdparm -W or nvme get-feature", answer=_block(_write_cache)),
+    Check(name="scheduler", number="C13", title="I/O scheduler", passes="none",
+          remedy="write none to queue/scheduler", answer=_block(_scheduler)),
+    Check(name="queue", number="C13", title="Queue settings", passes="writes are not throttled (wbt_lat_usec 0)",
+          remedy="write 0 to queue/wbt_lat_usec; merging is off during runs", answer=_block(_queue_limits)),
+    Check(name="queue-depth", title="Queue depth offered", passes="at least {commands_offered_pass} commands",
+          remedy="use AHCI mode for NCQ, raise queue_depth; or choose a smaller demand", answer=_block(_depth)),
+    Check(name="alignment", title="Alignment", passes="offset 0", remedy="see the drive's documentation",
+          answer=_block(_alignment)),
+    Check(name="governor", number="C14", title="CPU governor", passes="performance",
+          remedy="cpupower frequency-set -g performance", answer=_governor),
+    Check(name="link", number="C15", title="Link of the drive", passes="as fast and wide as both ends can",
+          remedy="use a faster slot, port or cable", answer=_block(_link)),
+    Check(name="temperature", number="C16", title="Temperature",
+          passes="at most {temperature_c_pass:g} degrees, invalid beyond {temperature_c_invalid:g}",
+          remedy="cool the drive", answer=_block(_temperature)),
+    Check(name="power", number="C17", title="Power saving", passes="off",
+          remedy="pcie_aspm.policy=performance, link power max_performance, power/control on",
+          answer=_block(_power)),
+    Check(name="numa", title="Processors near the drive", passes="all on the drive's node",
+          remedy="start assay with numactl -N NODE", answer=_block(_numa)),
+    Check(name="memory", number="C26", title="Memory", passes="{memory_gb_pass:g} GB to be had, no swapping",
+          remedy="free memory, swapoff -a", answer=_memory),
+    Check(name="other-io", number="C26", title="I/O of others",
+          passes="at most {neighbour_mb_per_s_pass:g} MB/s on any other disk", remedy="stop what uses these disks",
+          answer=_other_io),
 )  # fmt: skip
-"""The checks in the order in which they are printed."""
+"""The checks in the order in which they are printed; ``passes`` has the names of limits in braces."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.pages.header import header
+from assay.pages.label import banner
 from assay.pages.model import Box, Figure, Page
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.finding import Finding
     from assay.pages.data_tables import DataTable
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, Entry, Table
@@ -26,6 +28,14 @@ STRIP = ("objective", "baseline", "samples", "notes")
 Sheet = tuple[str, tuple["Block", ...]]
 
 
+class Result(Protocol):
+    """What every kind of result has."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What a reader must know before any of its numbers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheets(ABC):
     """One test on its way to pages; each kind of test has its own. prefix : begins the names of its figures."""
@@ -34,6 +44,7 @@ class Sheets(ABC):
     test: StoredTest
     profile: Profile
     prefix: str
+    result: Result
 
     @property
     def table(self) -> Any:
@@ -51,9 +62,9 @@ class Sheets(ABC):
         """The test in the words of headers and summaries."""
 
     @property
-    @abstractmethod
     def banner(self) -> str | None:
         """The warning over every page."""
+        return banner(self.test, self.result.findings)
 
     @abstractmethod
     def report_pages(self) -> tuple[Page, ...]:
@@ -81,13 +92,13 @@ class Sheets(ABC):
 
     def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""
-        head, banner = header(self.run, self.test, self.profile, self.facts), self.banner
+        head, warning = header(self.run, self.test, self.profile, self.facts), self.banner
         return tuple(
             Page(
                 title=title,
                 subtitle=subtitle,
                 header=head,
-                banner=banner,
+                banner=warning,
                 blocks=tuple(_shaped(block, self.profile) for block in blocks),
             )
             for subtitle, blocks in sheets

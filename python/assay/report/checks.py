@@ -1,45 +1,98 @@
-"""Checks of what went on during each test, what the kernel said of its drive, and what the test made of the drive."""
+"""The checks of a run as tables, what the kernel said of its drive, and what a test made of the drive."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.finding import Checked, Finding, Level
 from assay.pages.model import Table
-from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, paragraph, printable
+from assay.pages.printed import UNKNOWN, paragraph, printable
+from assay.units import MILLISECOND_NS
 from assay.window import disturbs, run_checks
+from assay.window.stimulus_asked import asked_steps
+from assay.window.stimulus_audit import stimulus_audit
+from assay.window.stimulus_time import larger_lead_ins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.pages.model import Entry
-    from assay.pages.sheets import Sheets
     from assay.records import DriveCondition, StoredRun, StoredTest
 
 # Programs of each test that are named; the journal has them all.
 _EVENT_ROWS = 12
 # Counts that move in every test say nothing of the drive's health.
 _MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
+_SIMULATED = Finding(level="n/a", reason="simulated drive")
+_NOTES = (
+    """The worst step or program of each check is shown; at most the limit passes. An invalid check withholds the
+    results of its test; a warning is no error of the drive. What is void for a reset is in no result anyway. Counters
+    of the kernel are exact over a program; at the boundary of a step they may differ by what is in flight.""",
+    """Drawn shares (reads, sizes) are held against chance, in standard deviations (s.d.). Little's law: IOPS x mean
+    response time is the mean of outstanding I/Os; unknown where 0.5 % of their time or more crosses its ends.""",
+    """Where a step differs from the one before, its window opens when the last I/O of that one is in (lead-in); one
+    above twice the typical response time before it and 5 % of the window keeps part of the change out of the rate.""",
+)
 
 
-def run_checks_table(tests: Sequence[Sheets]) -> Table:
-    """Lay out the checks during the tests: a row per check, a column per test."""
-    found = [_answers(one) for one in tests]
-    rows = tuple((*same[0][0], *(answer for _, answer in same)) for same in zip(*found, strict=True))
-    names = (one.test.settings.test.upper() for one in tests)
-    notes = ("An invalid check withholds the results of its test; what is void for a reset is in no result anyway.",)
-    return Table(caption="Checks during the tests", columns=("No.", "Check", "Passes", *names), rows=rows, notes=notes)
+def checks_of(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
+    """Every check of one test: how it ended, host, drive, lengths and gaps, then what was issued to the drive.
+
+    What nobody watches beside a simulated drive does not apply to one; one with faults is watched like a real drive.
+    """
+    simulated = run.identity.kind == "simulated" and not run.identity.faults
+    return (
+        *(
+            replace(one, finding=_SIMULATED) if simulated and one.check.number and one.level == "unknown" else one
+            for one in run_checks(test)
+        ),
+        *stimulus_audit(run, test),
+    )
 
 
-def _answers(sheets: Sheets) -> list[tuple[tuple[str, str, str], str]]:
-    # One with faults is watched like a real drive.
-    simulated = sheets.run.identity.kind == "simulated" and not sheets.run.identity.faults
-    return [
-        (
-            (one.number, one.title, one.limit),
-            f"{NOT_APPLICABLE}: simulated drive" if simulated else f"{one.level}: {paragraph(one.evidence)}",
-        )
-        for one in run_checks(sheets.test)
-    ]
+def checks_table(caption: str, found: Sequence[Checked], notes: Sequence[str] = ()) -> Table:
+    """Lay out checks, a row each. Worked: 30 merges in one program print ``WARN``, ``1 of 10``, ``30``, ``0``."""
+    return Table(
+        caption=caption,
+        columns=("No.", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Found"),
+        rows=tuple(_row(one) for one in found),
+        notes=tuple(paragraph(note) for note in notes),
+    )
+
+
+def test_table(run: StoredRun, test: StoredTest) -> Table:
+    """Lay out every check of one test."""
+    larger = larger_lead_ins(tuple(asked_steps(test)))
+    notes = (*_NOTES, larger) if larger else _NOTES
+    return checks_table(f"{test.settings.test.upper()}: checks", checks_of(run, test), notes)
+
+
+def level_text(level: Level) -> str:
+    """A level as printed: what is beyond its limit is written large."""
+    return level.upper() if level in {"warn", "invalid"} else level
+
+
+def _row(one: Checked) -> tuple[str, ...]:
+    check, found = one.check, one.finding
+    beyond = f"{one.marked:,} of {one.judged:,}" if one.judged > 1 else ""
+    worst, limit = (_figure(value, check.unit) for value in (found.measured, found.limit))
+    reason = paragraph(found.reason)
+    return (check.number, check.title, check.passes, level_text(found.level), beyond, worst, limit, found.where, reason)
+
+
+def _figure(value: float | None, unit: str) -> str:
+    if value is None or not unit:
+        return ""
+    match unit:
+        case "share":
+            return f"{value:z.2%}"
+        case "ms":
+            return f"{value / MILLISECOND_NS:z,.3f} ms"
+        case "sigma":
+            return f"{value:z.2f} s.d." if value else "0"
+        case _:
+            return f"{value:z,.6g}" if unit == "size" else f"{value:,.0f}"
 
 
 def event_tables(name: str, test: StoredTest) -> tuple[Table, ...]:

@@ -21,10 +21,9 @@ from assay.pages.printed import (
     printable,
 )
 from assay.procedures.loop.open_loop import arrival_label
-from assay.report.checks import event_tables, run_checks_table
+from assay.report.checks import event_tables, level_text, test_table
 from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
-from assay.report.stimulus_audit import audit_table
 from assay.report.summary import summary_header
 from assay.units import SECOND_NS, duration_label
 from assay.window import error_count, holds_queue_depth, program_audits, stalls
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 # Programs of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
-_DISTURBED = {"warn", "invalid"}
 
 
 OPEN_LOOP = "n/a: open loop"
@@ -85,7 +83,7 @@ def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
     test = sheets.test
     name = test.settings.test.upper()
-    audits = (audit_table(sheets.run, test), _audit(name, test))
+    audits = (test_table(sheets.run, test), _audit(name, test))
     return (*_test_facts(sheets), *audits, *_stalls(name, test), *event_tables(name, test), *sheets.details())
 
 
@@ -94,18 +92,12 @@ def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Pag
     return [
         _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
         _page(run, profile, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
-        _page(run, profile, "Disclosure - Checks during the Tests", ((run_checks_table(tests),),)),
         *(
             _page(run, profile, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests
         ),
         *(
-            _page(
-                run,
-                profile,
-                f"Stimulus audit - {one.test.settings.test.upper()}",
-                ((audit_table(run, one.test),),),
-            )
+            _page(run, profile, f"Checks - {one.test.settings.test.upper()}", ((test_table(run, one.test),),))
             for one in tests
         ),
     ]
@@ -159,19 +151,24 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
 
 def _host_rows(audits: Sequence[ProgramAudit]) -> str:
     """How many programs the test system disturbed. Worked: ``"2 of 27 programs"``."""
-    if all(audit.host.level == "unknown" for audit in audits):
+    if all(audit.host[0].level == "unknown" for audit in audits):
         return "not watched"
-    disturbed = sum(audit.host.level in _DISTURBED for audit in audits)
+    disturbed = sum(audit.host[0].marked for audit in audits)
     return f"{disturbed} of {len(audits)} programs"
 
 
 def _host_notes(tests: Sequence[Sheets]) -> Iterable[str]:
     """The first disturbed programs of each test, by name: what the host did there is not the drive's doing."""
     for one in tests:
-        found = [audit for audit in program_audits(one.test) if audit.host.level in _DISTURBED]
-        worst = sorted(found, key=lambda audit: audit.host.level != "invalid")[:_HOST_NOTES]
+        found = [audit for audit in program_audits(one.test) if audit.host[0].marked]
+        worst = sorted(found, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
         for audit in worst:
-            yield f"{one.test.settings.test.upper()}, {audit.name}: {'; '.join(audit.host.reasons)} (test system)."
+            yield f"{one.test.settings.test.upper()}, {audit.name}: {_host(audit)} (test system)."
+
+
+def _host(audit: ProgramAudit) -> str:
+    """What the host did during a program, the gravest first."""
+    return "; ".join(one.reason for one in audit.host)
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
@@ -331,7 +328,7 @@ def _audit(name: str, test: StoredTest) -> Table:
                 audit.name,
                 *map(_count, (*audit.read_bytes, *audit.write_bytes)),
                 milliseconds_label(audit.gap_ns),
-                "; ".join((audit.host.level, *audit.host.reasons)),
+                f"{level_text(audit.host[0].level)}; {_host(audit)}".removesuffix("; "),
             )
             for audit in program_audits(test)
         ),

@@ -6,12 +6,14 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from assay.finding import facts
 from assay.pages.results import judged_step
+from assay.report.checks import checks_of
 from assay.report.conforming import conformity_label, deviations
 from assay.window import (
     host_checks,
-    stimulus_audit,
 )
+from assay.window.reference import reference_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from assay.records import (
         StoredRun,
     )
+    from assay.records.reference import ReferenceDrive
 
 SCHEMA = 1
 
@@ -39,7 +42,7 @@ def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
         "certificate": asdict(run.certificate) if run.certificate else None,
-        "host_checks": [asdict(check) for check in host_checks(run)],
+        "checks": [facts(one) for one in (*host_checks(run), *reference_checks(_reference(run)))],
         "description": run.description,
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
@@ -59,6 +62,10 @@ def _test(sheets: Sheets) -> dict[str, Any]:
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
         **sheets.results(),
-        "stimulus_audit": [asdict(row) for row in stimulus_audit(sheets.run, test)],
+        "checks": [facts(one) for one in checks_of(sheets.run, test)],
         "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }
+
+
+def _reference(run: StoredRun) -> ReferenceDrive | None:
+    return run.certificate.reference if run.certificate else None

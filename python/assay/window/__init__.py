@@ -13,11 +13,10 @@ from assay.window.captured import (
     latency_buckets,
 )
 from assay.window.disturbed import (
-    HostFinding,
-    host_finding,
-    host_reason,
+    host_findings,
     program_host,
 )
+from assay.window.ended import stored_error_count
 from assay.window.events import disturbing, disturbs
 from assay.window.histogram import (
     BEYOND_MIN,
@@ -30,28 +29,24 @@ from assay.window.histogram import (
     step_times,
 )
 from assay.window.host import (
-    Grade,
-    HostCheck,
     certified_point,
     fill_point,
     host_checks,
 )
 from assay.window.measured import counted_programs, kept_histograms
-from assay.window.outcome import (
-    stored_error_count,
-    withheld_reason,
-)
+from assay.window.outcome import is_reached, withheld_reason, withholding
 from assay.window.reference import (
     CHANGE_MAX,
     SPREAD_MAX,
     has_drifted,
     is_repeatable,
     reference_changes,
+    reference_checks,
     repeated,
     worst_change,
     worst_spread,
 )
-from assay.window.run_checks import RunFinding, check_reason, run_checks
+from assay.window.run_checks import ENDED, run_checks
 from assay.window.silent import NO_COMPLETIONS, Tracked, no_completions_reason, silent_cell
 from assay.window.stall import Stall, is_void, stalled_steps, stalls, void_places, void_reason
 from assay.window.step import (
@@ -73,29 +68,22 @@ from assay.window.step import (
     window_count,
 )
 from assay.window.stimulus_audit import stimulus_audit
-from assay.window.stimulus_finding import AuditOutcome, AuditRow
 
 __all__ = [
     "BEYOND_MIN",
     "CHANGE_MAX",
+    "ENDED",
     "NINES",
     "NO_COMPLETIONS",
     "POINT_SHARES",
     "SPREAD_MAX",
-    "AuditOutcome",
-    "AuditRow",
     "ExactTimes",
-    "Grade",
-    "HostCheck",
-    "HostFinding",
     "ProgramAudit",
     "ResponseTimes",
-    "RunFinding",
     "Stall",
     "Tracked",
     "cell_label",
     "certified_point",
-    "check_reason",
     "completed_count",
     "counted_programs",
     "direction_times",
@@ -108,10 +96,10 @@ __all__ = [
     "has_drifted",
     "holds_queue_depth",
     "host_checks",
-    "host_finding",
-    "host_reason",
+    "host_findings",
     "intended_times",
     "iops",
+    "is_reached",
     "is_repeatable",
     "is_void",
     "issued_bytes",
@@ -128,6 +116,7 @@ __all__ = [
     "program_host",
     "rate_count",
     "reference_changes",
+    "reference_checks",
     "repeated",
     "response_time",
     "run_checks",
@@ -143,6 +132,7 @@ __all__ = [
     "void_reason",
     "window_count",
     "withheld_reason",
+    "withholding",
     "worst_change",
     "worst_spread",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from assay.units import SECOND_NS
+from assay.finding import Check, Checked, Finding, ask, at_least, at_most
+from assay.units import MB, MICROSECOND_NS, SECOND_NS
 from assay.window.measured import counted_programs
 from assay.window.step import iops, issued_bytes, issued_count, latency_count, mean_latency_ns
 from assay.window.stimulus_asked import step_names
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.records import Demand, FillPoint, HostPoint, StepRecord, StepSpec, StoredRun
-
-Grade = Literal["pass", "warn", "invalid"]
 
 CEILING_PASS, CEILING_INVALID = 2.0, 1.2
 """Ceiling over measured IOPS: at least the first passes; below the second the tester was the limit."""
@@ -30,26 +28,7 @@ _MADE = {"random", "compressible"}
 """Kinds of data that are made anew for every write."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostCheck:
-    """One check of a run against the certificate of its host, where the run came nearest to the limit.
-
-    name : ``ceiling`` (``ratio`` is certified over measured IOPS), ``cost`` (certified CPU time of an I/O over the
-    mean response time) or ``fill`` (bytes per second that the host makes over those written).
-    step : where. measured : IOPS, mean response time in ns, or bytes written per second.
-    point : what it was held against. cores : that made data at a time; 0 of other checks.
-    """
-
-    name: Literal["ceiling", "cost", "fill"]
-    grade: Grade
-    ratio: float
-    measured: float
-    step: str
-    point: HostPoint | FillPoint
-    cores: int = 0
-
-
-def host_checks(run: StoredRun) -> tuple[HostCheck, ...]:
+def host_checks(run: StoredRun) -> tuple[Checked, ...]:
     """Hold the measured steps of a run against the certificate of its host; none without a valid one.
 
     The step with the least head room counts: of IOPS under the ceiling, of cost in the response time, and of data made
@@ -60,18 +39,7 @@ def host_checks(run: StoredRun) -> tuple[HostCheck, ...]:
     """
     if run.certificate is None or run.certificate.status != "valid":
         return ()
-    points, both = run.certificate.points, []
-    for name, spec, record in _measured(run):
-        point = certified_point(points, spec.demand)
-        rate, mean_ns = float(iops(record)), mean_latency_ns(record)
-        if point is not None and rate and mean_ns:
-            both.append((_ceiling(name, point, rate), _cost(name, point, mean_ns)))
-    fills = min(_fills(run), key=lambda check: check.ratio, default=None)
-    least = () if fills is None else (fills,)
-    if not both:
-        return least
-    ceilings, costs = zip(*both, strict=True)
-    return min(ceilings, key=lambda check: check.ratio), max(costs, key=lambda check: check.ratio), *least
+    return tuple(one for one in (ask(check, run) for check in HOST_CHECKS) if one.level != "n/a")
 
 
 def certified_point(points: tuple[HostPoint, ...], demand: Demand) -> HostPoint | None:
@@ -88,16 +56,30 @@ def certified_point(points: tuple[HostPoint, ...], demand: Demand) -> HostPoint 
     return max(within, key=lambda point: (point.thread_count, point.queue_depth), default=None)
 
 
-def _ceiling(step: str, point: HostPoint, rate: float) -> HostCheck:
-    ratio = point.iops / rate
-    grade: Grade = "pass" if ratio >= CEILING_PASS else "invalid" if ratio < CEILING_INVALID else "warn"
-    return HostCheck(name="ceiling", grade=grade, ratio=ratio, measured=rate, step=step, point=point)
+def _certified(run: StoredRun) -> Iterator[tuple[str, HostPoint, float, float]]:
+    """Every measured step with what is certified for its demand, its IOPS and its mean response time."""
+    points = run.certificate.points if run.certificate else ()
+    for name, spec, record in _measured(run):
+        point = certified_point(points, spec.demand)
+        rate, mean_ns = float(iops(record)), mean_latency_ns(record)
+        if point is not None and rate and mean_ns:
+            yield name, point, rate, mean_ns
 
 
-def _cost(step: str, point: HostPoint, mean_ns: float) -> HostCheck:
-    ratio = point.cpu_ns / mean_ns
-    grade: Grade = "pass" if ratio <= COST_PASS else "invalid" if ratio > COST_INVALID else "warn"
-    return HostCheck(name="cost", grade=grade, ratio=ratio, measured=mean_ns, step=step, point=point)
+def _ceiling(run: StoredRun) -> Iterator[Finding]:
+    found = [(point.iops / rate, name, point, rate) for name, point, rate, _ in _certified(run)]
+    for ratio, name, point, rate in [min(found, key=lambda one: one[0])] if found else []:
+        level = at_least(ratio, CEILING_PASS, CEILING_INVALID)
+        reason = f"{ratio:,.3g} = {point.iops:,.0f} / {rate:,.0f} IOPS"
+        yield Finding(level=level, reason=reason, measured=ratio, limit=CEILING_PASS, where=name)
+
+
+def _cost(run: StoredRun) -> Iterator[Finding]:
+    for name, point, _, mean_ns in _certified(run):
+        ratio = point.cpu_ns / mean_ns
+        level = at_most(ratio, COST_PASS, COST_INVALID)
+        reason = f"{ratio:.2%} = {point.cpu_ns:,.0f} ns / {mean_ns / MICROSECOND_NS:,.1f} us"
+        yield Finding(level=level, reason=reason, measured=ratio, limit=COST_PASS, where=name)
 
 
 def fill_point(fills: tuple[FillPoint, ...], transfer_bytes: float) -> FillPoint | None:
@@ -110,7 +92,16 @@ def fill_point(fills: tuple[FillPoint, ...], transfer_bytes: float) -> FillPoint
     return min(as_large or fills, key=lambda point: abs(point.transfer_bytes - transfer_bytes), default=None)
 
 
-def _fills(run: StoredRun) -> Iterator[HostCheck]:
+def _fills(run: StoredRun) -> Iterator[Finding]:
+    found = list(_made(run))
+    for ratio, name, point, cores, rate in [min(found, key=lambda one: one[0])] if found else []:
+        level = at_least(ratio, FILL_PASS, FILL_INVALID)
+        reason = f"{ratio:,.3g} = {point.bytes_per_s / MB:,.0f} MB/s x {cores} / {rate / MB:,.1f} MB/s"
+        yield Finding(level=level, reason=reason, measured=ratio, limit=FILL_PASS, where=name)
+
+
+def _made(run: StoredRun) -> Iterator[tuple[float, str, FillPoint, int, float]]:
+    """Every measured step whose data are made anew: head room, name, what is certified, cores, bytes per second."""
     fills = run.certificate.fills if run.certificate else ()
     cpu_count = run.platform.extra.get("logical_cpu_count")
     for name, spec, record in _measured(run):
@@ -119,13 +110,8 @@ def _fills(run: StoredRun) -> Iterator[HostCheck]:
         point = fill_point(fills, moved / max(issued_count(write), 1))
         if point is not None and moved and spec.pattern.data.kind in _MADE:
             cores = min(threads, cpu_count) if isinstance(cpu_count, int) else threads
-            yield _fill(name, point, cores, moved * SECOND_NS / span_ns)
-
-
-def _fill(step: str, point: FillPoint, cores: int, rate: float) -> HostCheck:
-    ratio = point.bytes_per_s * cores / rate
-    grade: Grade = "pass" if ratio >= FILL_PASS else "invalid" if ratio < FILL_INVALID else "warn"
-    return HostCheck(name="fill", grade=grade, ratio=ratio, measured=rate, step=step, point=point, cores=cores)
+            rate = moved * SECOND_NS / span_ns
+            yield point.bytes_per_s * cores / rate, name, point, cores, rate
 
 
 def _measured(run: StoredRun) -> Iterator[tuple[str, StepSpec, StepRecord]]:
@@ -136,3 +122,12 @@ def _measured(run: StoredRun) -> Iterator[tuple[str, StepSpec, StepRecord]]:
             for name, spec, record in zip(names, program.asked, program.steps, strict=False):
                 if latency_count(record):
                     yield f"{test.settings.test.upper()} {name}", spec, record
+
+
+HOST_CHECKS: tuple[Check[StoredRun], ...] = (
+    Check(name="ceiling", title="Ceiling over highest IOPS", passes="2 or more, invalid below 1.2", answer=_ceiling),
+    Check(name="cost", title="Cost over response time", passes="up to 2 %, invalid above 10 %", answer=_cost,
+          unit="share"),
+    Check(name="fill", title="Data made over written", passes="2 or more, invalid below 1", answer=_fills),
+)  # fmt: skip
+"""The checks in the order in which they are printed."""

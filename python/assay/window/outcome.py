@@ -1,41 +1,49 @@
-"""How a test ended, and whether its numbers may be printed."""
+"""Whether the numbers of a test may be printed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from assay.errors import VerificationError
-from assay.window.disturbed import host_reason
-from assay.window.run_checks import check_reason
-from assay.window.silent import NO_COMPLETIONS
-from assay.window.step import error_count
-from assay.window.stimulus_time import impossible_reason
+from assay.finding import Finding, ask
+from assay.window.run_checks import RUN_CHECKS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.finding import Checked
     from assay.records import MeasurementWindow, StoredTest
 
-_REGULAR_ENDS = {"steady", "round-limit", "time", "amount"}
 
-
-def stored_error_count(test: StoredTest) -> int:
-    """Failed and short I/Os in everything that was stored of a test."""
-    return sum(error_count(step) for program in test.programs for step in program.steps)
+def withholding(test: StoredTest) -> Iterator[Checked]:
+    """Every check that withholds the results of a test, in the order of the table: those that are ``invalid``."""
+    return (one for one in (ask(check, test) for check in RUN_CHECKS) if one.level == "invalid")
 
 
 def withheld_reason(test: StoredTest) -> str | None:
-    """Why no result of a test may be printed whatever its steps say, None where it may.
+    """Why no result of a test may be printed whatever its steps say, None where it may: the first that withholds.
 
-    Worked: one failed I/O -> ``"1 I/O error in the test"``.
+    Worked: one failed I/O -> ``"1 I/O error in the test"``; a write cache that changed in round 3 -> ``"write cache:
+    enabled, disabled in round 3"``.
     """
-    errors = stored_error_count(test)
-    if errors:
-        return f"{errors} I/O error{'' if errors == 1 else 's'} in the test"
-    if test.ended == NO_COMPLETIONS:
-        # A host that stood still is why nothing completed, before a slow drive is.
-        return host_reason(test) or test.ended_detail or "no I/O of a tracking variable completed within its step"
-    if test.ended not in _REGULAR_ENDS:
-        return "the test did not run to its end"
-    return impossible_reason(test) or host_reason(test) or check_reason(test)
+    return next((one.alone for one in withholding(test)), None)
+
+
+def is_reached(window: MeasurementWindow | None) -> bool:
+    """Tell whether steady state held in the window; a window that does not exist did not reach it."""
+    return window is not None and window.reached
+
+
+def unsteady(
+    window: MeasurementWindow | None, count: int, noun: str, said: str = "STEADY STATE NOT REACHED"
+) -> tuple[Finding, ...]:
+    """A required steady state that was not reached, as banners say it; none where it was.
+
+    Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
+    """
+    if is_reached(window):
+        return ()
+    return (Finding(level="warn", reason=f"{said} in {count} {noun}{'' if count == 1 else 's'}"),)
 
 
 def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:

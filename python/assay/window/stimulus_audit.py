@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.finding import Check, ask_all, within
 from assay.units import MIB
-from assay.window.step import error_count, issued_bytes, issued_count
+from assay.window.audit import counted, program_pairs
+from assay.window.gaps import step_gaps, submission_gaps
+from assay.window.step import issued_bytes, issued_count
 from assay.window.stimulus_asked import asked_steps
-from assay.window.stimulus_checks import (
-    coverage,
-    program_gaps,
-    read_share,
-    step_gaps,
-    submission_gaps,
-    thread_shares,
-    transfer_sizes,
-)
-from assay.window.stimulus_finding import AuditRow, Finding, audit_row
-from assay.window.stimulus_time import balance, lead_ins, littles_law, queue_depth, series_counts
+from assay.window.stimulus_checks import captured_ios, coverage, read_share, thread_shares, transfer_sizes
+from assay.window.stimulus_time import lead_ins, littles_law, queue_depth, series_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from assay.records import DirectionRecord, StepRecord, StoredProgram, StoredRun, StoredTest
+    from assay.finding import Checked, Finding
+    from assay.records import StoredRun, StoredTest
+    from assay.window.audit import Counted
     from assay.window.stimulus_asked import AskedStep
 
 _NO_COUNTERS = "the drive has no counters of the kernel"
@@ -31,7 +28,16 @@ _UNIT_BYTES, _OWN_BYTES = 512_000, 4 * MIB
 """What the health log counts by, and what identification and a proof of purge may move beside the stimulus."""
 
 
-def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[AuditRow, ...]:
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What the audit is of: a test of a run, with the steps of it that issued I/Os."""
+
+    run: StoredRun
+    test: StoredTest
+    steps: tuple[AskedStep, ...]
+
+
+def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
     """Hold every step of a test against what was asked of it and against the drive's own counters.
 
     run : that the test is part of; the drive's health log is read before its first test and after its last only.
@@ -41,125 +47,72 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[AuditRow, ...]:
     Source: PTS 1.1 section 6 (test tool). Worked: 1000 I/Os issued, 970 requests and 30 merges counted -> ``merges``
     is marked with 30, ``counted-ios`` passes.
     """
-    steps = tuple(asked_steps(test))
-    programs = [program for program in test.programs if any(one.program is program for one in steps)]
-    return (
-        audit_row("failed-ios", _failed(steps)),
-        audit_row("histogram-counts", _histogram_counts(steps), "no response-time counts are stored or read"),
-        audit_row("counted-bytes", _counted_bytes(programs), _NO_COUNTERS),
-        audit_row("counted-ios", _counted_ios(programs), _NO_COUNTERS),
-        audit_row("merges", _merges(programs), _NO_COUNTERS),
-        audit_row("counted-at-boundaries", _boundaries(steps), _NO_COUNTERS),
-        audit_row("smart-units", _health(run), "the drive's health log counts no bytes, or the run did not end"),
-        audit_row("read-share", read_share(steps)),
-        audit_row("transfer-sizes", transfer_sizes(steps)),
-        *coverage(steps),
-        audit_row("balance", balance(steps)),
-        audit_row("series-counts", series_counts(steps), "the per-second series are not stored or not read"),
-        audit_row("lead-in", lead_ins(steps), "no step differs from the one before it in its call"),
-        audit_row("queue-depth", queue_depth(steps), "open loop: the drive decides how many are outstanding"),
-        audit_row("littles-law", littles_law(steps)),
-        audit_row("submission-gap", submission_gaps(steps), "open loop: arrivals decide"),
-        audit_row("step-gap", step_gaps(steps), "no step follows another without idle time"),
-        audit_row("program-gap", program_gaps(programs), "a single program"),
-        audit_row("thread-shares", thread_shares(steps), "the threads cannot be told apart, or there is one"),
-    )
+    return ask_all(AUDIT, Issued(run, test, tuple(asked_steps(test))))
 
 
-def _directions(record: StepRecord) -> tuple[DirectionRecord, DirectionRecord]:
-    return record.read, record.write
-
-
-def _failed(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """Every I/O that was issued completed whole."""
-    for one in steps:
-        failed = error_count(one.record)
-        done = sum(map(issued_count, _directions(one.record)))
-        detail = f"{done + failed:,} issued, {done:,} completed"
-        yield Finding(where=one.where, found=failed, bound=0, detail=detail, weight=done)
-
-
-def _histogram_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """The response times that were counted, in windows and lead-ins, are as many as the I/Os that completed."""
-    for one in steps:
+def _histogram_counts(issued: Issued) -> Iterator[Finding]:
+    for one in issued.steps:
         tables = [table for table in (one.program.histograms, one.program.lead_in) if table is not None]
-        for write, direction in enumerate(_directions(one.record) if one.program.histograms else ()):
+        for write, side in enumerate((one.record.read, one.record.write) if one.program.histograms else ()):
             chosen = [table.count[(table.step == one.place) & (table.write == bool(write))] for table in tables]
-            counted, done = sum(int(counts.sum()) for counts in chosen), issued_count(direction)
-            detail = f"{counted:,} response times of {done:,} I/Os"
-            yield Finding(where=one.where, found=counted - done, bound=0, detail=detail, weight=done)
+            count, done = sum(int(counts.sum()) for counts in chosen), issued_count(side)
+            reason = f"{count:,} response times of {done:,} I/Os"
+            yield within(count - done, 0, reason, where=one.where, weight=done)
 
 
-def _deltas(first: StepRecord, last: StepRecord) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """Requests, bytes and merges that the kernel counted from one boundary to another: of reads, of writes."""
-    before, after = first.counters_before, last.counters_after
-    if before is None or after is None:
-        return None
-    return (
-        (
-            after.read_io_count - before.read_io_count,
-            after.read_bytes - before.read_bytes,
-            after.read_merge_count - before.read_merge_count,
-        ),
-        (
-            after.write_io_count - before.write_io_count,
-            after.write_bytes - before.write_bytes,
-            after.write_merge_count - before.write_merge_count,
-        ),
-    )
+def _programs(issued: Issued) -> Iterator[tuple[str, Counted]]:
+    """Reads and writes of every program, where the drive has counters."""
+    for _, program in program_pairs(issued.test):
+        for one in counted(program.steps):
+            if one.counted_bytes is not None and any(step.first_submission_ns is not None for step in program.steps):
+                yield program.name, one
 
 
-def _program_deltas(
-    programs: Sequence[StoredProgram],
-) -> Iterator[tuple[str, str, int, int, tuple[int, int, int]]]:
-    """Per program and direction: name, direction, I/Os and bytes issued, and what was counted."""
-    for program in programs:
-        deltas = _deltas(program.steps[0], program.steps[-1])
-        for write, name in enumerate(("reads", "writes") if deltas else ()):
-            directions = [_directions(step)[write] for step in program.steps]
-            io_count, moved = sum(map(issued_count, directions)), sum(map(issued_bytes, directions))
-            counted = deltas[write] if deltas else (0, 0, 0)
-            yield program.name, name, io_count, moved, counted
+def _counted_bytes(issued: Issued) -> Iterator[Finding]:
+    for where, one in _programs(issued):
+        yield _bytes_off(one, where, 0, f"{one.direction}: ")
 
 
-def _counted_bytes(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
-    for where, name, _, moved, (_, counted, _) in _program_deltas(programs):
-        detail = f"{name}: {moved:,} bytes issued, {counted:,} counted"
-        yield Finding(where=where, found=counted - moved, bound=0, detail=detail, weight=moved)
+def _bytes_off(one: Counted, where: str, limit: float, direction: str = "") -> Finding:
+    counted_bytes = one.counted_bytes or 0
+    reason = f"{direction}{one.byte_count:,} bytes issued, {counted_bytes:,} counted"
+    return within(counted_bytes - one.byte_count, limit, reason, where=where, weight=one.byte_count)
 
 
-def _counted_ios(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
+def _counted_ios(issued: Issued) -> Iterator[Finding]:
     """Requests and merges together are the I/Os that were issued, unless one was split or somebody else's is among."""
-    for where, name, issued, _, (requests, _, merges) in _program_deltas(programs):
-        factor = f"{(requests + merges) / issued:.6g} per I/O" if issued else "none issued"
-        detail = f"{name}: {issued:,} issued, {requests:,} requests and {merges:,} merges counted, {factor}"
-        yield Finding(where=where, found=requests + merges - issued, bound=0, detail=detail, weight=issued)
+    for where, one in _programs(issued):
+        requests, merges = one.requests or 0, one.merges or 0
+        factor = f"{(requests + merges) / one.io_count:.6g} per I/O" if one.io_count else "none issued"
+        shown = f"{one.io_count:,} issued, {requests:,} requests and {merges:,} merges counted, {factor}"
+        off = requests + merges - one.io_count
+        yield within(off, 0, f"{one.direction}: {shown}", where=where, weight=one.io_count)
 
 
-def _merges(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
-    for where, name, issued, _, (_, _, merges) in _program_deltas(programs):
-        detail = f"{name}: {merges:,} of {issued:,} merged"
-        yield Finding(where=where, found=merges, bound=0, detail=detail, weight=issued)
+def _merges(issued: Issued) -> Iterator[Finding]:
+    for where, one in _programs(issued):
+        reason = f"{one.direction}: {one.merges or 0:,} of {one.io_count:,} merged"
+        yield within(one.merges or 0, 0, reason, where=where, weight=one.io_count)
 
 
-def _boundaries(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+def _boundaries(issued: Issued) -> Iterator[Finding]:
     """At a step's boundaries the counters differ from what it issued by no more than what is in flight."""
+    steps = issued.steps
     largest = max((size for one in steps for size, _ in one.pattern.sizes), default=0)
     # What the step before had in flight counts, too, and may be more.
     in_flight = largest * max((one.demand.thread_count * one.demand.queue_depth for one in steps), default=0)
     for one in steps:
-        deltas = _deltas(one.record, one.record)
-        for direction, counted in zip(_directions(one.record), deltas or (), strict=False):
-            moved = issued_bytes(direction)
-            detail = f"{moved:,} bytes issued, {counted[1]:,} counted"
-            yield Finding(where=one.where, found=counted[1] - moved, bound=in_flight, detail=detail)
+        for side in counted([one.record]):
+            if side.counted_bytes is not None:
+                yield _bytes_off(side, one.where, in_flight)
 
 
-def _health(run: StoredRun) -> Iterator[Finding]:
+def _health(issued: Issued) -> Iterator[Finding]:
     """Bytes by the drive's own health log over the whole run: as many written as issued, and no fewer read.
 
     Both readings round to a unit of 512,000 bytes; 0.1 % and 4 MiB are left to whatever else is written.
     """
+    run = issued.run
     if len(run.conditions) < 2:  # noqa: PLR2004 - one before, one after
         return
     before, after = run.conditions[0].health, run.conditions[-1].health
@@ -168,9 +121,53 @@ def _health(run: StoredRun) -> Iterator[Finding]:
     for name, exact in (("host_read_bytes", False), ("host_written_bytes", True)):
         if name not in before or name not in after:
             continue
-        moved = sum(issued_bytes(_directions(step)[exact]) for step in steps) + (purged if exact else 0)
-        counted = after[name] - before[name]
-        off = counted - moved if exact else min(counted - moved, 0)
-        detail = f"{'written' if exact else 'read'} in the whole run: {moved:,} bytes issued, {counted:,} counted"
-        bound = 2 * _UNIT_BYTES + (_OWN_BYTES + moved / 1000 if exact else 0)
-        yield Finding(where="whole run", found=off, bound=bound, detail=detail, weight=moved)
+        moved = sum(issued_bytes(step.write if exact else step.read) for step in steps) + (purged if exact else 0)
+        count = after[name] - before[name]
+        off = count - moved if exact else min(count - moved, 0)
+        reason = f"{'written' if exact else 'read'} in the whole run: {moved:,} bytes issued, {count:,} counted"
+        limit = 2 * _UNIT_BYTES + (_OWN_BYTES + moved / 1000 if exact else 0)
+        yield within(off, limit, reason, where="whole run", weight=moved)
+
+
+AUDIT: tuple[Check[Issued], ...] = (
+    Check(name="histogram-counts", title="Response times less completions", passes="0", unit="count",
+          answer=_histogram_counts, absent="no response-time counts are stored or read"),
+    Check(name="counted-bytes", title="Bytes counted by the kernel less issued", passes="0", unit="count",
+          answer=_counted_bytes, absent=_NO_COUNTERS),
+    Check(name="counted-ios", title="Requests + merges less I/Os issued (splits)", passes="0", unit="count",
+          answer=_counted_ios, absent=_NO_COUNTERS),
+    Check(name="merges", title="I/Os merged by the kernel", passes="0", unit="count", answer=_merges,
+          absent=_NO_COUNTERS),
+    Check(name="counted-at-boundaries", title="Bytes counted less issued, per step", unit="count",
+          passes="at most what is in flight", answer=_boundaries, absent=_NO_COUNTERS),
+    Check(name="smart-units", title="Bytes of the health log less issued", unit="count", answer=_health,
+          passes="at most two units; written, 0.1 % and 4 MiB more",
+          absent="the drive's health log counts no bytes, or the run did not end"),
+    Check(name="read-share", title="Reads among all I/Os, off by", passes="at most 5 standard deviations",
+          unit="sigma", answer=lambda issued: read_share(issued.steps)),
+    Check(name="transfer-sizes", title="Transfer sizes, off by", passes="0; drawn, 5 standard deviations",
+          unit="size", answer=lambda issued: transfer_sizes(issued.steps)),
+    Check(name="captured-ios", title="Captured I/Os less completed", passes="0", unit="count",
+          answer=lambda issued: captured_ios(issued.steps), absent="completions were not captured: --capture"),
+    Check(name="lba-coverage", title="LBAs touched, less expected", passes="at most 1 %, and chance", unit="share",
+          answer=lambda issued: coverage(issued.steps), absent="addresses were not captured: --capture addresses"),
+    Check(name="series-counts", title="Completions per second less those of windows", passes="0", unit="count",
+          answer=lambda issued: series_counts(issued.steps),
+          absent="the per-second series are not stored or not read"),
+    Check(name="lead-in", title="Longest lead-in", passes="at most 5 % of T or 2 response times", unit="ms",
+          answer=lambda issued: lead_ins(issued.steps), absent="no step differs from the one before it in its call"),
+    Check(name="queue-depth", title="Queue depth against TC x QD", passes="at most 0.5 %", unit="share",
+          answer=lambda issued: queue_depth(issued.steps),
+          absent="open loop: the drive decides how many are outstanding"),
+    Check(name="littles-law", title="Little's law against outstanding I/Os", passes="at most 0.5 %", unit="share",
+          answer=lambda issued: littles_law(issued.steps)),
+    Check(name="submission-gap", title="Longest time without a submission", unit="ms",
+          passes="at most 100 ms beyond the drive's part", answer=lambda issued: submission_gaps(issued.steps),
+          absent="open loop: arrivals decide"),
+    Check(name="step-gap", title="Gap between steps", passes="at most 100 ms beyond the drive's part", unit="ms",
+          answer=lambda issued: step_gaps(issued.steps), absent="no step follows another without idle time"),
+    Check(name="thread-shares", title="Thread with the fewest, below the mean", passes="at most 50 %", unit="share",
+          answer=lambda issued: thread_shares(issued.steps),
+          absent="the threads cannot be told apart, or there is one"),
+)  # fmt: skip
+"""The checks in the order in which they are printed."""

@@ -1,27 +1,23 @@
-"""Checks of mix, sizes, coverage and gaps. Shares are drawn per I/O, so they are held against chance."""
+"""Checks of mix, sizes, coverage and threads. Shares are drawn per I/O, so they are held against chance."""
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from assay.units import MILLISECOND_NS, SECOND_NS
-from assay.window.step import completed_count, issued_bytes, issued_count, max_latency_ns, rate_count
-from assay.window.stimulus_finding import AuditRow, Finding, audit_row
+from assay.finding import within
+from assay.window.step import completed_count, issued_bytes, issued_count, rate_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import StoredProgram, TraceSummary
+    from assay.finding import Finding
+    from assay.records import TraceSummary
     from assay.window.stimulus_asked import AskedStep
 
 SIGMAS = 5.0
 """A drawn share may be so many standard deviations off: chance does that once in 1.7 million."""
-
-STALL_NS, STEP_GAP_NS, PROGRAM_GAP_NS = 10 * MILLISECOND_NS, MILLISECOND_NS, SECOND_NS
-"""Beyond the longest response time: without a submission inside a step, between steps; between programs."""
 
 COVERAGE_SHARE = 0.01
 """Of the range: how far the touched part may lie from what chance or the walk in order gives."""
@@ -42,12 +38,12 @@ def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         if variance:
             off, spread = off + difference, spread + variance
             sigmas = draw_sigmas(reads, count, share)
-            yield Finding(where=one.where, found=sigmas, bound=SIGMAS, detail=detail, weight=count)
+            yield within(sigmas, SIGMAS, detail, where=one.where, weight=count)
         elif count:
-            yield Finding(where=one.where, found=round(difference), bound=0, detail=detail, weight=count)
+            yield within(round(difference), 0, detail, where=one.where, weight=count)
     if spread:
         detail = f"{off:+,.1f} reads in all, standard deviation {math.sqrt(spread):,.1f}"
-        yield Finding(where="all mixed steps together", found=off / math.sqrt(spread), bound=SIGMAS, detail=detail)
+        yield within(off / math.sqrt(spread), SIGMAS, detail, where="all mixed steps together")
 
 
 def draw_sigmas(hits: int, count: int, share: float) -> float:
@@ -87,19 +83,19 @@ def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 
 def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
     ((size, _),) = one.pattern.sizes
-    # A pass of preconditioning ends with what is left of the range.
-    passes = -(-moved // one.range_bytes) if one.pattern.writes_tail else 0
     detail = f"{moved:,} bytes in {count:,} I/Os of {size:,}"
-    return Finding(where=one.where, found=moved - count * size, bound=passes * size, detail=detail, weight=moved)
+    # A pass of preconditioning ends with what is left of the range, which is less than a transfer and never more. How
+    # many passes there were follows from the count of I/Os, not from the bytes that are in question.
+    passes = -(-count * size // one.range_bytes) if one.pattern.writes_tail else 0
+    limit = passes * size if moved < count * size else 0
+    return within(moved - count * size, limit, detail, where=one.where, weight=moved)
 
 
 def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
     mean = sum(size * share for size, share in one.pattern.sizes)
     deviation = math.sqrt(sum(size * size * share for size, share in one.pattern.sizes) - mean * mean)
     detail = f"mean {moved / count:,.1f} bytes of {count:,} I/Os, asked {mean:,.1f}"
-    return Finding(
-        where=one.where, found=(moved / count - mean) * math.sqrt(count) / deviation, bound=SIGMAS, detail=detail
-    )
+    return within((moved / count - mean) * math.sqrt(count) / deviation, SIGMAS, detail, where=one.where)
 
 
 def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
@@ -113,29 +109,38 @@ def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
     sigmas = ((square / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
     detail = f"chi-square {square:,.1f} of {freedom} degrees, {total:,} I/Os, {strange:,} of other sizes"
     if strange:
-        return Finding(where=one.where, found=strange, bound=0, detail=detail)
-    return Finding(where=one.where, found=max(sigmas, 0.0), bound=SIGMAS, detail=detail)
+        return within(strange, 0, detail, where=one.where)
+    return within(max(sigmas, 0.0), SIGMAS, detail, where=one.where)
 
 
-def coverage(steps: Sequence[AskedStep]) -> tuple[AuditRow, ...]:
-    """Captured I/Os against completed ones, touched LBAs against what chance or order gives, and the range's end."""
+def captured_ios(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Captured I/Os against completed ones."""
+    for found, trace in _traced(steps):
+        yield _captured(found, trace)
+
+
+def coverage(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Touched LBAs against what chance or order gives."""
+    for found, trace in _traced(steps):
+        finding = _touched(found, trace)
+        if finding is not None:
+            yield finding
+
+
+def _traced(steps: Sequence[AskedStep]) -> Iterator[tuple[Sequence[AskedStep], TraceSummary]]:
+    """The steps of each program whose completions were captured."""
     programs: dict[int, list[AskedStep]] = {}
     for one in steps:
         programs.setdefault(id(one.program), []).append(one)
-    traced = [(found, found[0].program.trace) for found in programs.values() if found[0].program.trace]
-    captured = [_captured(found, trace) for found, trace in traced]
-    touched = [finding for found, trace in traced if (finding := _touched(found, trace))]
-    reason = "addresses were not captured: --capture addresses"
-    return (
-        audit_row("captured-ios", captured, "completions were not captured: --capture"),
-        audit_row("lba-coverage", touched, reason),
-    )
+    for found in programs.values():
+        if found[0].program.trace:
+            yield found, found[0].program.trace
 
 
 def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
     done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
     detail = f"{kept:,} captured, {done:,} completed"
-    return Finding(where=steps[0].program.name, found=kept - done, bound=0, detail=detail, weight=done)
+    return within(kept - done, 0, detail, where=steps[0].program.name, weight=done)
 
 
 def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
@@ -160,36 +165,7 @@ def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
     largest = max(size for one in steps for size, _ in one.pattern.sizes)
     slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
     detail = f"{found:.3%} of the range touched, expected {expected:.3%}"
-    return Finding(where=steps[0].program.name, found=found - expected, bound=slack, detail=detail)
-
-
-def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """A thread waits for its slots at most as long as the slowest I/O takes; more is the host's."""
-    for one in steps:
-        if one.demand.arrivals_per_s is None:
-            gap, slowest = one.record.submission_gap_ns_max, _slowest(one)
-            detail = f"{_ms(gap)} without a submission, slowest I/O {_ms(slowest)}"
-            yield Finding(where=one.where, found=gap, bound=slowest + STALL_NS, detail=detail)
-
-
-def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """From the last submission of a step to the first of the next one in the same program."""
-    for one in steps:
-        if one.before is not None and one.demand.arrivals_per_s is None:
-            gap = (one.record.first_submission_ns or 0) - (one.before.last_submission_ns or 0)
-            slowest = max_latency_ns(one.before) or 0
-            detail = f"{_ms(gap)} before it, slowest I/O of the step before {_ms(slowest)}"
-            yield Finding(where=one.where, found=gap, bound=slowest + STEP_GAP_NS, detail=detail)
-
-
-def program_gaps(programs: Sequence[StoredProgram]) -> Iterator[Finding]:
-    """From the last submission of a program to the first of the next; the I/Os of the first come in meanwhile."""
-    for before, program in pairwise(programs):
-        slowest = max_latency_ns(before.steps[-1]) or 0
-        ended, begun = before.steps[-1].last_submission_ns, program.steps[0].first_submission_ns
-        if ended is not None and begun is not None:
-            detail = f"{_ms(begun - ended)} before it, slowest I/O of the program before {_ms(slowest)}"
-            yield Finding(where=program.name, found=begun - ended, bound=slowest + PROGRAM_GAP_NS, detail=detail)
+    return within(found - expected, slack, detail, where=steps[0].program.name)
 
 
 def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -199,13 +175,4 @@ def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         mean = rate_count(one.record) / threads
         if fewest is not None and threads > 1 and mean >= _LEAST_PER_THREAD:
             detail = f"{fewest:,} I/Os of the thread with the fewest, {mean:,.0f} in the mean"
-            yield Finding(where=one.where, found=1 - fewest / mean, bound=0.5, detail=detail)
-
-
-def _slowest(one: AskedStep) -> int:
-    """Of the step and of the one before, whose I/Os hold slots at first."""
-    return max(max_latency_ns(one.record) or 0, (max_latency_ns(one.before) or 0) if one.before else 0)
-
-
-def _ms(time_ns: float) -> str:
-    return f"{time_ns / MILLISECOND_NS:,.3f} ms"
+            yield within(1 - fewest / mean, 0.5, detail, where=one.where)

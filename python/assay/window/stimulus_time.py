@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.finding import Finding, within
 from assay.units import MILLISECOND_NS, SECOND_NS
+from assay.window.gaps import typical_latency_ns
 from assay.window.step import (
     DEPTH_SHARE,
     effective_queue_depth,
@@ -15,7 +18,7 @@ from assay.window.step import (
     mean_latency_ns,
     rate_count,
 )
-from assay.window.stimulus_finding import Finding
+from assay.window.stimulus_asked import step_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,30 +44,31 @@ def imbalance_ns(record: StepRecord) -> int:
     return record.outstanding_ns - (spent + record.carried_in_ns - record.carried_out_ns)
 
 
-def impossible_reason(test: StoredTest) -> str | None:
-    """Why a test's records cannot be true: the first step whose sums contradict each other, or None.
+def balance(test: StoredTest) -> Iterator[Finding]:
+    """The exact sum of ``imbalance_ns`` of every whole step; records that contradict themselves cannot be true.
 
-    Worked: latencies of a step divided by ten -> ``"the times of the I/Os in RND 4KiB 0/100 contradict each other"``.
+    Worked: latencies of a step divided by ten -> ``invalid``, ``"the times of the I/Os in RND 4KiB 0/100, round 1
+    contradict each other: ..."``.
     """
-    steps = (step for program in test.programs for step in program.steps if _is_whole(step))
-    found = next((step for step in steps if imbalance_ns(step)), None)
-    return None if found is None else f"the times of the I/Os in {found.label} contradict each other"
+    for program in test.programs:
+        for record, where in zip(program.steps, step_names(program), strict=False):
+            if _is_whole(record):
+                off = imbalance_ns(record)
+                ends = f"carried in {_ms(record.carried_in_ns)}, out {_ms(record.carried_out_ns)}"
+                shown = f"outstanding {_ms(record.outstanding_ns)}, {ends}"
+                yield Finding(
+                    level="invalid" if off else "pass",
+                    reason=f"the times of the I/Os in {where} contradict each other: {shown}" if off else shown,
+                    measured=off,
+                    limit=0,
+                    where=where,
+                    weight=record.outstanding_ns,
+                )
 
 
 def _is_whole(record: StepRecord) -> bool:
     # Where a run was cut short, its threads may not have stopped at one instant.
     return record.ended == "stop-rule"
-
-
-def balance(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """The exact sum of ``imbalance_ns``, failed I/Os included."""
-    for one in steps:
-        if _is_whole(one.record):
-            record = one.record
-            ends = f"carried in {_ms(record.carried_in_ns)}, out {_ms(record.carried_out_ns)}"
-            detail = f"outstanding {_ms(record.outstanding_ns)}, {ends}"
-            off, weight = imbalance_ns(record), record.outstanding_ns
-            yield Finding(where=one.where, found=off, bound=0, detail=detail, weight=weight)
 
 
 def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -74,7 +78,7 @@ def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         if table is not None:
             counted, done = int(table.io_count[table.step == one.place].sum()), rate_count(one.record)
             detail = f"{counted:,} in the series, {done:,} in the window"
-            yield Finding(where=one.where, found=counted - done, bound=0, detail=detail, weight=done)
+            yield within(counted - done, 0, detail, where=one.where, weight=done)
 
 
 def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -84,7 +88,7 @@ def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
             asked = one.demand.thread_count * one.demand.queue_depth
             held = effective_queue_depth(one.record)
             detail = f"{held:,.5g} of {asked:,} held"
-            yield Finding(where=one.where, found=held / asked - 1, bound=float(DEPTH_SHARE), detail=detail)
+            yield within(held / asked - 1, float(DEPTH_SHARE), detail, where=one.where)
 
 
 def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
@@ -100,24 +104,21 @@ def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
         if crossing >= CROSSING_SHARE:
             count = latency_count(record)
             detail = f"{detail}; {count:,} I/Os, {crossing:.2%} of the time cross the ends"
-        yield Finding(
-            where=one.where,
-            found=law / held - 1,
-            bound=LAW_SHARE,
-            detail=detail,
-            weight=record.outstanding_ns,
-            unknown=crossing >= CROSSING_SHARE,
-        )
+        found = within(law / held - 1, LAW_SHARE, detail, where=one.where, weight=record.outstanding_ns)
+        yield replace(found, level="unknown") if crossing >= CROSSING_SHARE else found
 
 
 def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """How long a window waited for the I/Os of the step before; beyond the bound, it misses part of the change."""
+    """How long a window waited for the I/Os of the step before; beyond the limit, it misses part of the change.
+
+    Response times before it follow from the completions of its window, which a long lead-in behind it does not change.
+    """
     for one in steps:
         record, before = one.record, one.before
         if record.lead_in_ns and before is not None and record.span_ns:
-            bound = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * (mean_latency_ns(before) or 0.0))
+            limit = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * typical_latency_ns(before))
             detail = f"{_ms(record.lead_in_ns)} before a window of {_ms(record.span_ns)}"
-            yield Finding(where=one.where, found=record.lead_in_ns, bound=bound, detail=detail)
+            yield within(record.lead_in_ns, limit, detail, where=one.where)
 
 
 def larger_lead_ins(steps: Sequence[AskedStep]) -> str | None:

@@ -6,7 +6,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.pages.label import ENDINGS, is_reached, test_warnings
 from assay.pages.model import Table
 from assay.pages.printed import (
     NOT_AVAILABLE,
@@ -21,18 +20,19 @@ from assay.pages.printed import (
 from assay.procedures.grid.result import demand_label as cell_label
 from assay.procedures.grid.settings import DemandSettings
 from assay.units import duration_label
-from assay.window import withheld_reason
+from assay.window import is_reached
 
 if TYPE_CHECKING:
     from assay.pages.model import Entry
     from assay.pages.sheets import Sheet
-    from assay.procedures.grid.result import DemandResult, OperatingPoint
+    from assay.procedures.grid.operating_points import OperatingPoint
+    from assay.procedures.grid.result import DemandResult
     from assay.records import StoredRun, StoredTest
 
 
 def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> TestFacts:
     """The facts of a test over a grid of demands."""
-    settings, withheld = test.settings_as(DemandSettings), withheld_reason(test)
+    settings, withheld = test.settings_as(DemandSettings), result.withheld
     window = None if withheld else result.window
     threads, depths = ({one.thread_count for one in settings.grid}, {one.queue_depth for one in settings.grid})
     grid = f"TC {min(threads)}-{max(threads)} x QD {min(depths)}-{max(depths)}, High to Low"
@@ -51,22 +51,6 @@ def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> Test
         extent=rounds_label(window.rounds if window else ()),
         steady=NOT_AVAILABLE if withheld else "YES" if is_reached(window) else "NO",
     )
-
-
-def demand_banner(test: StoredTest, result: DemandResult) -> str | None:
-    """Word the warning over every page, or None where nothing is to be said."""
-    warnings = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
-    if not is_reached(result.precondition_window):
-        warnings.append(f"PRECONDITIONING NOT STEADY in {len(result.precondition_iops)} samples")
-    if not is_reached(result.window):
-        count = len(result.rounds)
-        warnings.append(f"STEADY STATE NOT REACHED in {count} round{'' if count == 1 else 's'}")
-    if result.points and not result.points[0].point.below_limit:
-        warnings.append(
-            f"NO CELL BELOW {test.settings_as(DemandSettings).art_limit_ms:g} ms ART: Max is the one of lowest ART"
-        )
-    warnings += test_warnings(test)
-    return " - ".join(warnings) or None
 
 
 def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry, ...]:

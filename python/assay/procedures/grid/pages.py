@@ -15,7 +15,7 @@ from assay.pages.select import Selected, claim_label
 from assay.pages.sheets import Sheets
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
-from assay.procedures.grid.facts import demand_banner, demand_facts, demand_own_settings, pattern_sheet, point_entries
+from assay.procedures.grid.facts import demand_facts, demand_own_settings, pattern_sheet, point_entries
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
@@ -49,11 +49,6 @@ class DemandSheets(Sheets):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return demand_facts(self.run, self.test, self.result)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return demand_banner(self.test, self.result)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""

@@ -1,31 +1,22 @@
-"""What a test over a grid of demands measured: its rounds, its grid, its operating points.
-
-How the operating points are chosen, from the rounds of the measurement window:
-
-- Max: the highest IOPS among the cells whose average response time is below the limit; where there is none, the cell
-  with the lowest average response time.
-- Min: the lowest IOPS of all cells.
-- Mid: of the cells below the limit (of all where there is none), the one whose IOPS are nearest to the middle between
-  those of Max and Min; of equals the one with the lower average response time. Without the limit it could be a cell
-  that is slower than Max and takes longer.
-
-Cells in which no I/O completed are no candidates.
-"""
+"""What a test over a grid of demands measured: its rounds, its grid, its operating points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from assay.finding import Finding
+from assay.procedures.grid.operating_points import choose_points
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.saturation.result import complete_samples, saturation_window, verdict_sample
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MINUTE_NS
 from assay.window.captured import exact_times
+from assay.window.ended import stored_error_count
 from assay.window.histogram import step_times
-from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.outcome import unsteady, verify_verdict, withheld_reason
 from assay.window.silent import Tracked, silent_cell
 from assay.window.stall import void_reason
 from assay.window.step import error_count, iops, latency_count, response_time
@@ -33,11 +24,10 @@ from assay.window.step import error_count, iops, latency_count, response_time
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.procedures.grid.operating_points import OperatingPoint
     from assay.records import Demand, Round, StepRecord, StoredProgram, StoredTest
     from assay.window.captured import ExactTimes
     from assay.window.histogram import ResponseTimes
-
-PointName = Literal["Max", "Mid", "Min"]
 
 POINT_STEP = 1
 """The measured step of an operating point's program, behind the last pre-write sample."""
@@ -57,20 +47,6 @@ class DemandCell:
     average_ms: Fraction
     cpu_share: float | None
     completed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatingPoint:
-    """A point at which every completion is kept, with what its cell measured.
-
-    below_limit : whether the average response time is below the limit.
-    """
-
-    name: PointName
-    demand: Demand
-    iops: float
-    average_ms: float
-    below_limit: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +74,7 @@ class DemandResult:
     cells : in the order they ran, empty where there is no window or the result is withheld.
     points : operating points and what ran there; likewise empty.
     withheld : why no result may be printed, None where it may.
+    findings : what a reader must know before any of it.
     """
 
     precondition_minutes: tuple[float, ...]
@@ -111,6 +88,7 @@ class DemandResult:
     points: tuple[PointRun, ...]
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def demand_label(settings: DemandSettings, demand: Demand) -> str:
@@ -174,35 +152,12 @@ def grid_cells(rounds: Sequence[Round], settings: DemandSettings) -> tuple[Deman
 
 
 def operating_points(rounds: Sequence[Round], settings: DemandSettings) -> tuple[OperatingPoint, ...]:
-    """Max, Mid and Min of the last five rounds, by the rules at the head of this module; empty without a completion.
+    """Max, Mid and Min of the last five rounds, by the rules of ``operating_points``; empty without a completion.
 
     Source: SNIA PTS session 202-C (2013); what happens when no cell is below the limit is stated nowhere.
     Worked: cells of 100, 60 and 20 IOPS, all below the limit -> 100, 60 and 20.
     """
     return choose_points(grid_cells(rounds, settings), exact_limit(settings.art_limit_ms))
-
-
-def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[OperatingPoint, ...]:
-    """Max, Mid and Min of a grid, by the rules at the head of this module."""
-    measured = [cell for cell in cells if cell.completed]
-    if not measured:
-        return ()
-    below = [cell for cell in measured if cell.average_ms < limit_ms]
-    fastest = max(below, key=lambda cell: cell.iops) if below else min(measured, key=lambda cell: cell.average_ms)
-    slowest = min(measured, key=lambda cell: cell.iops)
-    middle = (fastest.iops + slowest.iops) / 2
-    between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.average_ms))
-    found: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
-    return tuple(
-        OperatingPoint(
-            name=name,
-            demand=cell.demand,
-            iops=float(cell.iops),
-            average_ms=float(cell.average_ms),
-            below_limit=cell.average_ms < limit_ms,
-        )
-        for name, cell in found
-    )
 
 
 def demand_result(test: StoredTest) -> DemandResult:
@@ -217,10 +172,12 @@ def demand_result(test: StoredTest) -> DemandResult:
     window, withheld = demand_window(rounds, settings), withheld_reason(test)
     printed = window is not None and withheld is None
     pre_writes = settings.pre_write_samples
+    before = saturation_window(samples, settings.preconditioning)
+    points = _point_runs(test, operating_points(rounds, settings)) if printed else ()
     return DemandResult(
         precondition_minutes=tuple(number * settings.sample_ns / MINUTE_NS for number in range(1, len(samples) + 1)),
         precondition_iops=tuple(float(iops(sample)) for sample in samples),
-        precondition_window=saturation_window(samples, settings.preconditioning),
+        precondition_window=before,
         rounds=tuple(round_.index for round_ in rounds),
         pre_writes={round_.index: _rates(round_.cells[:pre_writes]) for round_ in rounds},
         by_round={
@@ -229,10 +186,22 @@ def demand_result(test: StoredTest) -> DemandResult:
         },
         window=window,
         cells=grid_cells(rounds, settings) if printed else (),
-        points=_point_runs(test, operating_points(rounds, settings)) if printed else (),
+        points=points,
         error_count=stored_error_count(test),
         withheld=withheld,
+        findings=(
+            *unsteady(before, len(samples), "sample", "PRECONDITIONING NOT STEADY"),
+            *unsteady(window, len(rounds), "round"),
+            *_above_limit(points, settings),
+        ),
     )
+
+
+def _above_limit(points: Sequence[PointRun], settings: DemandSettings) -> tuple[Finding, ...]:
+    if not points or points[0].point.below_limit:
+        return ()
+    reason = f"NO CELL BELOW {settings.art_limit_ms:g} ms ART: Max is the one of lowest ART"
+    return (Finding(level="warn", reason=reason),)
 
 
 def by_total_oio(cells: Sequence[DemandCell]) -> tuple[tuple[int, float, float], ...]:

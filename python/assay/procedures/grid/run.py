@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from assay.pattern import Workload
     from assay.procedures.grid.edition import DemandProfile, TieOrder
+    from assay.procedures.grid.operating_points import OperatingPoint
     from assay.procedures.grid.options import GridOptions
-    from assay.procedures.grid.result import OperatingPoint
     from assay.procedures.procedure import Context, Course
     from assay.records import StepSpec
 

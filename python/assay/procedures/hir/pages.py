@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.data_tables import DataTable
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.pages.label import advanced_banner
 from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
@@ -73,11 +72,6 @@ class IdleRecoverySheets(Sheets):
 
     def _idles(self) -> str:
         return "idle " + ", ".join(duration_label(idle_ns) for idle_ns in self.settings.idles_ns)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return advanced_banner(self.test, self.result.window)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.preconditioning import preconditioning_result
 from assay.units import MINUTE_NS, SECOND_NS
-from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.ended import stored_error_count
+from assay.window.outcome import unsteady, verify_verdict, withheld_reason
 from assay.window.step import iops, max_latency_ms, response_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.finding import Finding
     from assay.procedures.saturation.result import SaturationResult
     from assay.records import MeasurementWindow, StepRecord, StoredTest
 
@@ -61,7 +63,7 @@ class IdleRecoveryResult:
 
     preconditioning : its samples and verdict. baseline_iops : average of the steady verdict samples.
     return_iops : a second baseline, the mean of the return bursts of all wait states; None unless all of them ran.
-    window : of the preconditioning.
+    window : of the preconditioning. findings : what a reader must know before any of it.
     """
 
     preconditioning: SaturationResult
@@ -71,6 +73,7 @@ class IdleRecoveryResult:
     window: MeasurementWindow | None
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryResult:
@@ -100,6 +103,7 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
         window=before.window,
         error_count=stored_error_count(test),
         withheld=withheld,
+        findings=unsteady(before.window, len(before.iops), "sample"),
     )
 
 

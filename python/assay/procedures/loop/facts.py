@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.label import headline_window, is_reached
+from assay.pages.label import headline_window
 from assay.pages.printed import (
     NOT_AVAILABLE,
     amount_label,
@@ -19,7 +19,7 @@ from assay.pages.printed import (
 )
 from assay.procedures.loop.settings import LoopSettings
 from assay.units import duration_label, kib_label
-from assay.window import cell_label, withheld_reason
+from assay.window import cell_label, is_reached
 
 if TYPE_CHECKING:
     from assay.pages.model import Entry
@@ -53,7 +53,7 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
         convergence=reached,
         rounds=rounds_label(window.rounds if window else ()),
         extent=rounds_label(window.rounds if window else ()),
-        steady=NOT_AVAILABLE if withheld_reason(test) else "YES" if is_reached(result.window) else "NO",
+        steady=NOT_AVAILABLE if result.withheld else "YES" if is_reached(result.window) else "NO",
     )
 
 

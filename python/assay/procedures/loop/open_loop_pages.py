@@ -60,9 +60,9 @@ def _table(
 
 
 def _rows(label: str, rate: OfferedRate, times: OpenLoopTimes) -> Iterator[tuple[str, ...]]:
-    grade = rate.grade.upper() if rate.grade else NOT_AVAILABLE
+    level = NOT_AVAILABLE if rate.level == "unknown" else rate.level.upper()
     share = f"{rate.share:.2%}".replace("%", " %")
-    first = (label, one_decimal(rate.offered_per_s), one_decimal(rate.achieved_per_s), share, grade)
+    first = (label, one_decimal(rate.offered_per_s), one_decimal(rate.achieved_per_s), share, level)
     yield (*first, "service", *_latencies(times.service))
     yield (*("" for _ in first), "intended", *_latencies(times.intended))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.procedures.loop.open_loop import missed_rates
 from assay.procedures.loop.settings import LoopSettings
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MILLISECOND_NS
+from assay.window.ended import stored_error_count
 from assay.window.histogram import merged, percentiles, step_times
-from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.outcome import unsteady, verify_verdict, withheld_reason
 from assay.window.silent import Tracked, silent_cell
 from assay.window.stall import void_reason
 from assay.window.step import (
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
+    from assay.finding import Finding
     from assay.records import Cell, Round, StepRecord, StoredTest
     from assay.window.histogram import ResponseTimes
 
@@ -72,6 +75,7 @@ class LoopResult:
     window : the last five of them, None where fewer ran. matrix : average over the window per cell that completed an
     I/O; empty where there is no window or the result is withheld. error_count : failed I/Os in everything stored.
     withheld : why no result may be printed whatever the rounds say, None where it may.
+    findings : what a reader must know before any of it.
     """
 
     rounds: tuple[int, ...]
@@ -80,6 +84,7 @@ class LoopResult:
     matrix: dict[Cell, float]
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def loop_result(test: StoredTest) -> LoopResult:
@@ -93,7 +98,7 @@ def loop_result(test: StoredTest) -> LoopResult:
     verify_verdict(test.verdict, measurement_window(judged, settings))
     tables = [cell_values(round_, settings) for round_ in complete]
     window, withheld = measurement_window(complete, settings), withheld_reason(test)
-    return LoopResult(
+    result = LoopResult(
         rounds=tuple(round_.index for round_ in complete),
         by_round={cell: tuple(float(table[cell]) for table in tables) for cell in settings.cells},
         window=window,
@@ -101,6 +106,8 @@ def loop_result(test: StoredTest) -> LoopResult:
         error_count=stored_error_count(test),
         withheld=withheld,
     )
+    steady = unsteady(window, len(result.rounds), "round")
+    return replace(result, findings=(*steady, *missed_rates(test, result)))
 
 
 def complete_rounds(test: StoredTest) -> tuple[Round, ...]:

@@ -106,7 +106,8 @@ def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
     rows = []
     for cell, rate in offered_rates(test, result).items():
         both = (value for kind in (times[cell].service, times[cell].intended) for value in _latencies(kind))
-        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, or_na(rate.grade), *both)
+        level = None if rate.level == "unknown" else rate.level
+        values = (rate.offered_per_s, rate.achieved_per_s, rate.share, or_na(level), *both)
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
     latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("average", *nines, "max"))

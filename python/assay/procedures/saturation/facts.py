@@ -17,7 +17,6 @@ from assay.pages.printed import (
 from assay.pages.select import Selected, claim_label
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.units import duration_label
-from assay.window import withheld_reason
 
 if TYPE_CHECKING:
     from assay.pages.model import Entry
@@ -50,7 +49,7 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         ),
         workload=settings.label,
         extent=extent,
-        steady=NOT_AVAILABLE if withheld_reason(test) else steady,
+        steady=NOT_AVAILABLE if result.withheld else steady,
     )
 
 

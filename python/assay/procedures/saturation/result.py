@@ -16,12 +16,14 @@ from itertools import accumulate, takewhile
 from statistics import median
 from typing import TYPE_CHECKING
 
+from assay.finding import Finding
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.records import MeasurementWindow
 from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.units import MINUTE_NS, gigabytes
+from assay.window.ended import stored_error_count
 from assay.window.histogram import NINES, percentiles, step_times
-from assay.window.outcome import stored_error_count, verify_verdict, withheld_reason
+from assay.window.outcome import verify_verdict, withheld_reason
 from assay.window.stall import is_void
 from assay.window.step import error_count, iops, issued_bytes, max_latency_ms, response_time, throughput
 
@@ -34,6 +36,9 @@ DROP_SHARE = 0.8
 LEVEL_BAND = 0.1
 LEVEL_SAMPLES = 30
 _MEDIAN_REACH = 2
+_PLATEAU = Finding(
+    level="warn", reason="STILL FRESH-OUT-OF-BOX PLATEAU: the five-point rule held before one drive fill"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,7 @@ class SaturationResult:
     window : the last five verdict samples by their own numbers. first_steady : the sample at which the rule first held.
     steady_iops : average of the window where it holds and may be printed. plateau : less than one drive fill was
     written when that window ended, so that the drive may still be fresh.
+    findings : what a reader must know before any of it.
     """
 
     minutes: tuple[float, ...]
@@ -76,6 +82,7 @@ class SaturationResult:
     plateau: bool
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def saturation_window(samples: Sequence[StepRecord], settings: SaturationSettings) -> MeasurementWindow | None:
@@ -142,6 +149,7 @@ def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) 
     level = window.verdicts[settings.label].average if window and window.reached and not withheld else None
     drop = None if withheld else curve.peak_drop()
     last = verdict_sample(window.rounds[-1], settings) - 1 if window and window.reached else None
+    plateau = last is not None and curve.fills[last] < 1
     return SaturationResult(
         minutes=curve.minutes,
         iops=curve.iops,
@@ -157,9 +165,10 @@ def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) 
         peak_drop=drop,
         steady=curve.steady(level, drop),
         steady_iops=level,
-        plateau=last is not None and curve.fills[last] < 1,
+        plateau=plateau,
         error_count=stored_error_count(test),
         withheld=withheld,
+        findings=(_PLATEAU,) if plateau else (),
     )
 
 

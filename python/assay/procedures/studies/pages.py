@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.label import advanced_banner
 from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
@@ -67,11 +66,6 @@ class StudySheets(Sheets):
 
     def _measured(self) -> list[StudyStep]:
         return [step for variant in self.settings.variants for step in variant.steps if step.role == "measure"]
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return advanced_banner(self.test, None, steady_required=False)
 
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""

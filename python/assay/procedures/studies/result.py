@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from assay.procedures.studies.readings import Change, Proposal, Stability, changes_of, proposal_of, stability_of
 from assay.procedures.studies.settings import StudySettings
 from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
-from assay.window.outcome import stored_error_count, withheld_reason
+from assay.window.ended import stored_error_count
+from assay.window.outcome import withheld_reason
 from assay.window.step import (
     error_count,
     iops,
@@ -25,6 +26,7 @@ from assay.window.step import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.finding import Finding
     from assay.procedures.studies.settings import StudyStep, StudyVariant
     from assay.records import Demand, StepRecord, StoredTest
 
@@ -95,6 +97,7 @@ class StudyResult:
     outstanding_error: float | None
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def study_result(test: StoredTest) -> StudyResult:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram import histogram_sheets
-from assay.pages.label import saturation_banner
 from assay.pages.model import Box, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.sheets import Sheets
@@ -52,11 +51,6 @@ class SaturationSheets(Sheets):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return saturation_facts(self.run, self.test, self.result)
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return saturation_banner(self.test, self.result)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.data_tables import DataTable
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.label import advanced_banner
 from assay.pages.model import Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -81,11 +80,6 @@ class CrossStimulusSheets(Sheets):
             extent=f"{len(settings.groups)} access groups",
             steady=NOT_APPLICABLE,
         )
-
-    @property
-    def banner(self) -> str | None:
-        """The warning over every page."""
-        return advanced_banner(self.test, None, steady_required=False)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.units import MINUTE_NS
-from assay.window.outcome import stored_error_count, withheld_reason
+from assay.window.ended import stored_error_count
+from assay.window.outcome import withheld_reason
 from assay.window.step import error_count, iops, max_latency_ms, response_time, throughput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.finding import Finding
     from assay.procedures.xsr.settings import AccessGroup
     from assay.records import StepRecord, StoredTest
 
@@ -60,6 +62,7 @@ class CrossStimulusResult:
     lowest_share: float | None
     error_count: int
     withheld: str | None
+    findings: tuple[Finding, ...] = ()
 
 
 def sample_count(settings: CrossStimulusSettings, group: AccessGroup) -> int:
