@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.pattern import fill_pattern, leading_range, random_pattern
-from assay.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.pattern import fill_pattern, leading_range, random_pattern
+from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
 from direct_run import stimulus_on
 from loop_device import loop_device
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from assay.records import IoPath
+    from assay.engine.records import IoPath
 
 SIZE = 256 << 20
 FIO = "/usr/bin/fio --name=j --thread --rw=randread --bs=4k --direct=1 --norandommap --randrepeat=0 --time_based"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from assay.pattern import leading_range, random_pattern
-from assay.records import IDLE, DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Capture
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import IDLE, DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Capture
 from direct_run import stimulus_on
 from loop_device import loop_device
 

@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Capture, Stimulus
-from assay.window import completed_count
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Capture, Stimulus
+from assay.results import completed_count
 
 PAIRS = 5
 MILLION = 1_000_000

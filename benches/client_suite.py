@@ -14,16 +14,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.bench import Answers
-from assay.plan import load_plan
+from assay.dut.dut import Answers
 from assay.report import FORMATS
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
-    from assay.records import StoredTest
-    from assay.session import Progress
+    from assay.engine.records import StoredTest
+    from assay.run.progress import Progress
 
 FULL = (("client", "256GB", 1.0), ("enterprise", "100GB", 1.0))
 SMOKE = (("client", "1GB", 0.01),)

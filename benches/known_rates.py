@@ -12,14 +12,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from assay.records import Demand
-from assay.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
-from assay.window import iops
+from assay.engine.records import Demand
+from assay.results import iops
+from assay.spec.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from direct_run import ahead_of_others, read_cell, run_on
 from timed_file import Service, answered_count, missing, seen_count_bounds, timed_file
 
 if TYPE_CHECKING:
-    from assay.records import StepRecord
+    from assay.engine.records import StepRecord
     from timed_file import TimedFile
 
 SERVICES_NS = (2 * MILLISECOND_NS, 500 * MICROSECOND_NS)

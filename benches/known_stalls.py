@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from assay.records import Demand
-from assay.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
-from assay.window import direction_times, mean_latency_ns
+from assay.engine.records import Demand
+from assay.results import direction_times, mean_latency_ns
+from assay.spec.units import MICROSECOND_NS, MILLISECOND_NS, SECOND_NS
 from direct_run import ahead_of_others, read_cell, run_on
 from timed_file import Service, missing, timed_file
 
 if TYPE_CHECKING:
-    from assay.records import DirectionRecord, StepRecord
+    from assay.engine.records import DirectionRecord, StepRecord
     from numpy.typing import NDArray
 
 STALLS = Service(service_ns=500 * MICROSECOND_NS, stall_every_ns=SECOND_NS, stall_ns=200 * MILLISECOND_NS)

@@ -11,10 +11,10 @@ import hashlib
 import sys
 import time
 
-from assay.device.simulated import parse_simulated
-from assay.pattern import fill_pattern, leading_range, random_pattern
-from assay.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.pattern import fill_pattern, leading_range, random_pattern
+from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 
 DATA = DataPattern()
 

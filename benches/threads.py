@@ -13,16 +13,16 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from assay.device.identity import identify
-from assay.device.queue import merging_off, stat_path
-from assay.pattern import leading_range, random_pattern
-from assay.records import AccessPattern, DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.window import completed_count, iops, thread_spread
+from assay.dut.real.identity import identify
+from assay.dut.real.queue import merging_off, stat_path
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import AccessPattern, DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
+from assay.results import completed_count, iops, thread_spread
 from loop_device import loop_device
 
 if TYPE_CHECKING:
-    from assay.records import KernelCounters, StepRecord
+    from assay.engine.records import KernelCounters, StepRecord
 
 SIZE = 512 << 20
 DEMANDS = (Demand(thread_count=32, queue_depth=1), Demand(thread_count=32, queue_depth=4))

@@ -14,9 +14,9 @@ import sys
 import time
 
 import numpy as np
-from assay.records import DataPattern
-from assay.stimulus import fill_rate, written_data
-from assay.units import KIB, MB
+from assay.engine.records import DataPattern
+from assay.engine.stimulus import fill_rate, written_data
+from assay.spec.units import KIB, MB
 
 SIZES = (4 * KIB, 128 * KIB, 1024 * KIB)
 KINDS = {

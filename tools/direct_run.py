@@ -6,15 +6,15 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.units import SECOND_NS
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.records import IoPath
+    from assay.engine.records import IoPath
 
 # The strongest wish that ordinary threads can state.
 FIRST = -20

@@ -22,7 +22,7 @@ class NativeStallGauge:
 @final
 class NativeStalls:
     """
-    What a gauge saw; the fields are those of `assay.records.HostRecord` that it knows.
+    What a gauge saw; the fields are those of `assay.engine.records.HostRecord` that it knows.
     """
     @property
     def gauge_cpu_ns(self, /) -> int: ...

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from assay.records import Placement
-from assay.stimulus import Stimulus
+from assay.engine.records import Placement
+from assay.engine.stimulus import Stimulus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import IoPath
+    from assay.engine.records import IoPath
 
 COMMAND_SECONDS = 30
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only the parent of folders with names of their own

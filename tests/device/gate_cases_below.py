@@ -8,16 +8,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.device import loop
-from assay.device.gate import files, open_drive, system
-from assay.device.identity import identify
-from assay.device.sysfs import Disk
+from assay.dut.real import loop
+from assay.dut.real.gate import files, open_drive, system
+from assay.dut.real.identity import identify
+from assay.dut.real.sysfs import Disk
 from conftest import command
 from gate_cases_files import opened
 from gate_stage import EXT4, MIB, SIZE_BYTES, Case
 
 if TYPE_CHECKING:
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
     from gate_stage import Stage
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.device.gate import files, processes
-from assay.device.identity import identify
+from assay.dut.real.gate import files, processes
+from assay.dut.real.identity import identify
 from conftest import command
 from gate_stage import SIZE_BYTES, Case
 

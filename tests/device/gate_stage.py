@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.device.gate import claim, entry, mounts, open_drive
-from assay.device.identity import identify
-from assay.device.sysfs import Disk
+from assay.dut.real.gate import claim, entry, mounts, open_drive
+from assay.dut.real.identity import identify
+from assay.dut.real.sysfs import Disk
 from conftest import allocate, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import ExitStack
 
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
     from conftest import LoopDrive
 
 MIB = 1 << 20

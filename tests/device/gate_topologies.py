@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from assay.device.gate import open_drive
-from assay.device.identity import identify
+from assay.dut.real.gate import open_drive
+from assay.dut.real.identity import identify
 from assay.errors import AssayError
 from conftest import command
 

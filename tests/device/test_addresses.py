@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from assay.device.gate import open_drive
-from assay.device.identity import identify
-from assay.pattern import cell_pattern, leading_range, random_pattern
-from assay.records import AccessPattern, DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.dut.real.gate import open_drive
+from assay.dut.real.identity import identify
+from assay.engine.pattern import cell_pattern, leading_range, random_pattern
+from assay.engine.records import AccessPattern, DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from conftest import allocate
 
 SIZE = 16 << 20

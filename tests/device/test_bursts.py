@@ -2,8 +2,8 @@
 
 import os
 
-from assay.pattern import leading_range, random_pattern
-from assay.records import IDLE, DataPattern, Demand, StepSpec, StopRule
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import IDLE, DataPattern, Demand, StepSpec, StopRule
 from conftest import LoopDrive, stimulus_on
 
 SIZE = 64 << 20

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from assay.device.identity import identify
-from assay.device.queue import merging_off, split_factor, stat_path
-from assay.pattern import cell_pattern, leading_range, random_pattern
-from assay.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Capture, Stimulus
-from assay.window import completed_count, issued_bytes
-from assay.window.step import issued_count
+from assay.dut.real.identity import identify
+from assay.dut.real.queue import merging_off, split_factor, stat_path
+from assay.engine.pattern import cell_pattern, leading_range, random_pattern
+from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Capture, Stimulus
+from assay.results import completed_count, issued_bytes
+from assay.results.step import issued_count
 from conftest import LoopDrive, stimulus_on
 from loop_device import loop_device
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
-from assay.store.read import read_run
-from assay.window import effective_queue_depth, latency_count, program_audits
+from assay.results import effective_queue_depth, latency_count, program_audits
+from assay.run.store.read import read_run
 from conftest import PATIENT
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
-SHIPPED = Path(__file__).parents[2] / "python/assay/profiles/pts-e-1.1.toml"
+SHIPPED = Path(__file__).parents[2] / "python/assay/spec/editions/pts-e-1.1.toml"
 SHORTER = {
     r"samples_per_verdict = \{ value = 30": "samples_per_verdict = { value = 1",
     "point_pre_write_seconds = { value = 3600": "point_pre_write_seconds = { value = 180",

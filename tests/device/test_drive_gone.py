@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.device.identity import identify
-from assay.store.read import read_run
+from assay.dut.real.identity import identify
+from assay.run.store.read import read_run
 from conftest import allocate, command
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import ERROR_LIMIT
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import ERROR_LIMIT
 from conftest import LoopDrive, allocate, stimulus_on
 
 SIZE = 64 << 20

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.identity import identify
+from assay.dut.real.identity import identify
 from assay.errors import DeviceFailureError
 from assay.procedures.loop.result import loop_result
 from assay.report import FORMATS
-from assay.reporting import render_run
-from assay.store.read import read_run
+from assay.run.reporting import render_run
+from assay.run.store.read import read_run
 from conftest import LoopDrive, allocate
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.gate import OpenDrive, claim, facts, open_drive, refusals, system
-from assay.device.identity import identify
-from assay.device.listing import list_drives
-from assay.device.sysfs import Disk
+from assay.dut.real.gate import OpenDrive, claim, facts, open_drive, refusals, system
+from assay.dut.real.identity import identify
+from assay.dut.real.listing import list_drives
+from assay.dut.real.sysfs import Disk
 from assay.errors import (
     AssayError,
     ConfirmationError,
@@ -33,7 +33,7 @@ from conftest import command
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
     from conftest import LoopDrive
 
 MIB = 1 << 20
@@ -304,7 +304,7 @@ def test_refuses_a_drive_that_cannot_be_searched_for_signatures(
     loop_drive: LoopDrive, image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive = block(loop_drive(SIZE_BYTES))
-    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", "/nonexistent/wipefs")
+    monkeypatch.setattr("assay.dut.real.gate.contents.WIPEFS", "/nonexistent/wipefs")
     refused(drive, IdentityError, image, "cannot be told")
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.gate import examined, open_drive, refusals
-from assay.device.identity import identify
+from assay.dut.real.gate import examined, open_drive, refusals
+from assay.dut.real.identity import identify
 from assay.errors import DriveBusyError, SignatureError
 from conftest import allocate, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.device.gate import OpenDrive
-    from assay.records import DriveIdentity
+    from assay.dut.real.gate import OpenDrive
+    from assay.engine.records import DriveIdentity
     from conftest import LoopDrive
 
 MIB = 1 << 20

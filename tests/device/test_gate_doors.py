@@ -14,13 +14,13 @@ import time
 from pathlib import Path
 
 import pytest
-from assay.bench import Answers
-from assay.device.gate import open_drive, signatures
-from assay.device.identity import identify
+from assay.dut.dut import Answers
+from assay.dut.real.gate import open_drive, signatures
+from assay.dut.real.identity import identify
 from assay.errors import DeviceFailureError
-from assay.plan import load_plan
-from assay.session import run_plan
-from assay.store.read import read_run
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 from conftest import LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
@@ -284,7 +284,7 @@ def test_a_drive_that_becomes_too_hot_ends_the_run_before_the_next_round(
 ) -> None:
     target = str(allocate(tmp_path / "target.img", SIZE))
     found = iter([None, None, None, "is at 85 °C, its warning temperature is 80 °C"])
-    monkeypatch.setattr("assay.bench.too_hot", lambda _: next(found))
+    monkeypatch.setattr("assay.dut.dut.too_hot", lambda _: next(found))
     plan = load_plan(None, {"drive": target, "file_target": True, "tests": ("iops",), "scale": 0.0001}, {})
     phases: list[str] = []
     with pytest.raises(DeviceFailureError, match="is at 85 °C"):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.device.gate import claim, entry, facts, holders, system
-from assay.device.sysfs import Disk
+from assay.dut.real.gate import claim, entry, facts, holders, system
+from assay.dut.real.sysfs import Disk
 from assay.errors import AssayError
 from conftest import command
 from gate_cases_below import BELOW_CASES

@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.host import HostWatch
-from assay.pattern import leading_range, random_pattern
 from assay.procedures.loop.result import loop_result
-from assay.records import DataPattern, Demand, HostRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.store.read import read_run
-from assay.window import host_findings, program_host, withheld_reason
+from assay.results import host_findings, program_host, withheld_reason
+from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

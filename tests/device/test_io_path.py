@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay._native import hands_to_workers
-from assay.bench import find_drive
+from assay.dut.dut import find_drive
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from assay.errors import UsageError, ValueRangeError
-from assay.pattern import leading_range, random_pattern
-from assay.plan import load_plan
-from assay.records import DataPattern, Demand, StepSpec, StopRule
+from assay.run.plan_file import load_plan
 from conftest import LoopDrive, allocate, stimulus_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import IoPath
+    from assay.engine.records import IoPath
 
 SIZE = 16 << 20
 

@@ -19,10 +19,10 @@ SIZE = 256 << 20
 ATTEMPTS_MAX = 4
 OURS = """
 import os, sys
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.window import iops
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
+from assay.results import iops
 path, size = sys.argv[1], int(sys.argv[2])
 descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
 with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thread_count=1, seed=1, data_origin=1,
@@ -36,9 +36,9 @@ with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thr
 
 OPEN = """
 import os, sys
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 path, size, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
 descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
 with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thread_count=1, seed=1, data_origin=1,

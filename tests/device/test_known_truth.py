@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import timed_file as timed
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Capture
-from assay.window import direction_times, iops
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Capture
+from assay.results import direction_times, iops
 from conftest import stimulus_on
 from numpy.typing import NDArray
 from timed_file import Service, TimedFile, timed_file

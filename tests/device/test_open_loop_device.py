@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from assay.engine.records import StoredRun, StoredTest
 from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import loop_result
-from assay.records import StoredRun, StoredTest
-from assay.store.read import read_run
-from assay.window import completed_count, program_audits
+from assay.results import completed_count, program_audits
+from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

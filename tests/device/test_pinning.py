@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, Placement, StepSpec, StopRule
 from assay.errors import DeviceFailureError
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, Placement, StepSpec, StopRule
 from conftest import allocate, stimulus_on
 
 if TYPE_CHECKING:
-    from assay.stimulus import Stimulus
+    from assay.engine.stimulus import Stimulus
 
 SIZE = 16 << 20
 USABLE = sorted(os.sched_getaffinity(0))

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from assay.device.gate import OpenDrive, open_drive
-from assay.device.identity import identify
-from assay.device.purge import Offer, PurgeWatch, choose_purge, discard, marks, purge_drive
-from assay.device.purge.offer import watch_command
+from assay.dut.real.gate import OpenDrive, open_drive
+from assay.dut.real.identity import identify
+from assay.dut.real.purge import Offer, PurgeWatch, choose_purge, discard, marks, purge_drive
+from assay.dut.real.purge.offer import watch_command
 from assay.errors import DeviceFailureError, IdentityError, UsageError
 from conftest import allocate
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from assay.device.transport import CommandSet, NvmeCommand, NvmeReply, ScsiCommand, ScsiReply
-    from assay.records import PurgeMethod, PurgeRecord
+    from assay.dut.real.transport import CommandSet, NvmeCommand, NvmeReply, ScsiCommand, ScsiReply
+    from assay.engine.records import PurgeMethod, PurgeRecord
     from conftest import LoopDrive
 
 MIB = 1 << 20

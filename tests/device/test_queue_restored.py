@@ -4,15 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.device.identity import identify
-from assay.device.queue import merging_off
+from assay.dut.real.identity import identify
+from assay.dut.real.queue import merging_off
 from conftest import LoopDrive
 
 SIZE = 16 << 20
 RUN = """
 import sys
-from assay.device.identity import identify
-from assay.device.queue import merging_off
+from assay.dut.real.identity import identify
+from assay.dut.real.queue import merging_off
 with merging_off(identify(sys.argv[1], file_target=False)):
     print("set", flush=True)
     sys.stdin.read()

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result
-from assay.store.read import read_run
-from assay.window import program_audits
+from assay.results import program_audits
+from assay.run.store.read import read_run
 from conftest import PATIENT
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
-SHIPPED = Path(__file__).parents[2] / "python/assay/profiles/pts-e-1.1.toml"
+SHIPPED = Path(__file__).parents[2] / "python/assay/spec/editions/pts-e-1.1.toml"
 SHORTER = (
     ("cycles = { value = 360", "cycles = { value = 4"),
     ("burst_seconds = { value = 5", "burst_seconds = { value = 0.2"),

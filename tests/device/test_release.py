@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepSpec, StopRule
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from conftest import LoopDrive, stimulus_on
 
 SIZE = 64 << 20

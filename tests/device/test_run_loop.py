@@ -8,16 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from assay.device.gate import open_drive
-from assay.device.identity import identify
-from assay.device.queue import merging_off, split_factor, stat_path
-from assay.pattern import fill_pattern, leading_range, random_pattern
+from assay.dut.real.gate import open_drive
+from assay.dut.real.identity import identify
+from assay.dut.real.queue import merging_off, split_factor, stat_path
+from assay.engine.pattern import fill_pattern, leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.procedures.editions import load_profile
 from assay.procedures.saturation.result import saturation_result
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
-from assay.store.read import read_run
-from assay.window import issued_bytes, program_audits
+from assay.results import issued_bytes, program_audits
+from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.identity import identify
-from assay.device.queue import merging_off, stat_path
-from assay.pattern import cell_pattern, leading_range
-from assay.procedures.saturation.run import pattern_step
-from assay.procedures.saturation.settings import SaturationSettings
-from assay.records import (
+from assay.dut.real.identity import identify
+from assay.dut.real.queue import merging_off, stat_path
+from assay.engine.pattern import cell_pattern, leading_range
+from assay.engine.records import (
     DataPattern,
     Demand,
     DriveIdentity,
@@ -23,15 +21,17 @@ from assay.records import (
     StoredRun,
     StoredTest,
 )
-from assay.window import run_checks, stimulus_audit
+from assay.procedures.saturation.run import pattern_step
+from assay.procedures.saturation.settings import SaturationSettings
+from assay.results import run_checks, stimulus_audit
 from conftest import LoopDrive, stimulus_on
 from report_run import stored_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import AccessPattern
     from assay.finding import Checked
-    from assay.records import AccessPattern
 
 SIZE = 64 << 20
 KIB = 1024

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from assay.store.read import read_run
+from assay.run.store.read import read_run
 from conftest import FEW, PATIENT, allocate
 
 pytestmark = pytest.mark.long

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from assay.procedures.studies.result import study_result
-from assay.store.read import read_run
-from assay.window import program_audits
+from assay.results import program_audits
+from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.device.identity import identify
+from assay.dut.real.identity import identify
 from conftest import FEW, PATIENT, LoopDrive, allocate
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.identity import disks
+from assay.dut.real.identity import disks
 from emulated import INSIDE, Control, FindDrive, is_emulated
 
 if TYPE_CHECKING:
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
 
 APPEARANCE_SECONDS = 20
 _channel: list[Control] = []

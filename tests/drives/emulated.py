@@ -8,16 +8,16 @@ import tty
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from assay.bench import Answers, hold_drive
-from assay.pattern import random_pattern
-from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
+from assay.dut.dut import Answers, hold_drive
+from assay.engine.pattern import random_pattern
+from assay.engine.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from assay.device.gate import OpenDrive
-    from assay.records import DirectionRecord, DriveIdentity, StepRecord
-    from assay.stimulus import Stimulus
+    from assay.dut.real.gate import OpenDrive
+    from assay.engine.records import DirectionRecord, DriveIdentity, StepRecord
+    from assay.engine.stimulus import Stimulus
 
 INSIDE = "ASSAY_EMULATED_DRIVES" in os.environ and Path("/sys/class/dmi/id/sys_vendor").exists()
 KIB, MIB = 1 << 10, 1 << 20
@@ -30,7 +30,7 @@ class FindDrive(Protocol):
     """Find a drive by serial."""
 
     def __call__(self, serial: str) -> DriveIdentity:
-        """Give its identity as ``assay.device.identity`` reads it; of two namespaces the first. Fails without it."""
+        """Give its identity as ``assay.dut.real.identity`` reads it; of two namespaces the first. Fails without it."""
         ...
 
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from assay.pattern import leading_range
-from assay.records import DriveIdentity, StopRule
+from assay.engine.pattern import leading_range
+from assay.engine.records import DriveIdentity, StopRule
 from emulated import CAPACITY, KIB, MIB, Control, FindDrive, held, io_count, step
 
 

@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from assay.device import nvme
-from assay.device.transport import HeldDrive
-from assay.device.watch import DriveWatch
+from assay.dut.real import nvme
+from assay.dut.real.transport import HeldDrive
+from assay.dut.real.watch import DriveWatch
+from assay.engine.pattern import leading_range
+from assay.engine.records import DriveIdentity, StopRule
 from assay.errors import DeviceFailureError
-from assay.pattern import leading_range
 from assay.procedures.loop.result import loop_result
-from assay.records import DriveIdentity, StopRule
 from assay.report import render
-from assay.store.read import read_run
-from assay.window import disturbing, run_checks, void_reason
+from assay.results import disturbing, run_checks, void_reason
+from assay.run.store.read import read_run
 from emulated import CAPACITY, Control, FindDrive, held, step
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

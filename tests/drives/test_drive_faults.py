@@ -5,11 +5,11 @@ import threading
 import time
 
 import pytest
-from assay.device.identity import identify
+from assay.dut.real.identity import identify
+from assay.engine.pattern import leading_range
+from assay.engine.records import ActiveRange, StopRule
+from assay.engine.stimulus import ERROR_LIMIT
 from assay.errors import AssayError, DriveNotFoundError
-from assay.pattern import leading_range
-from assay.records import ActiveRange, StopRule
-from assay.stimulus import ERROR_LIMIT
 from emulated import CAPACITY, KIB, MIB, Control, FindDrive, assert_only_whole_ios_count, held, io_count, step
 
 SECOND = 10**9

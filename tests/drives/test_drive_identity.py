@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from assay.device.gate import refusals
-from assay.device.identity import identify
+from assay.dut.real.gate import refusals
+from assay.dut.real.identity import identify
 from assay.errors import IdentityError, NotADriveError
 from emulated import CAPACITY, Control, FindDrive, held
 

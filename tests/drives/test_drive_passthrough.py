@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from assay.bench import Answers, hold_drive
-from assay.device.gate import OpenDrive, open_drive, open_passthrough
+from assay.dut.dut import Answers, hold_drive
+from assay.dut.real.gate import OpenDrive, open_drive, open_passthrough
+from assay.engine.pattern import fill_pattern, leading_range, random_pattern
+from assay.engine.records import ActiveRange, DataPattern, Demand, DriveIdentity, StepRecord, StepSpec, StopRule
 from assay.errors import IdentityError, NotADriveError, ValueRangeError
-from assay.pattern import fill_pattern, leading_range, random_pattern
-from assay.records import ActiveRange, DataPattern, Demand, DriveIdentity, StepRecord, StepSpec, StopRule
 from emulated import CAPACITY, KIB, MIB, Control, FindDrive, assert_only_whole_ios_count, io_count, is_emulated
 from test_drive_counters import smart_reads
 

@@ -12,24 +12,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.bench import Answers, expected_drive
-from assay.device.cache import read_write_cache
-from assay.device.gate import OpenDrive
-from assay.device.identity import disk_identity
-from assay.device.purge import choose_purge, purge_drive
-from assay.device.transport import HeldDrive, command_set
-from assay.device.write_cache import NOTES, WriteCache, write_cache_held
+from assay.dut.dut import Answers, expected_drive
+from assay.dut.real.cache import read_write_cache
+from assay.dut.real.gate import OpenDrive
+from assay.dut.real.identity import disk_identity
+from assay.dut.real.purge import choose_purge, purge_drive
+from assay.dut.real.transport import HeldDrive, command_set
+from assay.dut.real.write_cache import NOTES, WriteCache, write_cache_held
 from assay.errors import DeviceFailureError, GateRefusedError, IdentityError, UsageError
-from assay.plan import Plan, load_plan
-from assay.session import run_plan
-from assay.store.read import read_run
+from assay.run.plan_file import Plan, load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 from emulated import CAPACITY, FindDrive, held, is_emulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from assay.records import DriveIdentity, PurgeMethod
+    from assay.engine.records import DriveIdentity, PurgeMethod
 
 CONTENT = b"\xa5" * 4096
 ALL_BUSES = ["Q-NVME-A", "Q-SATA", "Q-SCSI"]

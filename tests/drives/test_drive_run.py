@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.errors import DeviceFailureError
 from assay.procedures.loop.result import loop_result
-from assay.store.read import read_run
+from assay.run.store.read import read_run
 from emulated import Control, FindDrive
 
 ASSAY = str(Path(sys.executable).with_name("assay"))

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from assay.bench import Answers, hold_drive
-from assay.device.gate import refusals
-from assay.device.identity import identify
+from assay.dut.dut import Answers, hold_drive
+from assay.dut.real.gate import refusals
+from assay.dut.real.identity import identify
 from assay.errors import DriveBusyError
 from emulated import FindDrive, held
 

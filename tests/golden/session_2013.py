@@ -2,7 +2,7 @@
 
 In ``played`` no drive takes part: the course of a test of ``pts-e-1.1`` is followed at full length, and every step that
 it asks for is answered with a record of the rates that the caller states. What is stored of it goes to the functions of
-``assay.window`` as a run folder would.
+``assay.results`` as a run folder would.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import Answers
-from assay.plan import load_plan
+from assay.dut.dut import Answers
+from assay.engine.records import IDLE, Cell, PurgeRecord, StepRecord, StepSequence, StoredTest
 from assay.procedures.procedure import Context
 from assay.procedures.until import Judged
-from assay.records import IDLE, Cell, PurgeRecord, StepRecord, StepSequence, StoredTest
-from assay.session import run_plan
-from assay.store.read import read_run
-from assay.units import SECOND_NS
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
+from assay.spec.units import SECOND_NS
 from demand_run import demand_drive, planned_demand
 from report_run import START_NS, balanced, stored_sequence, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.engine.records import DirectionRecord, Ending, StepSpec, StoredProgram, StoredRun
     from assay.procedures.procedure import PlannedTest
     from assay.procedures.until import Action
-    from assay.records import DirectionRecord, Ending, StepSpec, StoredProgram, StoredRun
 
 SESSION: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 

@@ -9,18 +9,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay import window
-from assay.bench import Answers
+from assay import results
+from assay.dut.dut import Answers
+from assay.engine.records import Cell, DriveIdentity
 from assay.errors import DeviceFailureError
-from assay.plan import load_plan
-from assay.planning import plan_suite
 from assay.procedures.editions import load_profile
 from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
 from assay.procedures.loop.settings import LoopSettings
-from assay.records import Cell, DriveIdentity
-from assay.session import run_plan
-from assay.steady import steady_state
-from assay.store.read import read_run
+from assay.run.plan_file import load_plan
+from assay.run.planning import plan_suite
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
+from assay.spec.steady import steady_state
 from report_run import synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
@@ -70,15 +70,15 @@ def test_a_mixed_cell_is_the_sum_and_not_the_share_weighted_mean() -> None:
         read=synthetic_direction(50_000, 4096),
         write=synthetic_direction(50_000, 4096),
     )
-    assert window.iops(step) == 100_000
+    assert results.iops(step) == 100_000
 
 
 def test_latency_of_a_mixed_cell_is_weighted_by_completions_and_its_maximum_is_the_largest() -> None:
     read = replace(synthetic_direction(65, 4096), latency_ns_sum=65 * 100_000, latency_ns_max=1_000_000)
     write = replace(synthetic_direction(35, 4096), latency_ns_sum=35 * 400_000, latency_ns_max=20_000_000)
     step = replace(synthetic_step(MIXED, 0), read=read, write=write)
-    assert window.mean_latency_ns(step) == pytest.approx(205_000)
-    assert window.max_latency_ns(step) == 20_000_000
+    assert results.mean_latency_ns(step) == pytest.approx(205_000)
+    assert results.max_latency_ns(step) == 20_000_000
 
 
 def test_the_tracking_cell_stays_4_kib_where_smaller_sizes_fall_away() -> None:
@@ -143,7 +143,7 @@ def test_a_purge_that_fails_ends_the_run_before_anything_is_measured(
     def failing(*_: object) -> None:
         raise DeviceFailureError("sim:x", "purge failed", "check the drive")
 
-    monkeypatch.setattr("assay.stimulus.Stimulus.purge_simulated", failing)
+    monkeypatch.setattr("assay.engine.stimulus.Stimulus.purge_simulated", failing)
     plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", "tests": ["iops"], "seed": 1, "scale": 0.01})
     with pytest.raises(DeviceFailureError, match="purge failed"):
         run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)

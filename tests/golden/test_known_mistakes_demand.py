@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.grid import run as demand
 from assay.procedures.grid.result import demand_window, grid_cells, operating_points
-from assay.units import KIB
+from assay.spec.units import KIB
 from demand_run import demand_round, demand_settings, demand_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engine.records import Round, StepRecord
     from assay.procedures.grid.settings import DemandSettings
-    from assay.records import Round, StepRecord
 
 
 def small() -> DemandSettings:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from assay.device.simulated import parse_simulated
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.pattern import fill_pattern, leading_range, random_pattern
+from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.errors import ValueRangeError
-from assay.pattern import fill_pattern, leading_range, random_pattern
-from assay.records import AccessPattern, DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
 
 CARD = parse_simulated("sim:hdd-15k").card
 DATA = DataPattern()

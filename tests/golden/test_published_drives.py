@@ -10,10 +10,10 @@ import math
 from pathlib import Path
 
 import pytest
-from assay.calibrate import Rig, measured, read_targets
-from assay.calibrate.targets import log_errors
-from assay.device.simulated import Card, parse_simulated
-from assay.plan import load_plan
+from assay.dut.simulated.model import Card, parse_simulated
+from assay.run.plan_file import load_plan
+from assay.simfit import Rig, measured, read_targets
+from assay.simfit.targets import log_errors
 
 pytestmark = pytest.mark.long
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.procedures.xsr.result import cross_stimulus_result
-from assay.units import KIB, MB
+from assay.spec.units import KIB, MB
 from session_2013 import CLIENT, SESSION, Rates, planned_tests, played, simulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.engine.records import StepSequence, StepSpec, StoredRun
     from assay.procedures.xsr.result import CrossStimulusResult
-    from assay.records import StepSequence, StepSpec, StoredRun
 
 SEQUENTIAL_MB_PER_S, RANDOM_IOPS = CLIENT["tp_1024_write_mb_per_s"], CLIENT["iops_8_0"]
 SEQUENTIAL_BYTES = 1024 * KIB

@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
+from assay.engine.records import Demand
 from assay.procedures.grid.result import by_total_oio, demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
-from assay.records import Demand
 from assay.report import build_report
-from assay.units import SECOND_NS
-from assay.window.step import issued_bytes, issued_count
+from assay.results.step import issued_bytes, issued_count
+from assay.spec.units import SECOND_NS
 from session_2013 import CLIENT, MLC_A_BOX, MLC_A_VALUES, SESSION, Rates, planned_tests, played, simulated
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.engine.records import StepSequence, StepSpec, StoredRun, StoredTest
     from assay.procedures.grid.result import DemandResult
-    from assay.records import StepSequence, StepSpec, StoredRun, StoredTest
 
 FULL_IOPS = CLIENT["iops_8_65"]
 FIRST_MS, LARGEST_MS = CLIENT["lat_8_65_average_ms"], CLIENT["lat_8_65_max_ms"]

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.procedures.hir.result import idle_recovery_result
-from assay.units import SECOND_NS
+from assay.spec.units import SECOND_NS
 from demand_run import demand_drive
 from session_2013 import MLC_A_BOX, MLC_A_VALUES, SESSION, Rates, planned_tests, played, simulated
 
 if TYPE_CHECKING:
+    from assay.engine.records import StepSequence, StepSpec, StoredRun
     from assay.procedures.hir.result import IdleRecoveryResult
-    from assay.records import StepSequence, StepSpec, StoredRun
 
 HIR = SESSION["hir"]
 SEGMENTS = HIR["segments"]

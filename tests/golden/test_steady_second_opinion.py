@@ -6,7 +6,7 @@ hair of a bound are left to the exact tests, since floats cannot judge them.
 
 import numpy as np
 import pytest
-from assay.steady import steady_state
+from assay.spec.steady import steady_state
 
 pytestmark = pytest.mark.long
 

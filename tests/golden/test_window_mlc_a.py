@@ -7,7 +7,7 @@ The five values are constructed so that all printed figures come out; the deck p
 from fractions import Fraction
 
 import pytest
-from assay.steady import steady_state
+from assay.spec.steady import steady_state
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.plan import load_plan
-from assay.planning import plan_suite
+from assay.engine.records import Cell, DriveIdentity, Round, StepRecord
 from assay.procedures.editions import load_profile
 from assay.procedures.grid.settings import DemandSettings
-from assay.records import Cell, DriveIdentity, Round, StepRecord
-from assay.units import SECOND_NS
+from assay.run.plan_file import load_plan
+from assay.run.planning import plan_suite
+from assay.spec.units import SECOND_NS
 from report_run import balanced, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.planning import PlannedRun
+    from assay.run.planning import PlannedRun
 
 MIX = Cell(read_pct=65, transfer_bytes=8192)
 

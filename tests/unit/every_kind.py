@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.bench import Answers
+from assay.dut.dut import Answers
+from assay.engine.records import HostRecord
 from assay.pages.model import Table
-from assay.plan import load_plan
-from assay.records import HostRecord
 from assay.report import build_report
-from assay.session import run_plan
-from assay.store.read import read_run
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from assay.records import StoredProgram, StoredRun
+    from assay.engine.records import StoredProgram, StoredRun
 
 _GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
 KINDS: dict[str, dict[str, Any]] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from assay.device.ata import command
-from assay.device.purge import PurgeWatch
-from assay.device.transport import NvmeCommand, NvmeReply, ScsiCommand, ScsiReply
+from assay.dut.real.ata import command
+from assay.dut.real.purge import PurgeWatch
+from assay.dut.real.transport import NvmeCommand, NvmeReply, ScsiCommand, ScsiReply
 
 Sent = NvmeCommand | ScsiCommand
 Reply = NvmeReply | ScsiReply

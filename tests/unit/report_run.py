@@ -9,14 +9,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pattern import cell_pattern, leading_range
-from assay.procedures.editions import load_profile
-from assay.procedures.loop.result import measurement_window
-from assay.procedures.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
-from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.saturation.until import until_saturated
-from assay.procedures.until import Judged
-from assay.records import (
+from assay.engine.pattern import cell_pattern, leading_range
+from assay.engine.records import (
     Cell,
     DataPattern,
     Demand,
@@ -33,8 +27,14 @@ from assay.records import (
     StoredRun,
     StoredTest,
 )
-from assay.steady import WINDOW_ROUNDS
-from assay.units import KIB, SECOND_NS
+from assay.procedures.editions import load_profile
+from assay.procedures.loop.result import measurement_window
+from assay.procedures.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.saturation.until import until_saturated
+from assay.procedures.until import Judged
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import KIB, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pattern import workload
+from assay.engine.pattern import workload
+from assay.engine.records import DataPattern, Demand, PurgeRecord, StepRecord, StoredTest
 from assay.procedures.saturation.result import saturation_window
 from assay.procedures.saturation.run import pattern_step
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.records import DataPattern, Demand, PurgeRecord, StepRecord, StoredTest
-from assay.units import GB, MINUTE_NS, SECOND_NS
+from assay.spec.units import GB, MINUTE_NS, SECOND_NS
 from report_run import START_NS, TRACKED, balanced, stored_steps, synthetic_direction, synthetic_step
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from assay.engine.records import Demand, StepSpec, StopRule
 from assay.errors import StoreError
-from assay.records import Demand, StepSpec, StopRule
-from assay.store.asked import AskedReader, AskedWriter
-from assay.store.journal import Entry
+from assay.run.store.asked import AskedReader, AskedWriter
+from assay.run.store.journal import Entry
 from report_run import asked_sequence
 
 (SPEC,) = asked_sequence("round", 1).steps

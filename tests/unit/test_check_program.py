@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from assay.bench import check_program
-from assay.device.simulated import parse_simulated
+from assay.dut.dut import check_program
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.errors import DeviceFailureError, TimekeepingError
-from assay.pattern import leading_range, random_pattern
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from assay.crosscheck import POINTS, differences
 from assay.crosscheck.fio import fio_arguments, read_fio
 from assay.crosscheck.points import Side
 from assay.crosscheck.run import side_of
-from assay.device.simulated import parse_simulated
-from assay.stimulus import Stimulus
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.stimulus import Stimulus
 
 
 def _side(iops: float, mean_ns: float = 1e6, p99_ns: float | None = 2e6) -> Side:

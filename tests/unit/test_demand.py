@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from assay.engine.records import Demand, DirectionRecord
 from assay.errors import PlanError, ValueRangeError
-from assay.plan import load_plan
-from assay.planning import plan_suite
 from assay.procedures.editions import load_profile
-from assay.procedures.grid.operating_points import OperatingPoint
+from assay.procedures.grid.operating_points import DemandCell, OperatingPoint
 from assay.procedures.grid.result import (
-    DemandCell,
     by_total_oio,
     choose_points,
     demand_window,
@@ -25,8 +23,9 @@ from assay.procedures.grid.result import (
 )
 from assay.procedures.grid.run import demand_round as round_asked
 from assay.procedures.grid.run import grid_demands, operating_point
-from assay.records import Demand, DirectionRecord
-from assay.window import direction_times, exact_times, latency_buckets
+from assay.results import direction_times, exact_times, latency_buckets
+from assay.run.plan_file import load_plan
+from assay.run.planning import plan_suite
 from demand_run import demand_drive, demand_round, demand_settings, demand_step, planned_demand
 from report_run import synthetic_direction
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from assay.device.command import TOOL_FOLDERS, CommandError, find_tool, run_command
+from assay.dut.real.command import TOOL_FOLDERS, CommandError, find_tool, run_command
 
 
 def test_arguments_are_no_shell_words() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.device.condition import read_condition
-from assay.records import DriveCondition, DriveIdentity
+from assay.dut.real.condition import read_condition
+from assay.engine.records import DriveCondition, DriveIdentity
 from test_device_identity import make_disk
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from assay.device.gate import OpenDrive, claim, confirm, entry, examined, facts, files, levels, open_drive, refusals
-from assay.device.identity import identify
+from assay.dut.real.gate import OpenDrive, claim, confirm, entry, examined, facts, files, levels, open_drive, refusals
+from assay.dut.real.identity import identify
 from assay.errors import (
     AssayError,
     ConfirmationError,
@@ -28,7 +28,7 @@ from assay.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
 
 SIZE_BYTES = 1 << 20
 
@@ -143,7 +143,7 @@ def test_refuses_where_a_lock_server_does_not_answer(target: DriveIdentity, monk
 
 
 def test_refuses_a_file_that_is_swapped_to(target: DriveIdentity, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.device.gate.mounts.swap_paths", lambda: [target.path])
+    monkeypatch.setattr("assay.dut.real.gate.mounts.swap_paths", lambda: [target.path])
     refused(target, DriveBusyError, "swap on")
 
 
@@ -216,7 +216,7 @@ def test_refuses_where_the_search_for_signatures_speaks_nonsense(
     tool = tmp_path / "wipefs"
     tool.write_bytes(b"#!/bin/sh\ncat <<'END'\n" + output + b"\nEND\n")
     tool.chmod(0o700)
-    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", str(tool))
+    monkeypatch.setattr("assay.dut.real.gate.contents.WIPEFS", str(tool))
     refused(target, IdentityError, "cannot be told")
 
 
@@ -229,7 +229,7 @@ def test_a_confirmation_is_quoted_for_the_shell(target: DriveIdentity) -> None:
 def test_what_cannot_be_searched_is_listed_with_its_reason(
     target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.device.gate.contents.WIPEFS", "false")
+    monkeypatch.setattr("assay.dut.real.gate.contents.WIPEFS", "false")
     expected = "what is on it cannot be told (wipefs ended with exit code 1)"
     assert examined(target).refusals == (expected,)
 

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from assay.device.gate import contents, files, holders, levels, mounts, system
-from assay.device.gate.facts import Request, check_sequence, refuse_zoned
-from assay.device.gate.levels import DiskLevel, File, FileLevel
-from assay.device.loop import Backing
-from assay.device.sysfs import Disk, disk_at
+from assay.dut.real.gate import contents, files, holders, levels, mounts, system
+from assay.dut.real.gate.facts import Request, check_sequence, refuse_zoned
+from assay.dut.real.gate.levels import DiskLevel, File, FileLevel
+from assay.dut.real.loop import Backing
+from assay.dut.real.sysfs import Disk, disk_at
+from assay.engine.records import DriveIdentity
 from assay.errors import IdentityError
-from assay.records import DriveIdentity
 
 NUMBERS = {"sda": (8, 0), "sda1": (8, 1), "sda2": (8, 2), "sdb": (8, 16), "dm-0": (252, 0), "loop5": (7, 5)}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.condition import read_condition
-from assay.device.heat import plausible_c, too_hot
-from assay.records import DriveCondition, DriveIdentity
+from assay.dut.real.condition import read_condition
+from assay.dut.real.heat import plausible_c, too_hot
+from assay.engine.records import DriveCondition, DriveIdentity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.cache import read_write_cache
-from assay.device.identity import disk_identity, disks, identify, twins
+from assay.dut.real.cache import read_write_cache
+from assay.dut.real.identity import disk_identity, disks, identify, twins
 from assay.errors import DriveNotFoundError, NotADriveError
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.gate import OpenDrive, open_passthrough
-from assay.device.passthrough import check_passthrough_transfer, passthrough_node
+from assay.dut.real.gate import OpenDrive, open_passthrough
+from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
+from assay.engine.records import DriveIdentity
 from assay.errors import IdentityError, NotADriveError, ValueRangeError
-from assay.records import DriveIdentity
-from assay.units import KIB, MIB
+from assay.spec.units import KIB, MIB
 
 if TYPE_CHECKING:
     from pathlib import Path

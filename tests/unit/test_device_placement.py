@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.placement import drive_node, parse_cpus, place_threads
+from assay.dut.real.placement import drive_node, parse_cpus, place_threads
+from assay.engine.records import DriveIdentity
 from assay.errors import ValueRangeError
-from assay.plan import load_plan
-from assay.records import DriveIdentity
+from assay.run.plan_file import load_plan
 
 if TYPE_CHECKING:
     from pathlib import Path

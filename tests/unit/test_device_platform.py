@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from assay.device.platform import describe_platform
+from assay.dut.real.platform import describe_platform
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.device.queue import merging_off, split_factor, stat_path
+from assay.dut.real.queue import merging_off, split_factor, stat_path
+from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError
-from assay.records import DriveIdentity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from assay.device.link import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
-from assay.device.simulated import parse_simulated
-from assay.plan import load_plan
-from assay.planning import plan_suite
+from assay.dut.real.link import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
+from assay.dut.simulated.model import parse_simulated
 from assay.procedures.draining import draining_ns, draining_warning
 from assay.procedures.editions import load_profile
 from assay.report.conforming import deviations
+from assay.run.plan_file import load_plan
+from assay.run.planning import plan_suite
 from report_run import balanced, synthetic_direction, synthetic_run, synthetic_test
 
 DRIVE = "sim:client-2011?capacity=32GB"

@@ -8,27 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.engine.records import DriveRecord, DriveState, HostRecord
 from assay.finding import LEVELS, Check, Finding, ask, at_least, at_most, facts, outside_results, within
 from assay.pages.label import banner
 from assay.pages.sheets import Sheets
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.settings import LoopSettings
-from assay.records import DriveRecord, DriveState, HostRecord
 from assay.report.checks import checks_table
-from assay.units import MILLISECOND_NS, SECOND_NS
-from assay.window import host_findings, run_checks, void_places, withheld_reason, withholding
-from assay.window.gaps import drive_wait_ns, program_gap, step_gaps, submission_gaps, typical_latency_ns
-from assay.window.run_checks import RUN_CHECKS
-from assay.window.stimulus_asked import asked_steps
-from assay.window.stimulus_audit import AUDIT
-from assay.window.stimulus_time import lead_ins
+from assay.results import host_findings, run_checks, void_places, withheld_reason, withholding
+from assay.results.gaps import drive_wait_ns, program_gap, step_gaps, submission_gaps, typical_latency_ns
+from assay.results.run_checks import RUN_CHECKS
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_audit import AUDIT
+from assay.results.stimulus_time import lead_ins
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
 from report_run import synthetic_direction, synthetic_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.records import StepRecord, StoredTest
-    from assay.window.stimulus_asked import AskedStep
+    from assay.engine.records import StepRecord, StoredTest
+    from assay.results.stimulus_asked import AskedStep
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 QUIET = HostRecord(span_ns=60 * SECOND_NS, late_ns_p999=0, late_ns_max=0, stalled_ns=0, gauge_cpu_ns=0, cpu_count=4)
@@ -49,8 +49,8 @@ def test_a_level_is_one_of_five_words_that_stand_in_one_file() -> None:
 
 def test_one_file_compares_issued_with_counted_bytes_and_one_class_has_a_banner() -> None:
     texts = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
-    judging = [name for name in texts if name.startswith(("window/", "report/", "host/"))]
-    assert [name for name in judging if "counters_before" in texts[name]] == ["window/audit.py"]
+    judging = [name for name in texts if name.startswith(("results/", "report/", "pages/", "procedures/", "host/"))]
+    assert [name for name in judging if "counters_before" in texts[name]] == ["results/audit.py"]
     assert len(Sheets.__subclasses__()) >= 6
     assert not [kind for kind in Sheets.__subclasses__() if "banner" in vars(kind)]
 

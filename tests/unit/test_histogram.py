@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from assay.records import HistogramTable
-from assay.window import ResponseTimes, merged, percentiles, step_times
+from assay.engine.records import HistogramTable
+from assay.results import ResponseTimes, merged, percentiles, step_times
 from report_run import TRACKED, stored_steps, synthetic_step
 
 

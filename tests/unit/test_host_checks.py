@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from assay.engine.records import DataPattern, Demand, FillPoint, HostCertificate, HostPoint, StoredRun
 from assay.pages.model import Table
-from assay.records import DataPattern, Demand, FillPoint, HostCertificate, HostPoint, StoredRun
 from assay.report import disclosure, render
-from assay.store.read import read_run
-from assay.store.write import RunWriter, run_document
-from assay.window import certified_point, fill_point, host_checks, iops
+from assay.results import certified_point, fill_point, host_checks, iops
+from assay.run.store.read import read_run
+from assay.run.store.write import RunWriter, run_document
 from report_run import START_NS, asked_otherwise, synthetic_run
 
 POINTS = tuple(

@@ -6,19 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay import window
-from assay.device.host import HostCounters, read_host_counters, thread_deltas
+from assay import results
+from assay.dut.real.host import HostCounters, read_host_counters, thread_deltas
+from assay.engine.records import HostRecord, MeasurementWindow, SteadyVerdict
 from assay.host import HostWatch
 from assay.pages.label import banner
 from assay.procedures.loop.result import loop_result
-from assay.records import HostRecord, MeasurementWindow, SteadyVerdict
-from assay.window.outcome import withheld_reason
+from assay.results.outcome import withheld_reason
 from report_run import synthetic_test
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.records import StoredTest
+    from assay.engine.records import StoredTest
 
 MINUTE = 60 * 10**9
 MS = 10**6
@@ -56,14 +56,14 @@ def host(**changes: object) -> HostRecord:
     ],
 )
 def test_a_host_is_judged_by_its_stalls_stolen_time_and_waits(level: str, words: str, changes: dict[str, int]) -> None:
-    found = window.host_findings(host(**changes), 2)[0]
+    found = results.host_findings(host(**changes), 2)[0]
     assert found.level == level
     assert (words in found.reason) if words else not found.reason
 
 
 def test_the_gravest_reason_is_the_first_and_the_one_that_withholds() -> None:
     both = host(late_ns_max=12 * MS, stalled_ns=12 * MS, steal_ns=4 * MINUTE * 86 // 1000)
-    found = window.host_findings(both, 2)
+    found = results.host_findings(both, 2)
     assert [one.level for one in found] == ["invalid", "warn"]
     assert [one.reason.partition(" took")[0].partition(" for")[0] for one in found] == [
         "the hypervisor",
@@ -72,7 +72,7 @@ def test_the_gravest_reason_is_the_first_and_the_one_that_withholds() -> None:
 
 
 def test_nobody_watched_is_not_a_pass() -> None:
-    assert [one.level for one in window.host_findings(None, 1)] == ["unknown"]
+    assert [one.level for one in results.host_findings(None, 1)] == ["unknown"]
 
 
 def stalled_in(index: int) -> StoredTest:
@@ -115,7 +115,7 @@ def test_a_stall_before_the_window_is_only_told() -> None:
     window_of = MeasurementWindow(rounds=rounds, verdicts={"x": verdict}, reached=True)
     test = replace(test, verdict=window_of, window_indexes=rounds)
     assert withheld_reason(test) is None
-    levels = [audit.host[0].level for audit in window.program_audits(test) if audit.name == "round 1"]
+    levels = [audit.host[0].level for audit in results.program_audits(test) if audit.name == "round 1"]
     assert levels == ["invalid"]
 
 

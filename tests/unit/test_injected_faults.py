@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 from assay._native import check_faults
-from assay.bench import find_drive
-from assay.device.fault_watch import FaultWatch
-from assay.device.injected_faults import Fault, fault_label, faults_text, read_fault_file
-from assay.device.simulated import load_card, parse_simulated, simulated_names
-from assay.device.unchanged import check_present
+from assay.dut.dut import find_drive
+from assay.dut.real.unchanged import check_present
+from assay.dut.simulated.fault_watch import FaultWatch
+from assay.dut.simulated.injected_faults import Fault, fault_label, faults_text, read_fault_file
+from assay.dut.simulated.model import load_card, parse_simulated, simulated_names
+from assay.engine.records import DriveIdentity
 from assay.errors import AssayError, DeviceFailureError, PlanError, ValueRangeError
-from assay.plan import load_plan
-from assay.records import DriveIdentity
+from assay.run.plan_file import load_plan
 from report_run import synthetic_settings, synthetic_step
 
-CARDS = Path(__file__).parents[2] / "python/assay/device/cards"
+CARDS = Path(__file__).parents[2] / "python/assay/dut/simulated/models"
 GUIDE = Path(__file__).parents[2] / "docs/guide/simulated-drives.md"
 STALL = 'kind = "stall"\nat_s = 30\nduration_s = 5\n'
 CAPACITY, BLOCK = 128_000_000, 512

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device import kernel_log
-from assay.device.kernel_log import KernelLog, log_names, parse_record
-from assay.device.watch import EVENTS_MAX, DriveWatch, gravest, read_state
-from assay.records import DriveEvent, DriveIdentity
-from assay.window import disturbs, void_reason
+from assay.dut.real import kernel_log
+from assay.dut.real.kernel_log import KernelLog, log_names, parse_record
+from assay.dut.real.watch import EVENTS_MAX, DriveWatch, gravest, read_state
+from assay.engine.records import DriveEvent, DriveIdentity
+from assay.results import disturbs, void_reason
 from report_run import GOLDEN, judged_rounds, synthetic_rounds, synthetic_settings
 from test_device_identity import make_disk
 

@@ -6,18 +6,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from assay import bench
 from assay._native import simulated_memory_bytes
-from assay.device.memory import spare_memory_bytes
-from assay.device.simulated import parse_simulated
+from assay.dut import dut as bench
+from assay.dut.real.memory import spare_memory_bytes
+from assay.dut.simulated.model import parse_simulated
 from assay.errors import PlanError, ValueRangeError
-from assay.plan import load_plan
+from assay.run.plan_file import load_plan
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
-CARD = Path(__file__).parents[2] / "python/assay/device/cards/client-2011.toml"
+CARD = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
 SCRIPT = """
 import json, resource
-from assay.device.memory import spare_memory_bytes
+from assay.dut.real.memory import spare_memory_bytes
 resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000, 4_000_000_000))
 print(json.dumps(spare_memory_bytes()))
 """

@@ -5,22 +5,23 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from assay.engine.records import Demand, DriveIdentity, StepRecord, StopRule, StoredTest
 from assay.errors import PlanError, UsageError, ValueRangeError
 from assay.pages.model import Table
 from assay.pages.sheets import Sheets
-from assay.plan import load_plan
-from assay.planning import plan_suite
 from assay.procedures.editions import load_profile
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
-from assay.procedures.loop.open_loop import arrival_label, offered_rates
-from assay.procedures.loop.options import parse_arrival
+from assay.procedures.loop.open_loop import offered_rates
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.options import parse_arrival
 from assay.procedures.procedure import PlannedTest
-from assay.records import Demand, DriveIdentity, StepRecord, StopRule, StoredTest
 from assay.report import disclosure
-from assay.units import SECOND_NS
+from assay.results.step import arrival_label
+from assay.run.plan_file import load_plan
+from assay.run.planning import plan_suite
+from assay.spec.units import SECOND_NS
 from report_run import TRACKED, asked_otherwise, balanced, synthetic_run, synthetic_test
 
 RATE = 4000

@@ -3,18 +3,18 @@
 from pathlib import Path
 
 import pytest
-from assay import profile as profile_module
+from assay.engine.records import DataPattern, Demand, DriveIdentity
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
-from assay.plan import Plan, load_plan
-from assay.planning import PlannedRun, plan_suite
 from assay.procedures.editions import is_shipped, load_profile, profile_names
 from assay.procedures.iops import IOPS
 from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
 from assay.procedures.procedure import PlannedTest
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.tp import TP
-from assay.records import DataPattern, Demand, DriveIdentity
-from assay.units import GIB, MIB, MINUTE_NS
+from assay.run.plan_file import Plan, load_plan
+from assay.run.planning import PlannedRun, plan_suite
+from assay.spec import edition as profile_module
+from assay.spec.units import GIB, MIB, MINUTE_NS
 
 PLAN = """schema = 1
 drive = "sim:client-2011"
@@ -189,7 +189,7 @@ def test_latency_runs_at_one_outstanding_io_after_preconditioning_at_the_testers
 
 
 def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
-    shipped = Path(profile_module.__file__).parents[1] / "profiles/pts-c-1.0.toml"
+    shipped = Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml"
     own = tmp_path / "ours.toml"
     own.write_text(
         shipped.read_text().replace('name = "pts-c-1.0"', 'name = "ours"').replace("value = 25", "value = 7")
@@ -204,7 +204,7 @@ def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
 
 
 def test_a_test_without_a_tracking_cell_is_refused_and_never_steady_by_default(tmp_path: Path) -> None:
-    shipped = Path(profile_module.__file__).parents[1] / "profiles/pts-c-1.0.toml"
+    shipped = Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml"
     own = tmp_path / "ours.toml"
     own.write_text(shipped.read_text().replace("{ read_pct = 0, block_kib = 4 }", "{ read_pct = 1, block_kib = 4 }"))
     with pytest.raises(ValueRangeError, match="tracking"):
@@ -271,7 +271,7 @@ def test_the_plans_of_the_published_drives_are_ended_by_time_alone(path: Path) -
 
 
 def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path: Path) -> None:
-    shipped = Path(profile_module.__file__).parents[1] / "profiles/pts-c-1.0.toml"
+    shipped = Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml"
     own = tmp_path / "own.toml"
     own.write_text(shipped.read_text())
     assert planned("iops", str(own), identity()).deviations == ()
@@ -297,7 +297,7 @@ def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path:
 def test_a_profile_with_an_impossible_value_is_refused_before_anything_runs(
     tmp_path: Path, datum: str, other: str
 ) -> None:
-    shipped = (Path(profile_module.__file__).parents[1] / "profiles/pts-c-1.0.toml").read_text()
+    shipped = (Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml").read_text()
     assert datum in shipped
     own = tmp_path / "own.toml"
     own.write_text(shipped.replace(datum, other))

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from assay.cli.progress import _judged_line
+from assay.engine.records import MeasurementWindow
 from assay.pages.printed import milliseconds_label, milliseconds_text, significant
 from assay.pages.verdict import time_box
 from assay.procedures.until import Judged
-from assay.records import MeasurementWindow
-from assay.steady import steady_state
-from assay.window import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
+from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
+from assay.spec.steady import steady_state
 from report_run import TRACKED, synthetic_direction, synthetic_step
 
 ROUNDS = (3, 4, 5, 6, 7)

@@ -1,10 +1,10 @@
 """ATA SECURITY ERASE UNIT and SANITIZE DEVICE against a recorded drive; no emulated one knows either."""
 
 import pytest
-from assay.device.ata import Registers, command, erase_seconds, registers
-from assay.device.purge.ata import ata_offers
-from assay.device.purge.offer import Offer, PurgeWatch
-from assay.device.transport import ScsiReply
+from assay.dut.real.ata import Registers, command, erase_seconds, registers
+from assay.dut.real.purge.ata import ata_offers
+from assay.dut.real.purge.offer import Offer, PurgeWatch
+from assay.dut.real.transport import ScsiReply
 from assay.errors import DeviceFailureError, GateRefusedError, StoreError
 from recorded_drive import ATA_IDENTIFY, PATH, Recorded, Reply, Sent, Watched, ata_identity, ata_registers
 

@@ -1,9 +1,9 @@
 """NVMe Format and Sanitize against a recorded drive; no emulated one sanitizes."""
 
 import pytest
-from assay.device.purge.nvme import nvme_offers
-from assay.device.purge.offer import Offer
-from assay.device.transport import NvmeCommand, NvmeReply
+from assay.dut.real.purge.nvme import nvme_offers
+from assay.dut.real.purge.offer import Offer
+from assay.dut.real.transport import NvmeCommand, NvmeReply
 from assay.errors import DeviceFailureError, GateRefusedError
 from recorded_drive import (
     PATH,

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.cli.progress import LogDisplay
 from assay.cli.run import _advise
-from assay.records import PurgeRecord
-from assay.session.conduct import _Conductor
-from assay.session.progress import Progress
-from assay.store.write import ADVICE, RunWriter
+from assay.engine.records import PurgeRecord
+from assay.run.progress import Progress
+from assay.run.runner import _Conductor
+from assay.run.store.write import ADVICE, RunWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-    from assay.device.purge import PurgeWatch
+    from assay.dut.real.purge import PurgeWatch
 
 RECORD = PurgeRecord(method="ATA SECURITY ERASE UNIT (normal)", proof="seen", deviation=None, span_ns=1)
 

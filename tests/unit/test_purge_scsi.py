@@ -3,9 +3,9 @@
 import struct
 
 import pytest
-from assay.device.purge.offer import Offer
-from assay.device.purge.scsi import scsi_offers
-from assay.device.transport import ScsiCommand, ScsiReply
+from assay.dut.real.purge.offer import Offer
+from assay.dut.real.purge.scsi import scsi_offers
+from assay.dut.real.transport import ScsiCommand, ScsiReply
 from assay.errors import DeviceFailureError
 from recorded_drive import PATH, REQUEST_SENSE, Recorded, Reply, Sent, Watched, scsi_sense
 

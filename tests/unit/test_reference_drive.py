@@ -7,19 +7,12 @@ from statistics import fmean, stdev
 from typing import Any
 
 import pytest
-from assay.certificate import Certificate, against_baseline, outside
-from assay.codec import decode
+from assay.engine.codec import decode
+from assay.engine.records import DriveIdentity, HostCertificate, Platform, ReferenceDrive, ReferencePoint, StoredRun
+from assay.host.certificate import Certificate, against_baseline, outside
 from assay.pages.model import Table
-from assay.records import (
-    DriveIdentity,
-    HostCertificate,
-    Platform,
-    ReferenceDrive,
-    ReferencePoint,
-    StoredRun,
-)
 from assay.report import disclosure, render
-from assay.window import has_drifted, is_repeatable, repeated, worst_change, worst_spread
+from assay.results import has_drifted, is_repeatable, repeated, worst_change, worst_spread
 from report_run import START_NS, synthetic_run
 
 DAY_NS = 86_400 * 10**9

@@ -11,8 +11,7 @@ import openpyxl
 import pytest
 from assay import report as report_module
 from assay.errors import StoreError, VerificationError
-from assay.pages.data_tables import DataTable
-from assay.pages.model import Page, Table
+from assay.pages.model import DataTable, Page, Table
 from assay.report import FORMATS, build_report, render
 from assay.report import pdf as pdf_module
 from assay.report.figure import figure_svg

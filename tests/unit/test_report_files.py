@@ -9,18 +9,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.engine.records import Cell
 from assay.errors import StoreError, VerificationError
-from assay.records import Cell
 from assay.report import FORMATS, render
 from assay.report.pdf import verify_sheet_count
 from assay.report.table_csv import table_csv
-from assay.units import KIB
+from assay.spec.units import KIB
 from report_run import FALLING, HOSTILE, synthetic_run, synthetic_step, synthetic_test
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.records import StoredRun
+    from assay.engine.records import StoredRun
 
 TABLES = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv"]
 NAMES = ["report.pdf", "report.html", *TABLES, "report.xlsx", "results.json"]

@@ -7,14 +7,14 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.engine.records import Demand, PurgeRecord
 from assay.errors import StoreError, VerificationError
 from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import fit_formula, printable, utc
-from assay.records import Demand, PurgeRecord
 from assay.report import build_report
 from assay.report.conforming import conformity_label
-from assay.steady import steady_state
-from assay.units import KIB
+from assay.spec.steady import steady_state
+from assay.spec.units import KIB
 from report_run import (
     FALLING,
     GOLDEN,
@@ -29,8 +29,8 @@ from report_run import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from assay.engine.records import StoredRun
     from assay.pages.model import Block, Page, Report
-    from assay.records import StoredRun
 
 TWO = Demand(thread_count=2, queue_depth=8)
 TITLES_1_0 = (

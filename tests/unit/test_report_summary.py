@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
+from assay.engine.records import DriveCondition, SkippedTest, StoredRun
 from assay.pages.model import Box, Table
-from assay.records import DriveCondition, SkippedTest, StoredRun
 from assay.report import build_report, render
 from report_run import HOSTILE, synthetic_run, synthetic_test
 from saturation_run import saturation_test

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from assay.engine.records import StepRecord
 from assay.procedures.grid.run import grid_rounds
 from assay.procedures.loop.result import tracked_cells
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.settings import SaturationStop
 from assay.procedures.until import Judged
-from assay.records import StepRecord
-from assay.window import silent_cell
+from assay.results import silent_cell
 from demand_run import demand_round, demand_settings, demand_step
 from report_run import (
     FALLING,

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay import window
+from assay import results
+from assay.engine.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredProgram, StoredTest
 from assay.pages.label import banner
 from assay.pages.model import Table
 from assay.procedures.loop.result import loop_result
-from assay.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredProgram, StoredTest
 from assay.report import build_report
-from assay.units import SECOND_NS
-from assay.window import run_checks, withheld_reason
+from assay.results import run_checks, withheld_reason
+from assay.spec.units import SECOND_NS
 from report_run import synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ STATE = DriveState(
     swap_in_pages=7,
 )
 WINDOW = 5
-"""The synthetic test has five rounds, and all are its window."""
+"""The synthetic test has five rounds, and all are its results."""
 
 
 def watched(states: Callable[[StoredProgram], tuple[DriveState, DriveState]], **changes: Any) -> StoredTest:
@@ -223,7 +223,7 @@ def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> Non
         "INVALID",
         "enabled, disabled to the kernel and enabled in the drive in round 3, enabled in round 4",
     )
-    assert len(table.rows) == len(window.run_checks(test)) + len(window.stimulus_audit(synthetic_run(test), test))
+    assert len(table.rows) == len(results.run_checks(test)) + len(results.stimulus_audit(synthetic_run(test), test))
     tables = [block for block in report.pages[0].blocks if isinstance(block, Table)]
     (condition,) = (one for one in tables if one.caption.startswith("Condition of the drive"))
     assert condition.rows == (("IOPS", "temperature 31 °C / 45 °C; media errors 0 / 2"),)

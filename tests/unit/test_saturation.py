@@ -11,7 +11,7 @@ from assay.pages.model import Box, Figure
 from assay.procedures.saturation.figures import FILLS, response_figure
 from assay.procedures.saturation.result import saturation_result, saturation_window, written_bytes
 from assay.report import build_report
-from assay.units import GB, MINUTE_NS
+from assay.spec.units import GB, MINUTE_NS
 from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test
 

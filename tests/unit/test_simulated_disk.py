@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from assay.device.simulated import known_parameters, load_card, parse_simulated
+from assay.dut.simulated.model import known_parameters, load_card, parse_simulated
 from assay.errors import PlanError, ValueRangeError
 
-SHIPPED = Path(__file__).parents[2] / "python/assay/device/cards/hdd-15k.toml"
+SHIPPED = Path(__file__).parents[2] / "python/assay/dut/simulated/models/hdd-15k.toml"
 
 
 def test_the_kind_of_a_card_chooses_its_parameters() -> None:

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.device.counters import DeviceCounters, device_counters
-from assay.device.direct import Extent, create_file, cut_out, extents
-from assay.device.sysfs import Disk
-from assay.device.tracefs import BlockRequest, TraceUnavailableError, block_trace, parse_request
+from assay.dut.real.counters import DeviceCounters, device_counters
+from assay.dut.real.direct import Extent, create_file, cut_out, extents
+from assay.dut.real.sysfs import Disk
+from assay.dut.real.tracefs import BlockRequest, TraceUnavailableError, block_trace, parse_request
 from assay.errors import NotADriveError, UsageError
+from assay.iostack import IssuedIo, StackExample, StackPhase, StackTrace, trace_drive, trace_folder
+from assay.iostack.examples import Received, received
+from assay.iostack.records import in_order_share
+from assay.iostack.watch import Area
 from assay.pages.model import Figure, Table, Text
 from assay.report.stack import issued_label, received_label, stack_report
-from assay.stack import IssuedIo, StackExample, StackPhase, StackTrace, trace_drive, trace_folder
-from assay.stack.examples import Received, received
-from assay.stack.records import in_order_share
-from assay.stack.watch import Area
-from assay.units import KIB, MIB
+from assay.spec.units import KIB, MIB
 
 NOTHING = DeviceCounters(
     read_count=0,

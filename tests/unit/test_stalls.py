@@ -5,18 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from assay.bench import find_drive
-from assay.plan import load_plan
-from assay.planning import VOID_LIMIT
+from assay.dut.dut import find_drive
+from assay.engine.records import Round, StepRecord, StoredTest
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.result import saturation_window
 from assay.procedures.until import Judged
-from assay.records import Round, StepRecord, StoredTest
 from assay.report import render
-from assay.session import plan_run
-from assay.units import SECOND_NS
-from assay.window import stalls, void_reason
+from assay.results import stalls, void_reason
+from assay.run.plan_file import load_plan
+from assay.run.planning import VOID_LIMIT
+from assay.run.run import plan_run
+from assay.spec.units import SECOND_NS
 from report_run import (
     GOLDEN,
     judged_rounds,

@@ -9,11 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from assay.errors import StoreError
-from assay.pages.model import Table
-from assay.procedures.saturation.run import pattern_step
-from assay.procedures.saturation.settings import SaturationSettings
-from assay.records import (
+from assay.engine.records import (
     AccessPattern,
     DataPattern,
     Demand,
@@ -26,14 +22,18 @@ from assay.records import (
     StoredTest,
     TraceSummary,
 )
+from assay.errors import StoreError
+from assay.pages.model import Table
+from assay.procedures.saturation.run import pattern_step
+from assay.procedures.saturation.settings import SaturationSettings
 from assay.report import build_report
 from assay.report.checks import test_table as checks_page
-from assay.store.trace_summary import grid_bytes, trace_summary
-from assay.units import KIB, MILLISECOND_NS, SECOND_NS
-from assay.window import run_checks, stimulus_audit, withheld_reason
-from assay.window.stimulus_asked import asked_steps
-from assay.window.stimulus_checks import draw_sigmas
-from assay.window.stimulus_time import larger_lead_ins, short_windows
+from assay.results import run_checks, stimulus_audit, withheld_reason
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_checks import draw_sigmas
+from assay.results.stimulus_time import larger_lead_ins, short_windows
+from assay.run.store.trace_summary import grid_bytes, trace_summary
+from assay.spec.units import KIB, MILLISECOND_NS, SECOND_NS
 from report_run import balanced, stored_steps, synthetic_direction, synthetic_run, synthetic_test
 
 if TYPE_CHECKING:

@@ -6,19 +6,8 @@ from pathlib import Path
 from statistics import median, pstdev
 
 import pytest
-from assay.errors import UsageError, ValueRangeError
-from assay.pattern import cell_pattern
-from assay.plan import Plan, load_plan
-from assay.planning import plan_suite
-from assay.procedures.editions import load_profile
-from assay.procedures.procedure import Context, PlannedTest
-from assay.procedures.registry import SUITES
-from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
-from assay.procedures.studies.result import study_result
-from assay.procedures.studies.run import variant_actions
-from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
-from assay.procedures.xsr.run import run_xsr
-from assay.records import (
+from assay.engine.pattern import cell_pattern
+from assay.engine.records import (
     Control,
     DataPattern,
     Demand,
@@ -30,7 +19,18 @@ from assay.records import (
     StoredTest,
     Trim,
 )
-from assay.units import GIB, MIB, SECOND_NS
+from assay.errors import UsageError, ValueRangeError
+from assay.procedures.editions import load_profile
+from assay.procedures.procedure import Context, PlannedTest
+from assay.procedures.registry import SUITES
+from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
+from assay.procedures.studies.result import study_result
+from assay.procedures.studies.run import variant_actions
+from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
+from assay.procedures.xsr.run import run_xsr
+from assay.run.plan_file import Plan, load_plan
+from assay.run.planning import plan_suite
+from assay.spec.units import GIB, MIB, SECOND_NS
 from report_run import START_NS, TRACKED, balanced, stored_sequence, synthetic_direction, synthetic_step
 
 ALL: tuple[str, ...] = (

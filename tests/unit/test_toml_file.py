@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from assay._native import toml_positions
-from assay.device.simulated import parse_simulated
+from assay.dut.simulated.model import parse_simulated
 from assay.errors import AssayError, PlanError
-from assay.plan import load_plan
+from assay.run.plan_file import load_plan
 from assay.toml_file import read_toml
 
 
@@ -84,8 +84,8 @@ def test_of_many_faults_the_first_ten_are_named(tmp_path: Path) -> None:
     assert str(caught.value).count("not permitted") == 10
 
 
-CARD = (Path(__file__).parents[2] / "python/assay/device/cards/client-2011.toml").read_text("utf-8")
-DISK = (Path(__file__).parents[2] / "python/assay/device/cards/hdd-15k.toml").read_text("utf-8")
+CARD = (Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml").read_text("utf-8")
+DISK = (Path(__file__).parents[2] / "python/assay/dut/simulated/models/hdd-15k.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["channel_count", "read_ns", "capacity_bytes"])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.transport import HeldDrive, NvmeCommand, ScsiCommand, command_set
-from assay.records import DriveIdentity
+from assay.dut.real.transport import HeldDrive, NvmeCommand, ScsiCommand, command_set
+from assay.engine.records import DriveIdentity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.device.transport import CommandSet
-    from assay.records import DriveKind
+    from assay.dut.real.transport import CommandSet
+    from assay.engine.records import DriveKind
 
 
 def identity(path: str, kind: DriveKind = "block") -> DriveIdentity:

@@ -1,8 +1,8 @@
 """Units: the worked numbers of the docstrings, and what is refused."""
 
 import pytest
-from assay import units
 from assay.errors import AssayError, ValueRangeError
+from assay.spec import units
 
 
 @pytest.mark.parametrize(

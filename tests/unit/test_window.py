@@ -4,11 +4,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from assay import window
+from assay import results
+from assay.engine.records import Cell, Demand, KernelCounters, StoredTest
 from assay.errors import VerificationError
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.settings import LoopSettings
-from assay.records import Cell, Demand, KernelCounters, StoredTest
 from report_run import (
     GOLDEN,
     round_programs,
@@ -30,27 +30,27 @@ def test_a_mixed_cell_is_the_sum_of_its_reads_and_writes() -> None:
         read=synthetic_direction(90, 4096),
         write=synthetic_direction(30, 4096),
     )
-    assert window.iops(step) == 2
+    assert results.iops(step) == 2
 
 
 def test_the_mean_latency_is_weighted_by_completions_and_the_maximum_is_the_largest() -> None:
     read = replace(synthetic_direction(3, 4096), latency_ns_sum=300, latency_ns_max=120)
     write = replace(synthetic_direction(1, 4096), latency_ns_sum=500, latency_ns_max=500)
     step = replace(synthetic_step(CELL, 1), read=read, write=write)
-    assert (window.mean_latency_ns(step), window.max_latency_ns(step)) == (200.0, 500)
+    assert (results.mean_latency_ns(step), results.max_latency_ns(step)) == (200.0, 500)
     nothing = replace(step, read=synthetic_direction(0, 4096), write=synthetic_direction(0, 4096))
     nothing = replace(
         nothing,
         read=replace(nothing.read, latency_ns_max=None),
         write=replace(nothing.write, latency_ns_max=None),
     )
-    assert (window.mean_latency_ns(nothing), window.max_latency_ns(nothing)) == (None, None)
+    assert (results.mean_latency_ns(nothing), results.max_latency_ns(nothing)) == (None, None)
 
 
 def test_tail_completions_enter_no_rate() -> None:
     step = replace(synthetic_step(CELL, 1), read=replace(synthetic_direction(0, 4096), tail_io_count=1000))
     without = replace(step, read=synthetic_direction(0, 4096))
-    assert window.iops(step) == window.iops(without)
+    assert results.iops(step) == results.iops(without)
 
 
 def test_what_was_carried_in_enters_the_rate_and_what_led_in_does_not() -> None:
@@ -58,19 +58,19 @@ def test_what_was_carried_in_enters_the_rate_and_what_led_in_does_not() -> None:
     both = replace(
         own, read=replace(own.read, carried_in_io_count=100, carried_in_bytes=6_553_600, lead_in_io_count=50)
     )
-    assert window.iops(both) - window.iops(own) == Fraction(100 * 10**9, own.span_ns)
-    assert window.throughput(both) - window.throughput(own) == Fraction(65_536 * 100 * 10**9, own.span_ns * 10**6)
-    assert window.response_time(both) == window.response_time(own)
+    assert results.iops(both) - results.iops(own) == Fraction(100 * 10**9, own.span_ns)
+    assert results.throughput(both) - results.throughput(own) == Fraction(65_536 * 100 * 10**9, own.span_ns * 10**6)
+    assert results.response_time(both) == results.response_time(own)
 
 
 def test_cells_are_named_as_in_the_specification() -> None:
-    assert window.cell_label(CELL) == "RND 64KiB 65/35"
-    assert window.cell_label(Cell(read_pct=0, transfer_bytes=512)) == "RND 0.5KiB 0/100"
+    assert results.cell_label(CELL) == "RND 64KiB 65/35"
+    assert results.cell_label(Cell(read_pct=0, transfer_bytes=512)) == "RND 0.5KiB 0/100"
 
 
 def test_effective_queue_depth() -> None:
     step = replace(synthetic_step(CELL, 1), span_ns=60 * 10**9, outstanding_ns=480 * 10**9)
-    assert window.effective_queue_depth(step) == 8.0
+    assert results.effective_queue_depth(step) == 8.0
 
 
 def test_there_is_no_window_before_the_fifth_round() -> None:
@@ -169,7 +169,8 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
         counters_before=counters,
         counters_after=replace(counters, read_bytes=100 + 8192, write_bytes=7 + 512),
     )
-    (audit, *_) = window.program_audits(replace(synthetic_test(), programs=(replace(synthetic_fill(), steps=(step,)),)))
+    test = replace(synthetic_test(), programs=(replace(synthetic_fill(), steps=(step,)),))
+    (audit, *_) = results.program_audits(test)
     assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)
 
 
@@ -187,13 +188,13 @@ def test_the_spread_between_threads_is_most_less_fewest_over_their_mean(
         thread_io_count_min=fewest,
         thread_io_count_max=most,
     )
-    assert window.thread_spread(step, Demand(thread_count=4, queue_depth=1)) == spread
+    assert results.thread_spread(step, Demand(thread_count=4, queue_depth=1)) == spread
 
 
 def test_threads_without_any_io_have_no_spread() -> None:
     nothing = synthetic_direction(0, 4096)
     step = replace(synthetic_step(CELL, 1), read=nothing, write=nothing, thread_io_count_min=0, thread_io_count_max=0)
-    assert window.thread_spread(step, Demand(thread_count=4, queue_depth=1)) is None
+    assert results.thread_spread(step, Demand(thread_count=4, queue_depth=1)) is None
 
 
 @pytest.mark.parametrize(
@@ -201,4 +202,4 @@ def test_threads_without_any_io_have_no_spread() -> None:
 )
 def test_a_cell_whose_queue_depth_is_off_by_more_than_half_a_per_cent_is_marked(outstanding: float, held: bool) -> None:
     step = replace(synthetic_step(CELL, 1), span_ns=10**9, outstanding_ns=int(outstanding * 10**9))
-    assert window.holds_queue_depth(step, synthetic_settings().demand) is held
+    assert results.holds_queue_depth(step, synthetic_settings().demand) is held

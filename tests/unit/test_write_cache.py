@@ -7,17 +7,17 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.device.transport import NvmeReply, ScsiReply
-from assay.device.write_cache import CacheView, WriteCache, write_cache_held
+from assay.dut.real.transport import NvmeReply, ScsiReply
+from assay.dut.real.write_cache import CacheView, WriteCache, write_cache_held
+from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError
-from assay.records import DriveIdentity
 from recorded_drive import controller_data
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.device.transport import CommandSet, NvmeCommand, ScsiCommand
-    from assay.records import CacheState
+    from assay.dut.real.transport import CommandSet, NvmeCommand, ScsiCommand
+    from assay.engine.records import CacheState
 
 IDENTITY = DriveIdentity(id="S1", path="/dev/x0", kind="block", capacity_bytes=4096, logical_block_bytes=512)
 
@@ -125,7 +125,7 @@ def test_a_drive_that_ends_in_an_error_has_its_cache_put_back(tmp_path: Path) ->
 def test_a_drive_that_does_not_obey_is_left_as_it_was_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: CommandSet
 ) -> None:
-    monkeypatch.setattr("assay.device.write_cache._FOLLOW_SECONDS", 0)
+    monkeypatch.setattr("assay.dut.real.write_cache._FOLLOW_SECONDS", 0)
     attribute, drive = kernel(tmp_path), Cached(stubborn=True)
     with write_cache_held(IDENTITY, cache_of(tmp_path, drive, commands), "disabled", notes=tmp_path) as held:
         assert held.state == "enabled"
@@ -134,7 +134,7 @@ def test_a_drive_that_does_not_obey_is_left_as_it_was_and_the_report_says_so(
 
 
 def test_sata_follows_set_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.device.write_cache._FOLLOW_SECONDS", 0)
+    monkeypatch.setattr("assay.dut.real.write_cache._FOLLOW_SECONDS", 0)
     attribute, drive = kernel(tmp_path), Cached()
     cache = cache_of(tmp_path, drive, "ata")
     assert cache.set("disabled") == CacheView(kernel="disabled", drive="disabled")

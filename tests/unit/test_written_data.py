@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
+from assay.engine.records import DataPattern
+from assay.engine.stimulus import fill_rate, written_data
 from assay.errors import ValueRangeError
-from assay.records import DataPattern
-from assay.stimulus import fill_rate, written_data
 
 ZSTD = pa.Codec("zstd", compression_level=3)
 ZSTD_HEADER = 9

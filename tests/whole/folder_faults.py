@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from assay.codec import canonical
-from assay.store.journal import sealed
+from assay.engine.codec import canonical
+from assay.run.store.journal import sealed
 
 if TYPE_CHECKING:
     import random

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from assay.calibrate import Rig, fit, measured, read_targets, refine, residuals, scattered
-from assay.calibrate import measure as measure_module
-from assay.calibrate.card_file import card_text, residual_lines
-from assay.device.simulated import load_card, parse_simulated
+from assay.dut.simulated.model import load_card, parse_simulated
 from assay.errors import UsageError
-from assay.plan import load_plan
+from assay.run.plan_file import load_plan
+from assay.simfit import Rig, fit, measured, read_targets, refine, residuals, scattered
+from assay.simfit import measure as measure_module
+from assay.simfit.card_file import card_text, residual_lines
 
 pytestmark = pytest.mark.long
 
@@ -71,7 +71,7 @@ def test_published_figures_are_read_and_faults_are_named(tmp_path: Path) -> None
         read_targets(wrong)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in Path("python/assay/device/cards").glob("*.toml")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path("python/assay/dut/simulated/models").glob("*.toml")))
 def test_every_shipped_card_builds_and_sources_every_parameter(name: str) -> None:
     model = load_card(name)
     assert model.name == name

@@ -7,16 +7,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from assay.bench import Answers
-from assay.device.simulated import parse_simulated
+from assay.dut.dut import Answers
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Capture, Stimulus
 from assay.errors import StoreError
-from assay.pattern import leading_range, random_pattern
-from assay.plan import load_plan
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.session import run_plan
-from assay.stimulus import Capture, Stimulus
-from assay.store.read import read_run
-from assay.window.step import issued_count
+from assay.results.step import issued_count
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 CAPACITY = 1_000_000_000
 

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.bench import Answers
-from assay.certificate import (
+from assay.cli import assay
+from assay.dut.dut import Answers
+from assay.dut.real.platform import describe_platform
+from assay.engine.records import DriveIdentity, FillPoint, HostPoint, ReferenceDrive, ReferencePoint
+from assay.errors import StoreError, UsageError
+from assay.host.certificate import (
     VALID_DAYS,
     Certificate,
     NullPoint,
@@ -20,14 +24,10 @@ from assay.certificate import (
     measure_host,
     run_simulator,
 )
-from assay.cli import assay
-from assay.device.platform import describe_platform
-from assay.errors import StoreError, UsageError
-from assay.plan import load_plan
-from assay.records import DriveIdentity, FillPoint, HostPoint, ReferenceDrive, ReferencePoint
-from assay.session import run_plan
-from assay.store.read import read_run
-from assay.window import reference_changes, repeated
+from assay.results import reference_changes, repeated
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 from click.testing import CliRunner
 
 NOW_NS = 1_800_000_000 * 10**9

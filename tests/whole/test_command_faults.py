@@ -10,7 +10,7 @@ from assay.visible import visible
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
-CARD = Path(__file__).parents[2] / "python/assay/device/cards/client-2011.toml"
+CARD = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -12,22 +12,22 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.bench import Answers
+from assay.dut.dut import Answers
+from assay.engine.stimulus import Stimulus
 from assay.errors import DeviceFailureError, InterruptedRunError
-from assay.plan import load_plan
 from assay.report import build_report, render
-from assay.session import run_plan
-from assay.stimulus import Stimulus
-from assay.store.read import read_run
-from assay.units import SECOND_NS
-from assay.window import counted_programs, void_places, withheld_reason
+from assay.results import counted_programs, void_places, withheld_reason
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
+from assay.spec.units import SECOND_NS
 from every_kind import KINDS, run_of, selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from assay.records import StepRecord, StoredProgram, StoredRun
+    from assay.engine.records import StepRecord, StoredProgram, StoredRun
 
 pytestmark = pytest.mark.long
 

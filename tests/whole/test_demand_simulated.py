@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from assay.bench import Answers
-from assay.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
-from assay.plan import load_plan
+from assay.dut.dut import Answers
+from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.report import build_report
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
-from assay.window import POINT_SHARES, completed_count, effective_queue_depth, latency_count, program_audits
-from assay.window.step import issued_count
+from assay.results import POINT_SHARES, completed_count, effective_queue_depth, latency_count, program_audits
+from assay.results.step import issued_count
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 from scipy.stats import chi2, chi2_contingency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from assay.records import StoredRun
+    from assay.engine.records import StoredRun
     from numpy.typing import NDArray
 
 DRIVE = "sim:client-2011?capacity=1GB"

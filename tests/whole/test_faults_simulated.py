@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.bench import Answers, open_bench
-from assay.device.simulated import parse_simulated
+from assay.dut.dut import Answers, open_bench
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.pattern import leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepSpec, StopRule, StoredTest
 from assay.errors import DeviceFailureError, UsageError
-from assay.pattern import leading_range, random_pattern
-from assay.plan import load_plan
-from assay.records import DataPattern, Demand, StepSpec, StopRule, StoredTest
 from assay.report import render
 from assay.report.conforming import conformity_label
-from assay.session import Outcome, run_plan
-from assay.store.read import read_run
-from assay.units import MILLISECOND_NS, SECOND_NS
-from assay.window import stored_error_count, void_places, withheld_reason
+from assay.results import stored_error_count, void_places, withheld_reason
+from assay.run.plan_file import load_plan
+from assay.run.run import Outcome, run_plan
+from assay.run.store.read import read_run
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 # 56 cells of 60 ms are a round of 3.36 s; purge and preconditioning take less than 0.2 s.
 SCALE = 0.001

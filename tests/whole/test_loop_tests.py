@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.bench import Answers
-from assay.plan import load_plan
+from assay.dut.dut import Answers
+from assay.engine.records import Cell, StoredTest
 from assay.procedures.loop.result import latency_maxima, loop_result
-from assay.records import Cell, StoredTest
 from assay.report import FORMATS, build_report
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
-from assay.window import max_latency_ns
+from assay.results import max_latency_ns
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 
 def stored(folder: Path, **keys: Any) -> tuple[StoredTest, ...]:

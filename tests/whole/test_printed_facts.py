@@ -9,7 +9,7 @@ from assay.pages.model import Table
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
-from assay.window import iops
+from assay.results import iops
 from every_kind import run_of
 
 if TYPE_CHECKING:

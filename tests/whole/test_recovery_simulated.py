@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import assay
 import pyarrow.parquet as pq
 import pytest
-from assay.bench import Answers
-from assay.plan import load_plan
+from assay.dut.dut import Answers
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.report import FORMATS, build_report
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredRun
     from assay.procedures.hir.result import IdleRecoveryResult
     from assay.procedures.xsr.result import CrossStimulusResult
-    from assay.records import StoredRun
 
 PACKAGE = Path(assay.__file__).parent
 SECOND_NS = 10**9

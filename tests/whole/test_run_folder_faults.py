@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.bench import Answers
+from assay.dut.dut import Answers
 from assay.errors import AssayError, StoreError
-from assay.plan import load_plan
 from assay.report import render
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 from folder_faults import Folder, change
 
 if TYPE_CHECKING:

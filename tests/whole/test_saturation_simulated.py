@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.bench import Answers
-from assay.plan import load_plan
+from assay.dut.dut import Answers
+from assay.engine.records import StoredRun
 from assay.procedures.saturation.result import saturation_result
-from assay.records import StoredRun
 from assay.report import FORMATS, build_report
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
-from assay.window import issued_bytes, program_audits, step_times
+from assay.results import issued_bytes, program_audits, step_times
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 DRIVE = "sim:client-2011?capacity=1GB"
 

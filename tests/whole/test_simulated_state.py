@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from assay.bench import Answers, open_bench
-from assay.device.simulated import Card, parse_simulated
+from assay.dut.dut import Answers, open_bench
+from assay.dut.simulated.model import Card, parse_simulated
+from assay.engine.pattern import fill_pattern, leading_range, random_pattern
+from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.errors import ValueRangeError
-from assay.pattern import fill_pattern, leading_range, random_pattern
-from assay.plan import Plan, load_plan
-from assay.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
-from assay.stimulus import Stimulus
+from assay.run.plan_file import Plan, load_plan
 
 CAPACITY = 128_000_000
 

@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.bench import Answers
-from assay.device.simulated import load_card
-from assay.plan import load_plan
+from assay.dut.dut import Answers
+from assay.dut.simulated.model import load_card
+from assay.engine.records import StoredRun
 from assay.procedures.studies.result import StudyResult, VariantResult, study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.xsr.result import cross_stimulus_result
-from assay.records import StoredRun
 from assay.report import FORMATS, build_report
-from assay.reporting import render_run
-from assay.session import run_plan
-from assay.store.read import read_run
-from assay.window import holds_queue_depth, program_audits
-from assay.window.stimulus_asked import asked_steps
+from assay.results import holds_queue_depth, program_audits
+from assay.results.stimulus_asked import asked_steps
+from assay.run.plan_file import load_plan
+from assay.run.reporting import render_run
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
 
 DRIVE = "sim:client-2011?capacity=512MB"
 

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.bench import find_drive
-from assay.device.simulated import parse_simulated
+from assay.dut.dut import find_drive
+from assay.dut.simulated.model import parse_simulated
+from assay.engine.pattern import random_pattern
+from assay.engine.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.errors import AssayError
-from assay.pattern import random_pattern
-from assay.plan import load_plan
-from assay.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
-from assay.session import plan_run
-from assay.stimulus import Stimulus
+from assay.run.plan_file import load_plan
+from assay.run.run import plan_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parents[2]
-CARDS = sorted((ROOT / "python/assay/device/cards").glob("*.toml"))
+CARDS = sorted((ROOT / "python/assay/dut/simulated/models").glob("*.toml"))
 PLANS = sorted((ROOT / "plans").glob("*.toml"))
 CHUNK = 100
 CHUNKS = range(int(os.environ.get("ASSAY_FUZZ_CASES", "400")) // CHUNK)

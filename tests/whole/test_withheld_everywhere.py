@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.report import FORMATS, build_report, render
-from assay.window import counted_programs, withheld_reason
+from assay.results import counted_programs, withheld_reason
 from every_kind import KINDS, run_of, selected, with_stall
 from openpyxl import load_workbook
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from assay.records import StoredProgram, StoredRun
+    from assay.engine.records import StoredProgram, StoredRun
 
 SAID = "NO HEADLINE: the host stalled for 5,000 ms in "
 

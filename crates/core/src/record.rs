@@ -1,4 +1,4 @@
-//! What one step did, as it leaves the stimulus; the names under which it is written are those of `assay.records`.
+//! What one step did, as it leaves the stimulus; the names under which it is written are those of `assay.engine.records`.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ pub(crate) fn clock_reads(py: Python<'_>, count: u32) -> (f64, u64) {
     py.detach(|| gauge::clock_reads(count))
 }
 
-/// What a gauge saw; the fields are those of `assay.records.HostRecord` that it knows.
+/// What a gauge saw; the fields are those of `assay.engine.records.HostRecord` that it knows.
 #[pyclass(frozen, get_all)]
 pub(crate) struct NativeStalls {
     span_ns: u64,

@@ -11,7 +11,7 @@ struct Labelled<'r> {
     record: &'r StepRecord,
 }
 
-/// The JSON text of the records, in the form of `assay.records.StepRecord`.
+/// The JSON text of the records, in the form of `assay.engine.records.StepRecord`.
 pub(crate) fn records_text(records: &[StepRecord], labels: &[String]) -> String {
     let labelled: Vec<Labelled<'_>> =
         labels.iter().zip(records).map(|(label, record)| Labelled { label, record }).collect();

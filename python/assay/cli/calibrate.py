@@ -14,8 +14,8 @@ from assay.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.certificate import Certificate, SimulatorCheck
-    from assay.records import ReferenceDrive
+    from assay.engine.records import ReferenceDrive
+    from assay.host.certificate import Certificate, SimulatorCheck
 
 EXIT_OUTSIDE = 5
 
@@ -39,7 +39,7 @@ def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
     A simulated drive must do the very same as before; a reference drive must give IOPS within 5 % of its baseline.
     Exit codes: 0 both do, or there is no reference drive; 5 one does not, and reports will say so.
     """
-    from assay.certificate import keep_certificate, kept_certificates, measure_host, outside  # noqa: PLC0415
+    from assay.host.certificate import keep_certificate, kept_certificates, measure_host, outside  # noqa: PLC0415
 
     reference = _reference(**options)
     kept = kept_certificates().certificates
@@ -66,8 +66,8 @@ def _reference(
     signatures: tuple[str, ...],
     file_target: bool,
 ) -> ReferenceDrive | None:
-    from assay.bench import Answers  # noqa: PLC0415
-    from assay.reference import measure_reference  # noqa: PLC0415
+    from assay.dut.dut import Answers  # noqa: PLC0415
+    from assay.host.reference import measure_reference  # noqa: PLC0415
 
     if reference is None:
         if new_baseline or yes_destroy or signatures or file_target:
@@ -86,8 +86,8 @@ def _reference(
 
 
 def _print(certificate: Certificate, path: str, found: list[str]) -> None:
-    from assay.certificate import VALID_DAYS  # noqa: PLC0415
-    from assay.units import KIB, MB, MICROSECOND_NS  # noqa: PLC0415
+    from assay.host.certificate import VALID_DAYS  # noqa: PLC0415
+    from assay.spec.units import KIB, MB, MICROSECOND_NS  # noqa: PLC0415
 
     for point in certificate.ceiling:
         click.echo(
@@ -121,8 +121,8 @@ def _simulator_line(check: SimulatorCheck) -> str:
 
 
 def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
-    from assay.units import MICROSECOND_NS  # noqa: PLC0415
-    from assay.window import SPREAD_MAX, is_repeatable  # noqa: PLC0415
+    from assay.results import SPREAD_MAX, is_repeatable  # noqa: PLC0415
+    from assay.spec.units import MICROSECOND_NS  # noqa: PLC0415
 
     changes = {change.label: f"; {change.iops_change:+.1%} since the baseline" for change in reference.changes}
     for point in reference.points:

@@ -13,8 +13,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from assay.calibrate import Fit, Rig
-    from assay.device.simulated import Card, ModelCard
+    from assay.dut.simulated.model import Card, ModelCard
+    from assay.simfit import Fit, Rig
 
 _FILE = click.Path(path_type=Path)
 _WITHIN = 0.25
@@ -38,8 +38,8 @@ def calibrate_sim(drive: str, **options: Any) -> None:
     """
     from multiprocessing import Pool  # noqa: PLC0415
 
-    from assay.calibrate import Rig, read_targets  # noqa: PLC0415
-    from assay.plan import load_plan  # noqa: PLC0415
+    from assay.run.plan_file import load_plan  # noqa: PLC0415
+    from assay.simfit import Rig, read_targets  # noqa: PLC0415
 
     model, card = _flash(drive)
     targets = read_targets(options["against"], options["figures"])
@@ -76,7 +76,7 @@ class _Search:
     def run(
         self, start: Card, targets: Mapping[str, float], show: Callable[[float], None] = lambda _: None, share: int = 1
     ) -> Fit:
-        from assay.calibrate import Fit, fit, refine  # noqa: PLC0415
+        from assay.simfit import Fit, fit, refine  # noqa: PLC0415
 
         found = Fit(card=start, error=math.inf, evaluations=0)
         if self.evaluations:
@@ -98,7 +98,7 @@ class _Search:
         return lines
 
     def _held_out(self, start: Card, targets: Mapping[str, float], left_out: set[str]) -> str:
-        from assay.calibrate import residuals, scattered  # noqa: PLC0415
+        from assay.simfit import residuals, scattered  # noqa: PLC0415
 
         kept = {name: value for name, value in targets.items() if name not in left_out}
         card = self.run(scattered(start, self.seed), kept, share=4).card
@@ -108,8 +108,8 @@ class _Search:
 
 
 def _report(found: Fit, rig: Rig, targets: Mapping[str, float]) -> list[str]:
-    from assay.calibrate import residuals  # noqa: PLC0415
-    from assay.calibrate.card_file import residual_lines  # noqa: PLC0415
+    from assay.simfit import residuals  # noqa: PLC0415
+    from assay.simfit.card_file import residual_lines  # noqa: PLC0415
 
     errors = residuals(found.card, rig, targets)
     cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
@@ -123,7 +123,7 @@ def _report(found: Fit, rig: Rig, targets: Mapping[str, float]) -> list[str]:
 
 def _flash(drive: str) -> tuple[ModelCard, Card]:
     """A simulated drive of flash; a disk has none of the parameters that the search varies."""
-    from assay.device.simulated import parse_simulated  # noqa: PLC0415
+    from assay.dut.simulated.model import parse_simulated  # noqa: PLC0415
     from assay.errors import UsageError  # noqa: PLC0415
 
     simulated = parse_simulated(drive)
@@ -135,8 +135,8 @@ def _flash(drive: str) -> tuple[ModelCard, Card]:
 
 
 def _write(path: Path, found: Fit, model: ModelCard, report: list[str]) -> None:
-    from assay.calibrate.card_file import write_card  # noqa: PLC0415
-    from assay.calibrate.search import POWERS, RANGES  # noqa: PLC0415
+    from assay.simfit.card_file import write_card  # noqa: PLC0415
+    from assay.simfit.search import POWERS, RANGES  # noqa: PLC0415
 
     spans = {name: f"{low:g} to {high:g}" for name, (low, high) in RANGES.items()}
     spans |= {name: f"2^{low} to 2^{high}" for name, (low, high) in POWERS.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
 
 EXIT_INVALID = 5
 
@@ -45,7 +45,7 @@ def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as
 
 
 def _identity(target: str, file_target: bool) -> DriveIdentity:
-    from assay.device.identity import identify  # noqa: PLC0415
-    from assay.device.simulated import is_simulated, parse_simulated  # noqa: PLC0415
+    from assay.dut.real.identity import identify  # noqa: PLC0415
+    from assay.dut.simulated.model import is_simulated, parse_simulated  # noqa: PLC0415
 
     return parse_simulated(target).identity if is_simulated(target) else identify(target, file_target=file_target)

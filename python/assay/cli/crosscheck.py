@@ -33,7 +33,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
     from importlib.metadata import version  # noqa: PLC0415
 
     from assay.crosscheck import crosscheck_drive, differences  # noqa: PLC0415
-    from assay.reporting import crosscheck_facts, write_crosscheck  # noqa: PLC0415
+    from assay.run.reporting import crosscheck_facts, write_crosscheck  # noqa: PLC0415
 
     with _report_folder(out) as folder:
         check = crosscheck_drive(
@@ -63,7 +63,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
 @contextmanager
 def _report_folder(out: Path | None) -> Iterator[Path]:
     """The folder of the report, made before anything is measured; one that was made and stayed empty is removed."""
-    from assay.store.write import new_folder  # noqa: PLC0415
+    from assay.run.store.write import new_folder  # noqa: PLC0415
 
     existed = out is not None and out.exists()
     folder = new_folder(out, f"crosscheck-{time.time_ns():x}")

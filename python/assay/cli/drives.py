@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
 
 _KEYS = ("id", "path", "model", "serial", "capacity_bytes", "kind", "refusals")
 
@@ -33,18 +33,18 @@ def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
 
 
 def _all_drives() -> list[DriveIdentity]:
-    from assay.device.listing import list_drives  # noqa: PLC0415
-    from assay.device.simulated import PREFIX, parse_simulated, simulated_names  # noqa: PLC0415
+    from assay.dut.real.listing import list_drives  # noqa: PLC0415
+    from assay.dut.simulated.model import PREFIX, parse_simulated, simulated_names  # noqa: PLC0415
 
     simulated = [parse_simulated(PREFIX + name).identity for name in simulated_names()]
     return [*list_drives(), *simulated]
 
 
 def _describe(target: str, file_target: bool) -> dict[str, Any]:
-    from assay.device.condition import read_condition  # noqa: PLC0415
-    from assay.device.gate import examined  # noqa: PLC0415
-    from assay.device.identity import identify  # noqa: PLC0415
-    from assay.device.simulated import is_simulated, known_parameters, parse_simulated  # noqa: PLC0415
+    from assay.dut.real.condition import read_condition  # noqa: PLC0415
+    from assay.dut.real.gate import examined  # noqa: PLC0415
+    from assay.dut.real.identity import identify  # noqa: PLC0415
+    from assay.dut.simulated.model import is_simulated, known_parameters, parse_simulated  # noqa: PLC0415
 
     if not is_simulated(target):
         identity = examined(identify(target, file_target=file_target))
@@ -72,7 +72,7 @@ def _short(drive: DriveIdentity) -> dict[str, Any]:
 
 
 def _row(drive: DriveIdentity) -> str:
-    from assay.units import gigabytes  # noqa: PLC0415
+    from assay.spec.units import gigabytes  # noqa: PLC0415
     from assay.visible import visible  # noqa: PLC0415
 
     state = "; ".join(drive.refusals) or "may be tested"

@@ -11,7 +11,7 @@ from assay.visible import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.records import StoredRun
+    from assay.engine.records import StoredRun
 
 
 def say_unfinished(folder: Path, run: StoredRun) -> None:

@@ -12,7 +12,7 @@ from assay.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.plan import Plan
+    from assay.run.plan_file import Plan
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
@@ -164,7 +164,7 @@ def make_plan(
 
     Raises UsageError and PlanError.
     """
-    from assay.plan import load_plan  # noqa: PLC0415
+    from assay.run.plan_file import load_plan  # noqa: PLC0415
 
     files = [Path(target) for target in targets if _is_plan(target)]
     drives = [target for target in targets if not _is_plan(target)]

@@ -10,9 +10,9 @@ import click
 from assay.cli.options import make_plan, plan_options
 
 if TYPE_CHECKING:
-    from assay.planning import PlannedRun
+    from assay.engine.records import DriveIdentity
     from assay.procedures.procedure import PlannedTest
-    from assay.records import DriveIdentity
+    from assay.run.planning import PlannedRun
 
 
 @click.command()
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def plan(as_json: bool, **options: Any) -> None:
     """Show what a run of DRIVE or PLAN.toml would write and how long it takes. Nothing is touched."""
-    from assay.bench import find_drive  # noqa: PLC0415
-    from assay.session import plan_run  # noqa: PLC0415
+    from assay.dut.dut import find_drive  # noqa: PLC0415
+    from assay.run.run import plan_run  # noqa: PLC0415
 
     made = make_plan(**options)
     drive = find_drive(made)
@@ -40,7 +40,7 @@ def plan(as_json: bool, **options: Any) -> None:
 
 def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     """The plan in words, as shown before a confirmation."""
-    from assay.units import gigabytes  # noqa: PLC0415
+    from assay.spec.units import gigabytes  # noqa: PLC0415
     from assay.visible import visible  # noqa: PLC0415
 
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
@@ -65,7 +65,7 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
 
 def _warnings(drive: DriveIdentity, planned: PlannedRun) -> list[str]:
     """What is planned and cannot give a good figure."""
-    from assay.device.link import link_bytes_per_s  # noqa: PLC0415
+    from assay.dut.real.link import link_bytes_per_s  # noqa: PLC0415
     from assay.procedures.draining import draining_warning  # noqa: PLC0415
 
     rate = link_bytes_per_s(drive)
@@ -84,7 +84,7 @@ def _preparation_lines(drive: DriveIdentity) -> list[str]:
 
 def _test_lines(facts: dict[str, Any]) -> list[str]:
     from assay.pages.printed import amount_label  # noqa: PLC0415
-    from assay.units import duration_label, gigabytes  # noqa: PLC0415
+    from assay.spec.units import duration_label, gigabytes  # noqa: PLC0415
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
@@ -103,7 +103,7 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
-    from assay.procedures.loop.open_loop import arrival_label  # noqa: PLC0415
+    from assay.results.step import arrival_label  # noqa: PLC0415
 
     settings, outline = test.settings, test.outline
     return {

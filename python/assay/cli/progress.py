@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from assay.units import duration_label, seconds
-from assay.window import iops
+from assay.results import iops
+from assay.spec.units import duration_label, seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
+    from assay.engine.records import SteadyVerdict
     from assay.procedures.until import Judged
-    from assay.records import SteadyVerdict
-    from assay.session import Progress
+    from assay.run.progress import Progress
 
 
 _DIGITS = 5

@@ -18,7 +18,7 @@ def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.reporting import render_stored, stored_run  # noqa: PLC0415
+    from assay.run.reporting import render_stored, stored_run  # noqa: PLC0415
 
     asked = {**formats, "json": as_json}
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)

@@ -17,9 +17,10 @@ from assay.cli.progress import display
 from assay.errors import InterruptedRunError
 
 if TYPE_CHECKING:
-    from assay.bench import Answers
-    from assay.plan import Plan
-    from assay.session import Outcome, Progress
+    from assay.dut.dut import Answers
+    from assay.run.plan_file import Plan
+    from assay.run.progress import Progress
+    from assay.run.run import Outcome
 
 
 @click.command()
@@ -59,8 +60,8 @@ def run(out: Path | None, as_json: bool, **options: Any) -> int:
 def _answers(
     plan: Plan, out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], **limits: Any
 ) -> Answers:
-    from assay.bench import Answers, find_drive  # noqa: PLC0415
-    from assay.session import plan_run  # noqa: PLC0415
+    from assay.dut.dut import Answers, find_drive  # noqa: PLC0415
+    from assay.run.run import plan_run  # noqa: PLC0415
 
     acknowledged, shown = frozenset(signatures), None
     if yes_destroy is None and sys.stdin.isatty():
@@ -73,7 +74,7 @@ def _answers(
 
 
 def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outcome:
-    from assay.session import run_plan  # noqa: PLC0415
+    from assay.run.run import run_plan  # noqa: PLC0415
 
     try:
         if quiet:
@@ -100,7 +101,7 @@ def _again(arguments: list[str]) -> str:
 
 def _tell(outcome: Outcome, *, as_json: bool) -> int:
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.reporting import render_run  # noqa: PLC0415
+    from assay.run.reporting import render_run  # noqa: PLC0415
 
     try:
         paths = render_run(outcome.folder, FORMATS)

@@ -14,7 +14,7 @@ from assay.errors import StoreError, VerificationError
 from assay.visible import visible
 
 if TYPE_CHECKING:
-    from assay.records import StoredTest
+    from assay.engine.records import StoredTest
 
 
 @click.command()
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER (default: runs)."""
-    from assay.store.read import list_runs  # noqa: PLC0415
+    from assay.run.store.read import list_runs  # noqa: PLC0415
 
     facts = sorted((_facts(path) for path in list_runs(folder)), key=lambda run: run["started"])
     if as_json:
@@ -35,7 +35,7 @@ def runs(folder: Path, as_json: bool) -> None:
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    from assay.store.read import read_run  # noqa: PLC0415
+    from assay.run.store.read import read_run  # noqa: PLC0415
 
     try:
         run = read_run(path)
@@ -60,7 +60,7 @@ def _test(test: StoredTest) -> str:
 
 def _why(test: StoredTest) -> str | None:
     """Why a test that ran to its end has no results; how others ended says enough."""
-    from assay.window import withheld_reason  # noqa: PLC0415
+    from assay.results import withheld_reason  # noqa: PLC0415
 
     early = test.ended in {None, "interrupted", "device-failure"}
     return None if early else withheld_reason(test)

@@ -13,7 +13,7 @@ from assay.cli.options import yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.stack import StackExample, StackTrace
+    from assay.iostack import StackExample, StackTrace
 
 
 @click.command("trace-stack")
@@ -36,8 +36,8 @@ def trace_stack(
 
     Cached, read ahead, written behind, fragmented, split, mixed, metadata: what was issued and what arrived.
     """
-    from assay.reporting import stack_facts, write_stack_trace  # noqa: PLC0415
-    from assay.store.write import new_folder  # noqa: PLC0415
+    from assay.run.reporting import stack_facts, write_stack_trace  # noqa: PLC0415
+    from assay.run.store.write import new_folder  # noqa: PLC0415
 
     if (path is None) == (drive is None):
         raise UsageError("trace-stack", "needs a folder or a drive", "give PATH or --drive DRIVE, one of both")
@@ -56,7 +56,7 @@ def trace_stack(
 def _traced(path: Path | None, drive: str | None, confirmation: str | None, signatures: frozenset[str]) -> StackTrace:
     from importlib.metadata import version  # noqa: PLC0415
 
-    from assay.stack import trace_drive, trace_folder  # noqa: PLC0415
+    from assay.iostack import trace_drive, trace_folder  # noqa: PLC0415
 
     tool = f"Assay {version('assay')}"
     if path is not None:

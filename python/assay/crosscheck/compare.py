@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.crosscheck.points import CheckPoint, Side
-    from assay.records import DriveIdentity
+    from assay.engine.records import DriveIdentity
 
 CONFIDENCE = 0.95
 AGREEMENT = 0.05

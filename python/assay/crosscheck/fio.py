@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from assay.crosscheck.points import Side
-from assay.device.fio import run_fio
+from assay.dut.real.fio import run_fio
 from assay.errors import DeviceFailureError
-from assay.units import MILLISECOND_NS, SECOND_NS
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from assay.crosscheck.points import CheckPoint

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.pattern import cell_pattern, leading_range
-from assay.records import DataPattern, Demand, StepSpec, StopRule
-from assay.units import KIB, SECOND_NS, kib_label
+from assay.engine.pattern import cell_pattern, leading_range
+from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
+from assay.spec.units import KIB, SECOND_NS, kib_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import Access
+    from assay.engine.records import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

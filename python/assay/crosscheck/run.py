@@ -6,24 +6,24 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
-from assay.bench import Answers, change_told, check_program, hold_drive, overwrite
 from assay.crosscheck.compare import Crosscheck
 from assay.crosscheck.fio import measure_with_fio
 from assay.crosscheck.points import POINTS, Side
-from assay.device.fio import fio_version
-from assay.device.gate import examined
-from assay.device.identity import identify
-from assay.device.simulated import is_simulated
+from assay.dut.dut import Answers, change_told, check_program, hold_drive, overwrite
+from assay.dut.real.fio import fio_version
+from assay.dut.real.gate import examined
+from assay.dut.real.identity import identify
+from assay.dut.simulated.model import is_simulated
 from assay.errors import UsageError
-from assay.units import KIB, MILLISECOND_NS
-from assay.window import direction_times, iops, mean_latency_ns
+from assay.results import direction_times, iops, mean_latency_ns
+from assay.spec.units import KIB, MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from assay.crosscheck.points import CheckPoint
-    from assay.records import StepRecord
-    from assay.stimulus import Stimulus
+    from assay.engine.records import StepRecord
+    from assay.engine.stimulus import Stimulus
 
 RANGE_BYTES_MAX = 16 << 30
 _GRID_BYTES = 128 * KIB

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay._native import clock_reads
-from assay.certificate import kept_certificates
-from assay.device.condition import read_condition
-from assay.device.surroundings import read_surroundings
+from assay.dut.real.condition import read_condition
+from assay.dut.real.surroundings import read_surroundings
 from assay.finding import ask_all
+from assay.host.certificate import kept_certificates
 from assay.host.checks import CHECKS, Facts
 from assay.host.gauge import HostWatch
-from assay.units import SECOND_NS
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
+    from assay.engine.records import DriveIdentity
     from assay.finding import Checked
     from assay.host.limits import Limits
-    from assay.records import DriveIdentity
 
 _CLOCK_READS = 1_000_000
 _DAY_S = 86_400

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.finding import Check, Finding, Level, at_least, at_most
-from assay.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes
+from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.device.surroundings import Surroundings
+    from assay.dut.real.surroundings import Surroundings
+    from assay.engine.records import DriveCondition, DriveIdentity, HostRecord
     from assay.host.limits import Limits
-    from assay.records import DriveCondition, DriveIdentity, HostRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from assay._native import NativeStallGauge
-from assay.device.host import read_host_counters, thread_deltas
-from assay.records import HostRecord
+from assay.dut.real.host import read_host_counters, thread_deltas
+from assay.engine.records import HostRecord
 
 if TYPE_CHECKING:
     from assay._native import NativeStalls
-    from assay.device.host import HostCounters
+    from assay.dut.real.host import HostCounters
 
 
 @dataclass

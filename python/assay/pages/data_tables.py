@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.pages.histogram import histogram_times
-from assay.window import (
-    NINES,
-    kept_histograms,
-    withheld_reason,
-)
+from assay.pages.model import DataTable
+from assay.results import NINES, kept_histograms, withheld_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.records import StoredTest
+    from assay.engine.records import StoredTest
 
 PERCENTILE_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in NINES)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataTable:
-    """A table of values by rows; ``name`` is the stem of its file and the name of its sheet."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
 
 
 def histogram_tables(test: StoredTest, suffix: str) -> Iterator[DataTable]:

@@ -10,11 +10,11 @@ from assay.pages.printed import (
     mix_label,
     size_label,
 )
-from assay.units import kib_label
+from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
+    from assay.engine.records import AccessPattern, StoredRun
     from assay.pages.model import Entry
-    from assay.records import AccessPattern, StoredRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

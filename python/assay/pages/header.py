@@ -19,13 +19,13 @@ from assay.pages.printed import (
     printable,
     utc,
 )
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredRun, StoredTest, TestSettings
     from assay.pages.facts import TestFacts
     from assay.pages.model import Entry
-    from assay.profile import Profile
-    from assay.records import StoredRun, StoredTest, TestSettings
+    from assay.spec.edition import Profile
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import confidence_figure, histogram_figure
 from assay.pages.model import Text
-from assay.units import MILLISECOND_NS, duration_label
-from assay.window import kept_histograms, max_latency_ns, merged, response_time, step_times, withheld_reason
+from assay.results import kept_histograms, max_latency_ns, merged, response_time, step_times, withheld_reason
+from assay.spec.units import MILLISECOND_NS, duration_label
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredTest
     from assay.pages.model import Block, Figure
     from assay.pages.sheets import Sheet, Sheets
-    from assay.records import StoredTest
-    from assay.window import ResponseTimes
+    from assay.results import ResponseTimes
 
 
 def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:

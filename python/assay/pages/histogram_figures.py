@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Series, Tick
-from assay.window import NINES
+from assay.results import NINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.window import ResponseTimes
+    from assay.results import ResponseTimes
 
 TIME_MS = "Response Time (ms)"
 # Histogram bins per doubling of the response time.

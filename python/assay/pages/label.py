@@ -6,15 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import paragraph
-from assay.window import ENDED, void_places, withholding
+from assay.results import ENDED, void_places, withholding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from assay.engine.records import StoredTest
     from assay.finding import Finding
-    from assay.procedures.loop.result import LoopResult
-    from assay.procedures.saturation.result import SaturationResult
-    from assay.records import MeasurementWindow, StoredTest
 
 ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
 """How a test ended early, as printed."""
@@ -36,19 +34,3 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     reasons = (one.alone for one in withholding(test) if one.name != ENDED or test.ended not in ENDINGS)
     said += [f"NO HEADLINE: {paragraph(reason)}" for reason in islice(reasons, 1)]
     return " - ".join(said) or None
-
-
-def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:
-    """Return the window whose numbers may be printed: None where they are withheld or before five rounds."""
-    return None if result.withheld else result.window
-
-
-def no_window_reason(result: LoopResult) -> str:
-    """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
-    if result.withheld:
-        return f"n/a: {result.withheld}"
-    return f"n/a: {_count(len(result.rounds), 'complete round')}, a measurement window needs five"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

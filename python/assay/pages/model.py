@@ -7,7 +7,7 @@ numbers are only found in the series of figures.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
@@ -174,3 +174,12 @@ class Report:
     def figures(self) -> tuple[Figure, ...]:
         """All figures in page order."""
         return tuple(block for page in self.pages for block in page.blocks if isinstance(block, Figure))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataTable:
+    """A table of values by rows; ``name`` is the stem of its file and the name of its sheet."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]

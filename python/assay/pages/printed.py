@@ -6,13 +6,13 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from assay.units import GIB, gigabytes, kib_label, milliseconds
+from assay.spec.units import GIB, gigabytes, kib_label, milliseconds
 from assay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.records import CacheState, DataPattern, Demand, SteadyVerdict
+    from assay.engine.records import CacheState, DataPattern, Demand, SteadyVerdict
 
 UNKNOWN = "unknown"
 NOT_AVAILABLE = "n/a"

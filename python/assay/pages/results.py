@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.window import (
+from assay.results import (
     effective_queue_depth,
     error_count,
     iops,
@@ -19,11 +19,7 @@ from assay.window import (
 )
 
 if TYPE_CHECKING:
-    from assay.records import (
-        MeasurementWindow,
-        StepRecord,
-        TestSettings,
-    )
+    from assay.engine.records import MeasurementWindow, StepRecord, TestSettings
 
 
 def window_results(window: MeasurementWindow | None, withheld: str | None) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.records import StoredRun
+    from assay.engine.records import StoredRun
 
 _NOT_STATED = "not stated"
 

@@ -14,13 +14,12 @@ from assay.pages.printed import NOT_AVAILABLE, paragraph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import StoredRun, StoredTest
     from assay.finding import Finding
-    from assay.pages.data_tables import DataTable
     from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, Entry, Table
+    from assay.pages.model import Block, DataTable, Entry, Table
     from assay.pages.select import Selected
-    from assay.profile import Profile
-    from assay.records import StoredRun, StoredTest
+    from assay.spec.edition import Profile
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 1.0, "2.0": 1.2}

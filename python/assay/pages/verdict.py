@@ -11,8 +11,8 @@ from assay.pages.printed import NOT_AVAILABLE, fit_formula, significant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.engine.records import SteadyVerdict
     from assay.pages.model import Dash
-    from assay.records import SteadyVerdict
 
 # Average, the band around it and the fitted line.
 WINDOW_COLOURS = (8, 1, 2)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from assay.pages.printed import percent
-from assay.units import GIB, SECOND_NS, duration_label
-from assay.window import effective_queue_depth, kept_histograms
+from assay.results import effective_queue_depth, kept_histograms
+from assay.spec.units import GIB, SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from assay.datum import Datum
-    from assay.profile import Profile, RangeDatum
-    from assay.records import DriveIdentity, StepRecord, StoredTest, TestSettings
+    from assay.engine.records import DriveIdentity, StepRecord, StoredTest, TestSettings
+    from assay.spec.datum import Datum
+    from assay.spec.edition import Profile, RangeDatum
 
 TOLERANCE = 0.005
 """A step that is shorter than the edition's by more than this share is a deviation, as in the check of durations."""

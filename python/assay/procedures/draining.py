@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.units import SECOND_NS, duration_label
+from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest

@@ -11,7 +11,7 @@ from pydantic import ValidationError, create_model
 
 from assay.errors import StoreError, UsageError
 from assay.procedures.registry import procedures
-from assay.profile import Profile
+from assay.spec.edition import Profile
 from assay.toml_file import Positions, faults, place_error, read_toml, validated
 
 _SUFFIX, _BASE = ".toml", "base"
@@ -26,7 +26,7 @@ def edition_model() -> type[Profile]:
 
 def profile_names() -> list[str]:
     """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
-    folder = resources.files("assay") / "profiles"
+    folder = resources.files("assay.spec") / "editions"
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
 
 
@@ -75,7 +75,7 @@ def _read_profile(path: Path) -> Profile:
 
 def _shipped(name: str) -> tuple[Path, dict[str, Any], Positions]:
     """The file of an edition, its table over that of its base, and the places of its own keys."""
-    with resources.as_file(resources.files("assay") / "profiles" / f"{name}{_SUFFIX}") as path:
+    with resources.as_file(resources.files("assay.spec") / "editions" / f"{name}{_SUFFIX}") as path:
         table, positions = read_toml(path)
     base = table.pop(_BASE, None)
     return path, table if base is None else _over(_shipped(base)[1], table), positions

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.engine.records import SkippedTest
 from assay.errors import ValueRangeError
-from assay.records import SkippedTest
-from assay.units import SECOND_NS
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
-    from assay.profile import RangeDatum
-    from assay.records import AccessPattern, Demand, DriveIdentity
+    from assay.engine.records import AccessPattern, Demand, DriveIdentity
+    from assay.spec.edition import RangeDatum
 
 OUTSTANDING_MAX = 65_536
 SCALED_STEP_NS_MIN = 50_000_000

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-    from assay.datum import Strict
+    from assay.engine.records import (
+        DataPattern,
+        DriveIdentity,
+        Ending,
+        SkippedTest,
+        StoredRun,
+        StoredTest,
+        TestSettings,
+    )
     from assay.pages.sheets import Sheets
     from assay.procedures.options import Options
     from assay.procedures.until import Action, Records
-    from assay.profile import Profile
-    from assay.records import DataPattern, DriveIdentity, Ending, SkippedTest, StoredRun, StoredTest, TestSettings
+    from assay.spec.datum import Strict
+    from assay.spec.edition import Profile
 
     Course = Generator[Action, Records, Ending]
 

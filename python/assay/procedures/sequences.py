@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.records import StepSequence
+from assay.engine.records import StepSequence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import StepSpec
+    from assay.engine.records import StepSpec
 
 
 def one_round(index: int, steps: Sequence[StepSpec]) -> StepSequence:

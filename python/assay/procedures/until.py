@@ -10,14 +10,14 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.window import NO_COMPLETIONS, error_count, no_completions_reason, silent_cell, void_reason
+from assay.engine.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
+from assay.results import NO_COMPLETIONS, error_count, no_completions_reason, silent_cell, void_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from assay.records import MeasurementWindow, TestSettings
-    from assay.window import Tracked
+    from assay.engine.records import MeasurementWindow, TestSettings
+    from assay.results import Tracked
 
 Until = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled", "no-completions"]
 

@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.pages.data_tables import DataTable
-    from assay.pages.model import Page
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.model import DataTable, Page
     from assay.pages.sheets import Sheets
-    from assay.profile import Profile
-    from assay.records import StoredRun, StoredTest
     from assay.report.write import Contents, Maker
+    from assay.spec.edition import Profile
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from assay.finding import Checked, Finding, Level
 from assay.pages.model import Table
 from assay.pages.printed import UNKNOWN, paragraph, printable
-from assay.units import MILLISECOND_NS
-from assay.window import disturbs, run_checks
-from assay.window.stimulus_asked import asked_steps
-from assay.window.stimulus_audit import stimulus_audit
-from assay.window.stimulus_time import larger_lead_ins
+from assay.results import disturbs, run_checks
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_audit import stimulus_audit
+from assay.results.stimulus_time import larger_lead_ins
+from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.engine.records import DriveCondition, StoredRun, StoredTest
     from assay.pages.model import Entry
-    from assay.records import DriveCondition, StoredRun, StoredTest
 
 # Programs of each test that are named; the journal has them all.
 _EVENT_ROWS = 12

@@ -8,7 +8,7 @@ from assay.pages.printed import paragraph
 from assay.report.conformity import derived_deviations
 
 if TYPE_CHECKING:
-    from assay.records import StoredRun
+    from assay.engine.records import StoredRun
 
 
 def conformity_label(run: StoredRun) -> str:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from assay.procedures.departures import common_departures, is_whole
 from assay.procedures.editions import is_shipped, stored_profile
 from assay.procedures.registry import find_procedure
-from assay.window.stimulus_asked import asked_steps
-from assay.window.stimulus_time import short_windows
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_time import short_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.profile import Profile
-    from assay.records import DriveIdentity, StoredRun, StoredTest
+    from assay.engine.records import DriveIdentity, StoredRun, StoredTest
+    from assay.spec.edition import Profile
 
 
 def derived_deviations(run: StoredRun) -> tuple[str, ...]:

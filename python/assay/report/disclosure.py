@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from assay.datum import Datum
 from assay.pages.model import Page, Table
 from assay.pages.printed import (
     UNKNOWN,
@@ -20,23 +19,24 @@ from assay.pages.printed import (
     percent,
     printable,
 )
-from assay.procedures.loop.open_loop import arrival_label
 from assay.report.checks import event_tables, level_text, test_table
 from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
 from assay.report.summary import summary_header
-from assay.units import SECOND_NS, duration_label
-from assay.window import error_count, holds_queue_depth, program_audits, stalls
-from assay.window.stimulus_asked import asked_steps
+from assay.results import error_count, holds_queue_depth, program_audits, stalls
+from assay.results.step import arrival_label
+from assay.results.stimulus_asked import asked_steps
+from assay.spec.datum import Datum
+from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from assay.engine.records import StoredRun, StoredTest, TestSettings
     from assay.pages.model import Block, Entry
     from assay.pages.sheets import Sheets
-    from assay.profile import Profile
-    from assay.records import StoredRun, StoredTest, TestSettings
-    from assay.window import ProgramAudit
+    from assay.results import ProgramAudit
+    from assay.spec.edition import Profile
 
 # Programs of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4

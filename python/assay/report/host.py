@@ -6,16 +6,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import paragraph, utc
-from assay.units import KIB, MB
-from assay.window import host_checks
-from assay.window.reference import reference_checks
+from assay.results import host_checks
+from assay.results.reference import reference_checks
+from assay.spec.units import KIB, MB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.engine.records import FillPoint, HostPoint, ReferenceDrive, StoredRun
     from assay.finding import Checked
     from assay.pages.model import Entry
-    from assay.records import FillPoint, HostPoint, ReferenceDrive, StoredRun
 
 _DAY_NS = 86_400 * 10**9
 

@@ -10,19 +10,15 @@ from assay.finding import facts
 from assay.pages.results import judged_step
 from assay.report.checks import checks_of
 from assay.report.conforming import conformity_label, deviations
-from assay.window import (
-    host_checks,
-)
-from assay.window.reference import reference_checks
+from assay.results import host_checks
+from assay.results.reference import reference_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engine.records import StoredRun
+    from assay.engine.records.reference import ReferenceDrive
     from assay.pages.sheets import Sheets
-    from assay.records import (
-        StoredRun,
-    )
-    from assay.records.reference import ReferenceDrive
 
 SCHEMA = 1
 

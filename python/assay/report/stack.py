@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Group, Header, Page, Report, Series, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, paragraph, printable, utc, utc_datetime
-from assay.units import KIB, MIB, MILLISECOND_NS
+from assay.spec.units import KIB, MIB, MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.stack import StackExample, StackPhase, StackTrace
+    from assay.iostack import StackExample, StackPhase, StackTrace
 
 _TITLES = {
     "straight": ("Straight through", "Direct, aligned and scattered I/Os arrive one by one as they were issued."),

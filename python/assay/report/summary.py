@@ -25,10 +25,10 @@ from assay.report.checks import condition_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.engine.records import DriveCondition, SkippedTest, StoredRun, TestSettings
     from assay.pages.model import Entry
     from assay.pages.sheets import Sheets
-    from assay.profile import Profile
-    from assay.records import DriveCondition, SkippedTest, StoredRun, TestSettings
+    from assay.spec.edition import Profile
 
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",

@@ -11,8 +11,7 @@ import xlsxwriter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from assay.pages.data_tables import DataTable
-    from assay.pages.model import Report, Table
+    from assay.pages.model import DataTable, Report, Table
 
 _SHEET_NAME_MAX = 31
 _FACTS = "Report"

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from assay.engine.pattern import Workload, cell_pattern, workload
+from assay.engine.records import Cell, SkippedTest
 from assay.errors import ValueRangeError
-from assay.pattern import Workload, cell_pattern, workload
 from assay.procedures.dirth.edition import IntensityProfile, PatternDatum
 from assay.procedures.dirth.options import IntensityOptions
 from assay.procedures.grid.departures import grid_departures
@@ -26,15 +27,14 @@ from assay.procedures.grid.pages import demand_sheets
 from assay.procedures.grid.run import plan_demand
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.procedure import Procedure, Request
-from assay.profile import WorkloadName
-from assay.records import Cell, SkippedTest
-from assay.units import KIB
-from assay.window import cell_label
+from assay.results import cell_label
+from assay.spec.edition import WorkloadName
+from assay.spec.units import KIB
 
 if TYPE_CHECKING:
+    from assay.engine.records import DataPattern
     from assay.procedures.dirth.edition import PatternDatum
     from assay.procedures.procedure import PlannedTest
-    from assay.records import DataPattern
 
 
 def plan_dirth(request: Request[IntensityProfile, IntensityOptions]) -> list[PlannedTest | SkippedTest]:

@@ -6,12 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.datum import Datum, Strict
 from assay.procedures.grid.edition import DemandProfile
-from assay.profile.tests import (
-    BlockKib,
-    ReadPct,
-)
+from assay.spec.datum import Datum, Strict
+from assay.spec.edition_data import BlockKib, ReadPct
 
 PatternName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$")]
 

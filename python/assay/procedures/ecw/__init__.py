@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pattern import Workload, workload
+from assay.engine.pattern import Workload, workload
 from assay.procedures.ecw.edition import CompositeProfile
 from assay.procedures.grid.departures import grid_departures
 from assay.procedures.grid.options import GridOptions
@@ -25,11 +25,11 @@ from assay.procedures.grid.pages import demand_sheets
 from assay.procedures.grid.run import plan_demand
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.procedure import Procedure, Request
-from assay.units import KIB
+from assay.spec.units import KIB
 
 if TYPE_CHECKING:
+    from assay.engine.records import DataPattern, SkippedTest
     from assay.procedures.procedure import PlannedTest
-    from assay.records import DataPattern, SkippedTest
 
 
 def plan_ecw(request: Request[CompositeProfile, GridOptions]) -> list[PlannedTest | SkippedTest]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from assay.datum import Datum
 from assay.procedures.grid.edition import DemandProfile
-from assay.profile.tests import (
-    BlockKib,
-    ReadPct,
-)
+from assay.spec.datum import Datum
+from assay.spec.edition_data import BlockKib, ReadPct
 
 
 class CompositeProfile(DemandProfile):
-    """Parameters of the composite workload, whose sizes and LBA groups are ``assay.pattern``'s.
+    """Parameters of the composite workload, whose sizes and LBA groups are ``assay.engine.pattern``'s.
 
     name : ``ECW`` or ``CBW``. alignment_kib : of every access, whatever its size.
     """

@@ -10,9 +10,9 @@ from assay.procedures.grid.run import grid_demands
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import DriveIdentity, StepRecord, StoredTest
     from assay.procedures.grid.edition import DemandProfile
     from assay.procedures.grid.settings import DemandSettings
-    from assay.records import DriveIdentity, StepRecord, StoredTest
 
 
 def grid_departures(

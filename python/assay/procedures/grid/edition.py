@@ -6,16 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from assay.datum import Datum, Strict
-from assay.profile.tests import (
-    DemandDatum,
-    Positive,
-    RangeDatum,
-    SampledPreconditioning,
-    Seconds,
-    Share,
-    Unique,
-)
+from assay.spec.datum import Datum, Strict
+from assay.spec.edition_data import DemandDatum, Positive, RangeDatum, SampledPreconditioning, Seconds, Share, Unique
 
 ThreadCounts = Annotated[tuple[Annotated[int, Field(ge=1, le=1024)], ...], Unique]
 

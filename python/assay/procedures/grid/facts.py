@@ -19,15 +19,15 @@ from assay.pages.printed import (
 )
 from assay.procedures.grid.result import demand_label as cell_label
 from assay.procedures.grid.settings import DemandSettings
-from assay.units import duration_label
-from assay.window import is_reached
+from assay.results import is_reached
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredRun, StoredTest
     from assay.pages.model import Entry
     from assay.pages.sheets import Sheet
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.procedures.grid.result import DemandResult
-    from assay.records import StoredRun, StoredTest
 
 
 def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> TestFacts:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.pages.model import Mode
-    from assay.procedures.grid.result import DemandCell, DemandResult
+    from assay.procedures.grid.operating_points import DemandCell
+    from assay.procedures.grid.result import DemandResult
     from assay.procedures.grid.settings import DemandSettings
 
 ART_TITLE = "Average Response Time (ms)"

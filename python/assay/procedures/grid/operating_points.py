@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from assay.procedures.grid.result import DemandCell
-    from assay.records import Demand
+    from assay.engine.records import Demand
 
 PointName = Literal["Max", "Mid", "Min"]
 
@@ -62,3 +61,19 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
         )
         for name, cell in found
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandCell:
+    """One cell of the grid over the measurement window.
+
+    iops : average of its rounds, exact. average_ms : response time weighted by completions, exact.
+    cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
+    completed : I/Os.
+    """
+
+    demand: Demand
+    iops: Fraction
+    average_ms: Fraction
+    cpu_share: float | None
+    completed: int

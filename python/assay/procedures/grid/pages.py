@@ -19,19 +19,19 @@ from assay.procedures.grid.facts import demand_facts, demand_own_settings, patte
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
-from assay.units import MILLISECOND_NS, MINUTE_NS, duration_label
-from assay.window import POINT_SHARES, iops, latency_count, max_latency_ns, percentiles, response_time
+from assay.results import POINT_SHARES, iops, latency_count, max_latency_ns, percentiles, response_time
+from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.pages.data_tables import DataTable
+    from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, Entry, Figure, Page
+    from assay.pages.model import Block, DataTable, Entry, Figure, Page
     from assay.pages.sheets import Sheet
-    from assay.procedures.grid.result import DemandCell, DemandResult, PointRun
-    from assay.profile import Profile
-    from assay.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
+    from assay.procedures.grid.operating_points import DemandCell
+    from assay.procedures.grid.result import DemandResult, PointRun
+    from assay.spec.edition import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,47 +6,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from assay.engine.records import MeasurementWindow
 from assay.finding import Finding
-from assay.procedures.grid.operating_points import choose_points
+from assay.procedures.grid.operating_points import DemandCell, choose_points
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.saturation.result import complete_samples, saturation_window, verdict_sample
-from assay.records import MeasurementWindow
-from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
-from assay.units import MINUTE_NS
-from assay.window.captured import exact_times
-from assay.window.ended import stored_error_count
-from assay.window.histogram import step_times
-from assay.window.outcome import unsteady, verify_verdict, withheld_reason
-from assay.window.silent import Tracked, silent_cell
-from assay.window.stall import void_reason
-from assay.window.step import error_count, iops, latency_count, response_time
+from assay.results.captured import exact_times
+from assay.results.ended import stored_error_count
+from assay.results.histogram import step_times
+from assay.results.outcome import unsteady, verify_verdict, withheld_reason
+from assay.results.silent import Tracked, silent_cell
+from assay.results.stall import void_reason
+from assay.results.step import error_count, iops, latency_count, response_time
+from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
+from assay.spec.units import MINUTE_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.engine.records import Demand, Round, StepRecord, StoredProgram, StoredTest
     from assay.procedures.grid.operating_points import OperatingPoint
-    from assay.records import Demand, Round, StepRecord, StoredProgram, StoredTest
-    from assay.window.captured import ExactTimes
-    from assay.window.histogram import ResponseTimes
+    from assay.results.captured import ExactTimes
+    from assay.results.histogram import ResponseTimes
 
 POINT_STEP = 1
 """The measured step of an operating point's program, behind the last pre-write sample."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemandCell:
-    """One cell of the grid over the measurement window.
-
-    iops : average of its rounds, exact. average_ms : response time weighted by completions, exact.
-    cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
-    completed : I/Os.
-    """
-
-    demand: Demand
-    iops: Fraction
-    average_ms: Fraction
-    cpu_share: float | None
-    completed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.engine.records import Demand, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.grid.result import demand_label, demand_window, is_complete_round, operating_points, tracked_cells
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
@@ -16,19 +17,18 @@ from assay.procedures.procedure import Outline, PlannedTest, Request
 from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
 from assay.procedures.sequences import one_round
 from assay.procedures.until import Judging, until_steady
-from assay.records import Demand, Ending, Purge, SkippedTest, StepSequence
-from assay.steady import WINDOW_ROUNDS
-from assay.units import SECOND_NS, duration_label
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.pattern import Workload
+    from assay.engine.pattern import Workload
+    from assay.engine.records import StepSpec
     from assay.procedures.grid.edition import DemandProfile, TieOrder
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.procedures.grid.options import GridOptions
     from assay.procedures.procedure import Context, Course
-    from assay.records import StepSpec
 
 POINT_COUNT = 3
 KEPT_BYTES_PER_S = 600_000

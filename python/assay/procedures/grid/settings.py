@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.engine.records.settings import PatternSettings
+from assay.engine.records.stimulus import Demand
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.records.settings import PatternSettings
-from assay.records.stimulus import Demand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

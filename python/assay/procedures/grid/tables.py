@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.data_tables import DataTable
+from assay.pages.model import DataTable
 from assay.pages.printed import or_na
 from assay.pages.results import step_results, window_results
 from assay.procedures.grid.result import is_complete_round, total_oio
 from assay.procedures.grid.settings import DemandSettings
-from assay.units import MILLISECOND_NS
-from assay.window import (
+from assay.results import (
     POINT_SHARES,
     completed_count,
     effective_queue_depth,
@@ -22,12 +21,14 @@ from assay.window import (
     response_time,
     throughput,
 )
+from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.procedures.grid.result import DemandCell, DemandResult, PointRun
-    from assay.records import Demand, StepRecord, StoredTest
+    from assay.engine.records import Demand, StepRecord, StoredTest
+    from assay.procedures.grid.operating_points import DemandCell
+    from assay.procedures.grid.result import DemandResult, PointRun
 
 GRID_COLUMNS = (
     "thread_count", "queue_depth", "total_oio", "iops", "latency_ms_average", "cpu_share_of_one", "io_count",

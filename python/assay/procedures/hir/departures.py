@@ -9,9 +9,9 @@ from assay.procedures.departures import deeper, other_range, shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import DriveIdentity, StepRecord, StoredTest
     from assay.procedures.hir.edition import IdleRecoveryProfile
     from assay.procedures.hir.settings import IdleRecoverySettings
-    from assay.records import DriveIdentity, StepRecord, StoredTest
 
 
 def hir_departures(

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from assay.datum import Datum, Strict
-from assay.profile.tests import DemandDatum, RangeDatum, SampledPreconditioning, Seconds, Unique
+from assay.spec.datum import Datum, Strict
+from assay.spec.edition_data import DemandDatum, RangeDatum, SampledPreconditioning, Seconds, Unique
 
 
 class IdleRecoveryProfile(Strict):

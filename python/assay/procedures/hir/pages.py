@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.data_tables import DataTable
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.pages.model import Box, Table, Text
+from assay.pages.model import Box, DataTable, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
 from assay.pages.select import Selected, claim_label
@@ -22,16 +21,16 @@ from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.figures import MINUTES, iops_figure
 from assay.procedures.saturation.tables import samples_table
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
-    from assay.profile import Profile
-    from assay.records.run import StoredRun, StoredTest
+    from assay.spec.edition import Profile
 
 _RETURN_COLOUR = 8
 _COLUMNS = (

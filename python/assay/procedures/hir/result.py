@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.preconditioning import preconditioning_result
-from assay.units import MINUTE_NS, SECOND_NS
-from assay.window.ended import stored_error_count
-from assay.window.outcome import unsteady, verify_verdict, withheld_reason
-from assay.window.step import iops, max_latency_ms, response_time
+from assay.results.ended import stored_error_count
+from assay.results.outcome import unsteady, verify_verdict, withheld_reason
+from assay.results.step import iops, max_latency_ms, response_time
+from assay.spec.units import MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engine.records import MeasurementWindow, StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.saturation.result import SaturationResult
-    from assay.records import MeasurementWindow, StepRecord, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

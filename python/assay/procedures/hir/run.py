@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pattern import workload
+from assay.engine.pattern import workload
+from assay.engine.records import IDLE, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.procedure import Outline, PlannedTest, Request
 from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
 from assay.procedures.sequences import numbered
-from assay.records import IDLE, Ending, Purge, SkippedTest, StepSequence
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.pattern import Workload
+    from assay.engine.pattern import Workload
+    from assay.engine.records import StepSpec
     from assay.procedures.hir.edition import IdleRecoveryProfile
     from assay.procedures.options import DemandOptions
     from assay.procedures.procedure import Context, Course
-    from assay.records import StepSpec
 
 CYCLES_PER_SEQUENCE = 60
 """Sequences of a wait state end behind an idle step, so that what was measured is durable now and then."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.engine.records.settings import PatternSettings
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.records.settings import PatternSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from assay.procedures.loop.report import loop_sheets
 from assay.procedures.loop.run import plan_loop
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.procedure import Procedure
-from assay.units import KIB
+from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest, Request

@@ -13,7 +13,7 @@ from assay.pages.model import Text
 from assay.procedures.loop.figures import columns_figure
 from assay.procedures.loop.open_loop_pages import open_loop_sheets
 from assay.procedures.loop.result import latency_maxima, window_times
-from assay.window import NINES
+from assay.results import NINES
 
 if TYPE_CHECKING:
     from assay.pages.model import Page

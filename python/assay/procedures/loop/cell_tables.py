@@ -8,8 +8,7 @@ from assay.pages.model import Table
 from assay.pages.printed import UNKNOWN, milliseconds_label, utc
 from assay.procedures.loop.result import complete_rounds
 from assay.procedures.loop.settings import LoopSettings
-from assay.steady import WINDOW_ROUNDS
-from assay.window import (
+from assay.results import (
     cell_label,
     effective_queue_depth,
     error_count,
@@ -18,11 +17,12 @@ from assay.window import (
     mean_latency_ns,
     thread_spread,
 )
+from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.records import StepRecord, StoredTest
+    from assay.engine.records import StepRecord, StoredTest
 
 
 def cell_tables(test: StoredTest) -> tuple[Table, ...]:

@@ -15,16 +15,16 @@ from assay.procedures.departures import (
     short_histogram,
     shortened,
 )
-from assay.procedures.loop.open_loop import arrival_label
-from assay.units import GB, KIB
-from assay.window import issued_bytes
+from assay.results import issued_bytes
+from assay.results.step import arrival_label
+from assay.spec.units import GB, KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import DriveIdentity, StoredTest
     from assay.procedures.loop.edition import LoopProfile
     from assay.procedures.loop.settings import LoopSettings
-    from assay.records import DriveIdentity, StoredTest
 
 
 def loop_departures(

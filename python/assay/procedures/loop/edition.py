@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.datum import Datum, Strict
-from assay.profile.tests import (
+from assay.engine.records import Cell
+from assay.spec.datum import Datum, Strict
+from assay.spec.edition_data import (
     BlockKib,
     DemandDatum,
     HistogramSeconds,
@@ -18,8 +19,7 @@ from assay.profile.tests import (
     Share,
     Unique,
 )
-from assay.records import Cell
-from assay.units import KIB
+from assay.spec.units import KIB
 
 
 class CellDatum(Strict):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.label import headline_window
 from assay.pages.printed import (
     NOT_AVAILABLE,
     amount_label,
@@ -18,13 +17,14 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.procedures.loop.settings import LoopSettings
-from assay.units import duration_label, kib_label
-from assay.window import cell_label, is_reached
+from assay.procedures.loop.values import headline_window
+from assay.results import cell_label, is_reached
+from assay.spec.units import duration_label, kib_label
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredRun, StoredTest
     from assay.pages.model import Entry
-    from assay.procedures.loop.result import LoopResult
-    from assay.records import StoredRun, StoredTest
+    from assay.procedures.loop.values import LoopResult
 
 
 WORKLOAD_DEPENDENT = {

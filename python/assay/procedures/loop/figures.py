@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.label import headline_window
+from assay.engine.records import Cell
 from assay.pages.model import Figure, Series, Tick
 from assay.pages.printed import mix_label, size_label
 from assay.pages.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
+from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
-from assay.records import Cell
-from assay.units import kib_label, kibibytes
-from assay.window import cell_label
+from assay.results import cell_label
+from assay.spec.units import kib_label, kibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from assay.procedures.loop.result import LoopResult
     from assay.procedures.loop.settings import LoopSettings
+    from assay.procedures.loop.values import LoopResult
 
 ROUND_TITLE = "Round"
 BLOCK_TITLE = "Block Size (KiB)"

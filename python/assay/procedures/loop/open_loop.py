@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from assay.finding import Finding, Level, at_least
 from assay.procedures.loop.settings import LoopSettings
-from assay.units import MILLISECOND_NS, SECOND_NS
-from assay.window.histogram import BEYOND_MIN, intended_times, merged, percentiles, step_times
-from assay.window.step import latency_count, max_latency_ns, rate_count
+from assay.results.histogram import BEYOND_MIN, intended_times, merged, percentiles, step_times
+from assay.results.step import latency_count, max_latency_ns, rate_count
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.procedures.loop.result import LoopResult
-    from assay.records import Cell, Demand, StepRecord, StoredProgram, StoredTest
-    from assay.window.histogram import ResponseTimes
+    from assay.engine.records import Cell, Demand, StepRecord, StoredProgram, StoredTest
+    from assay.procedures.loop.values import LoopResult
+    from assay.results.histogram import ResponseTimes
 
 ACHIEVED_PASS, ACHIEVED_INVALID = Fraction(99, 100), Fraction(95, 100)
 """Share of the offered I/Os: from the first on a cell passes; below the second it shows another load than asked for."""
@@ -60,16 +60,6 @@ class OpenLoopTimes:
 
     service: LatencyTimes
     intended: LatencyTimes
-
-
-def arrival_label(demand: Demand) -> str | None:
-    """Say how I/Os arrive; None for a closed loop.
-
-    Worked: fixed at 5,000 -> ``"fixed arrivals, 5000 I/Os per second over all threads"``.
-    """
-    if demand.arrivals_per_s is None:
-        return None
-    return f"{demand.arrival_process} arrivals, {demand.arrivals_per_s:.12g} I/Os per second over all threads"
 
 
 def offered_rates(test: StoredTest, result: LoopResult) -> dict[Cell, OfferedRate]:

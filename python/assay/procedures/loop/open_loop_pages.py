@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.label import no_window_reason
 from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_AVAILABLE, one_decimal, paragraph
-from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, arrival_label, offered_rates, open_loop_times
-from assay.window import cell_label
+from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
+from assay.procedures.loop.values import no_window_reason
+from assay.results import cell_label
+from assay.results.step import arrival_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import Cell
     from assay.pages.sheets import Sheet
     from assay.procedures.loop.open_loop import LatencyTimes, OfferedRate, OpenLoopTimes
     from assay.procedures.loop.report import LoopSheets
-    from assay.records import Cell
 
 CELLS_PER_PAGE = 10
 _COLUMNS = (

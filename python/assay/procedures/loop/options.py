@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from assay.procedures.options import DemandOptions
-from assay.records import Demand
-
-_ARRIVAL = re.compile(r"(fixed|poisson):(\d{1,10}(?:\.\d{1,6})?)")
-
-
-_ARRIVALS_MIN, _ARRIVALS_MAX = 0.001, 1e9
-
-
-def parse_arrival(text: str) -> tuple[Literal["fixed", "poisson"], float]:
-    """Read how I/Os arrive: the process, and I/Os per second over all threads, above 0.001 and at most 1e9.
-
-    Raises ValueError for anything else. Worked: ``poisson:5000`` -> ``("poisson", 5000.0)``.
-    """
-    match = _ARRIVAL.fullmatch(text)
-    if match is None or not _ARRIVALS_MIN < float(match[2]) <= _ARRIVALS_MAX:
-        raise ValueError(f"{text!r} is not fixed:RATE or poisson:RATE with 0.001 < RATE <= 1e9 I/Os per second")
-    return ("fixed" if match[1] == "fixed" else "poisson"), float(match[2])
+from assay.engine.records import Demand
+from assay.procedures.options import DemandOptions, parse_arrival
 
 
 def _is_arrival(text: str) -> str:

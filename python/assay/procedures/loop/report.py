@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.label import headline_window, no_window_reason
+from assay.engine.records import Cell
 from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, rounds_label, size_label
 from assay.pages.sheets import Sheets
@@ -15,25 +15,24 @@ from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.facts import loop_facts, loop_settings
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.results import loop_results
-from assay.procedures.loop.select import loop_selection
+from assay.procedures.loop.select import Measured, loop_selection
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.tables import loop_tables
+from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
-from assay.records import Cell
-from assay.units import kib_label
-from assay.window import cell_label
+from assay.results import cell_label
+from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from assay.pages.data_tables import DataTable
+    from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.facts import TestFacts
-    from assay.pages.model import Entry, Page
+    from assay.pages.model import DataTable, Entry, Page
     from assay.pages.select import Selected
     from assay.pages.sheets import Sheet
-    from assay.procedures.loop.result import LoopResult
-    from assay.profile import Profile
-    from assay.records.run import StoredRun, StoredTest
+    from assay.procedures.loop.values import LoopResult
+    from assay.spec.edition import Profile
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
@@ -61,7 +60,7 @@ class LoopSheets(Sheets):
 
     def selected(self) -> tuple[Selected, ...]:
         """Figures of single cells."""
-        return loop_selection(self)
+        return loop_selection(Measured(self.run, self.test, self.result))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Cells, preconditioning, tracking."""

@@ -5,33 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.engine.records import MeasurementWindow
 from assay.procedures.loop.open_loop import missed_rates
 from assay.procedures.loop.settings import LoopSettings
-from assay.records import MeasurementWindow
-from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
-from assay.units import MILLISECOND_NS
-from assay.window.ended import stored_error_count
-from assay.window.histogram import merged, percentiles, step_times
-from assay.window.outcome import unsteady, verify_verdict, withheld_reason
-from assay.window.silent import Tracked, silent_cell
-from assay.window.stall import void_reason
-from assay.window.step import (
-    cell_label,
-    error_count,
-    iops,
-    latency_count,
-    max_latency_ns,
-    response_time,
-    throughput,
-)
+from assay.procedures.loop.values import LoopResult
+from assay.results.ended import stored_error_count
+from assay.results.histogram import merged, percentiles, step_times
+from assay.results.outcome import unsteady, verify_verdict, withheld_reason
+from assay.results.silent import Tracked, silent_cell
+from assay.results.stall import void_reason
+from assay.results.step import cell_label, error_count, iops, latency_count, max_latency_ns, response_time, throughput
+from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
+from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from fractions import Fraction
 
-    from assay.finding import Finding
-    from assay.records import Cell, Round, StepRecord, StoredTest
-    from assay.window.histogram import ResponseTimes
+    from assay.engine.records import Cell, Round, StepRecord, StoredTest
+    from assay.results.histogram import ResponseTimes
 
 _VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
 
@@ -65,26 +57,6 @@ def measurement_window(rounds: Sequence[Round], settings: LoopSettings) -> Measu
     return MeasurementWindow(
         rounds=indexes, verdicts=verdicts, reached=all(verdict.steady for verdict in verdicts.values())
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopResult:
-    """All values of the pages of a loop test, in its own variable: IOPS, MB/s or ms.
-
-    rounds : the real numbers of the complete rounds. by_round : the variable of every cell in each of them.
-    window : the last five of them, None where fewer ran. matrix : average over the window per cell that completed an
-    I/O; empty where there is no window or the result is withheld. error_count : failed I/Os in everything stored.
-    withheld : why no result may be printed whatever the rounds say, None where it may.
-    findings : what a reader must know before any of it.
-    """
-
-    rounds: tuple[int, ...]
-    by_round: dict[Cell, tuple[float, ...]]
-    window: MeasurementWindow | None
-    matrix: dict[Cell, float]
-    error_count: int
-    withheld: str | None
-    findings: tuple[Finding, ...] = ()
 
 
 def loop_result(test: StoredTest) -> LoopResult:

@@ -10,14 +10,13 @@ from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import is_complete, window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.variable import shown
-from assay.units import kibibytes
-from assay.window import (
-    void_reason,
-)
+from assay.results import void_reason
+from assay.spec.units import kibibytes
 
 if TYPE_CHECKING:
-    from assay.procedures.loop.result import LoopResult, WindowTimes
-    from assay.records import Cell, Round, StoredTest
+    from assay.engine.records import Cell, Round, StoredTest
+    from assay.procedures.loop.result import WindowTimes
+    from assay.procedures.loop.values import LoopResult
 
 
 def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.engine.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
+from assay.engine.records import Purge, StepSequence, StepSpec, StopRule
 from assay.errors import TooSmallError, ValueRangeError
-from assay.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
 from assay.procedures.loop.result import is_complete, measurement_window, tracked_cells
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.planned import (
@@ -22,20 +23,19 @@ from assay.procedures.planned import (
 from assay.procedures.procedure import Outline, PlannedTest, Request
 from assay.procedures.sequences import histogram, one_round
 from assay.procedures.until import Judging, until_steady
-from assay.records import Purge, StepSequence, StepSpec, StopRule
-from assay.steady import WINDOW_ROUNDS
-from assay.units import GIB, KIB, MIB, gigabytes, kib_label
-from assay.window import cell_label
+from assay.results import cell_label
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import GIB, KIB, MIB, gigabytes, kib_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from assay.engine.records import Access, ActiveRange, Cell, Demand, DriveIdentity
     from assay.procedures.loop.edition import LoopProfile
     from assay.procedures.loop.options import LoopOptions
     from assay.procedures.loop.settings import Variable
     from assay.procedures.procedure import Context, Course
-    from assay.profile import RangeDatum
-    from assay.records import Access, ActiveRange, Cell, Demand, DriveIdentity
+    from assay.spec.edition import RangeDatum
 
 SCALED_SEGMENT_BYTES = 8 * MIB
 

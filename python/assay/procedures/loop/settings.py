@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.records.settings import Cell, TestSettings
-from assay.records.stimulus import Access, Demand
+from assay.engine.records.settings import Cell, TestSettings
+from assay.engine.records.stimulus import Access, Demand
 
 PERCENT = 100
 Variable = Literal["iops", "throughput", "latency"]

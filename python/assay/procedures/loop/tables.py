@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.data_tables import PERCENTILE_COLUMNS, DataTable, histogram_tables
-from assay.pages.label import headline_window, no_window_reason
+from assay.engine.records import Cell
+from assay.pages.data_tables import PERCENTILE_COLUMNS, histogram_tables
+from assay.pages.model import DataTable
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, or_na, paragraph, printable, rounds_label
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.result import complete_rounds, window_times
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
-from assay.records import Cell
-from assay.units import kibibytes, milliseconds
-from assay.window import (
-    NINES,
-    effective_queue_depth,
-    error_count,
-    iops,
-    max_latency_ns,
-    mean_latency_ns,
-    throughput,
-)
+from assay.results import NINES, effective_queue_depth, error_count, iops, max_latency_ns, mean_latency_ns, throughput
+from assay.spec.units import kibibytes, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import StepRecord, StoredRun, StoredTest
     from assay.procedures.loop.open_loop import LatencyTimes
-    from assay.procedures.loop.result import LoopResult
-    from assay.records import StepRecord, StoredRun, StoredTest
+    from assay.procedures.loop.values import LoopResult
 
 
 ROUNDS_COLUMNS = (

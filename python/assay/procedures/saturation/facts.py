@@ -16,13 +16,12 @@ from assay.pages.printed import (
 )
 from assay.pages.select import Selected, claim_label
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredRun, StoredTest
     from assay.pages.model import Entry
     from assay.procedures.saturation.result import SaturationResult
-    from assay.procedures.wsat.pages import SaturationSheets
-    from assay.records import StoredRun, StoredTest
 
 
 def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult) -> TestFacts:
@@ -68,10 +67,9 @@ def saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
     )
 
 
-def saturation_selection(sheets: SaturationSheets) -> tuple[Selected, ...]:
+def saturation_selection(run: StoredRun, label: str, result: SaturationResult) -> tuple[Selected, ...]:
     """Fresh and steady IOPS of a write saturation test."""
-    result, label = sheets.result, sheets.settings.label
     fresh = NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)
     steady = NOT_AVAILABLE if result.steady_iops is None else one_decimal(result.steady_iops)
     claim = "rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None
-    return (Selected(item=label, unit="IOPS", fresh=fresh, steady=steady, claim=claim_label(sheets.run, claim)),)
+    return (Selected(item=label, unit="IOPS", fresh=fresh, steady=steady, claim=claim_label(run, claim)),)

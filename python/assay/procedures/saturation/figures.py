@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series
-from assay.window import NINES
+from assay.results import NINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.procedures.saturation.result import sampled_result
-from assay.window.outcome import withheld_reason
+from assay.results.outcome import withheld_reason
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredTest
     from assay.procedures.saturation.result import SaturationResult
     from assay.procedures.saturation.settings import SaturationSettings
-    from assay.records import StoredTest
 
 
 def preconditioning_result(test: StoredTest, settings: SaturationSettings, capacity_bytes: int) -> SaturationResult:

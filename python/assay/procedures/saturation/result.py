@@ -16,21 +16,21 @@ from itertools import accumulate, takewhile
 from statistics import median
 from typing import TYPE_CHECKING
 
+from assay.engine.records import MeasurementWindow
 from assay.finding import Finding
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.records import MeasurementWindow
-from assay.steady import WINDOW_ROUNDS, exact_limit, steady_state
-from assay.units import MINUTE_NS, gigabytes
-from assay.window.ended import stored_error_count
-from assay.window.histogram import NINES, percentiles, step_times
-from assay.window.outcome import verify_verdict, withheld_reason
-from assay.window.stall import is_void
-from assay.window.step import error_count, iops, issued_bytes, max_latency_ms, response_time, throughput
+from assay.results.ended import stored_error_count
+from assay.results.histogram import NINES, percentiles, step_times
+from assay.results.outcome import verify_verdict, withheld_reason
+from assay.results.stall import is_void
+from assay.results.step import error_count, iops, issued_bytes, max_latency_ms, response_time, throughput
+from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
+from assay.spec.units import MINUTE_NS, gigabytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.records import StepRecord, StoredTest
+    from assay.engine.records import StepRecord, StoredTest
 
 DROP_SHARE = 0.8
 LEVEL_BAND = 0.1

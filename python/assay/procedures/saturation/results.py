@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.results import judged_step, window_results
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredTest
     from assay.procedures.saturation.result import SaturationResult
-    from assay.records import (
-        StoredTest,
-    )
 
 
 def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:

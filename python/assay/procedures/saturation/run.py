@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pattern import leading_range
+from assay.engine.pattern import leading_range
+from assay.engine.records import StepSequence, StepSpec, StopRule
 from assay.procedures.planned import (
     scaled_ns,
     shared_bytes,
@@ -12,14 +13,13 @@ from assay.procedures.planned import (
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.until import until_saturated
 from assay.procedures.sequences import numbered
-from assay.records import StepSequence, StepSpec, StopRule
-from assay.steady import WINDOW_ROUNDS
+from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:
+    from assay.engine.records import AccessPattern, Demand, Role
     from assay.procedures.procedure import Request
     from assay.procedures.until import Judging
-    from assay.profile import RangeDatum, SampledPreconditioning
-    from assay.records import AccessPattern, Demand, Role
+    from assay.spec.edition import RangeDatum, SampledPreconditioning
 
 
 def sampled_preconditioning(

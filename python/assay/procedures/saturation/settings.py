@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.records.settings import PatternSettings
+from assay.engine.records.settings import PatternSettings
 
 SaturationStop = Literal["first", "time", "amount", "steady"]
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.data_tables import PERCENTILE_COLUMNS, DataTable, histogram_tables
+from assay.pages.data_tables import PERCENTILE_COLUMNS, histogram_tables
+from assay.pages.model import DataTable
 from assay.pages.printed import NOT_AVAILABLE, or_na
-from assay.window import (
-    NINES,
-)
+from assay.results import NINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import StoredTest
     from assay.procedures.saturation.result import Mark, SaturationResult
-    from assay.records import StoredTest
 
 
 SAMPLE_COLUMNS = (

@@ -12,14 +12,14 @@ from assay.procedures.saturation.result import (
     written_bytes,
 )
 from assay.procedures.until import Judged
-from assay.window import Tracked, is_void, issued_bytes, silent_cell, void_reason
+from assay.results import Tracked, is_void, issued_bytes, silent_cell, void_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.engine.records import MeasurementWindow, StepRecord, StepSequence
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.procedures.until import Judging, Until
-    from assay.records import MeasurementWindow, StepRecord, StepSequence
 
 SAMPLES_MAX = 7 * 24 * 60
 """A write saturation that only the drive can end is ended after a week of samples."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.units import GIB, MIB, gigabytes
+from assay.spec.units import GIB, MIB, gigabytes
 
 SEGMENTS = 2048
 AMOUNTS_GIB = (16, 8)

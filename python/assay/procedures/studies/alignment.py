@@ -15,7 +15,7 @@ from dataclasses import replace
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.units import MIB
+from assay.spec.units import MIB
 
 OFFSETS = (0, 512, 1024, 2048, 4096)
 

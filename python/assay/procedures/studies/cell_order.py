@@ -15,7 +15,7 @@ from dataclasses import replace
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study, prepared
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.units import KIB, kib_label
+from assay.spec.units import KIB, kib_label
 
 DESCENDING = (1024.0, 128.0, 64.0, 32.0, 16.0, 8.0, 4.0, 0.5)
 SHUFFLED = (8.0, 0.5, 128.0, 4.0, 1024.0, 16.0, 64.0, 32.0)

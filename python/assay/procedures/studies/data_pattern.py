@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.engine.records import DataPattern
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, Ground, Study
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.records import DataPattern
 
 STORED_SHARES = (0.5, 0.25, 0.1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assay.engine.records import SkippedTest
 from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep
 from assay.procedures.procedure import Outline, PlannedTest, Procedure
@@ -13,16 +14,15 @@ from assay.procedures.studies.options import StudyOptions
 from assay.procedures.studies.pages import study_sheets
 from assay.procedures.studies.run import run_study
 from assay.procedures.studies.settings import StudySettings
-from assay.records import SkippedTest
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.datum import Strict
+    from assay.engine.records import DriveIdentity, StoredTest
     from assay.procedures.procedure import Request
     from assay.procedures.studies.settings import StudyStep, StudyVariant
-    from assay.records import DriveIdentity, StoredTest
+    from assay.spec.datum import Strict
 
     Variants = Callable[[Ground], Study | SkippedTest]
 

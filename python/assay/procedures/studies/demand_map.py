@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.engine.records import Demand
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.records import Demand
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
 

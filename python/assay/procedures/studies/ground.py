@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from assay.engine.pattern import cell_pattern, fill_pattern
+from assay.engine.records import Cell, DataPattern, Demand
 from assay.errors import TooSmallError
-from assay.pattern import cell_pattern, fill_pattern
 from assay.procedures.planned import scaled_ns, whole_blocks
 from assay.procedures.studies.settings import StudyStep
-from assay.records import Cell, DataPattern, Demand
-from assay.units import KIB
-from assay.window import cell_label
+from assay.results import cell_label
+from assay.spec.units import KIB
 
 if TYPE_CHECKING:
+    from assay.engine.records import Access, DriveIdentity
     from assay.procedures.loop.edition import LoopProfile
     from assay.procedures.procedure import Request
     from assay.procedures.studies.options import StudyOptions
     from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
-    from assay.records import Access, DriveIdentity
 
 CAPACITY_BYTES_MIN = 64 << 20
 SAMPLE_SECONDS = 60.0

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.engine.records import Demand
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import SMALL, Ground, Study, prepared
 from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
-from assay.records import Demand
 
 OUTSTANDING = tuple(2**power for power in range(9))
 MIXES = ((0, "writes"), (65, "65/35"), (100, "reads"))

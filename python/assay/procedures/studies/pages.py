@@ -15,17 +15,16 @@ from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import data_tables, study_tables
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.data_tables import DataTable
-    from assay.pages.model import Block, Entry, Page
+    from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.model import Block, DataTable, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
-    from assay.profile import Profile
-    from assay.records.run import StoredRun, StoredTest
+    from assay.spec.edition import Profile
 
 TITLE = "Study - Report Page (no test of the specification)"
 

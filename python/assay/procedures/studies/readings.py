@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 from typing import TYPE_CHECKING
 
-from assay.units import MB, MINUTE_NS, SECOND_NS
-from assay.window.step import rate_bytes, throughput
+from assay.results.step import rate_bytes, throughput
+from assay.spec.units import MB, MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engine.records import Demand, StepRecord
     from assay.procedures.studies.settings import StudyStep
-    from assay.records import Demand, StepRecord
 
 BAND_SHARE = 0.10
 """The stability score counts the seconds that lie so far from the median at the most."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.studies.readings import Change, Proposal, Stability, changes_of, proposal_of, stability_of
 from assay.procedures.studies.settings import StudySettings
-from assay.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
-from assay.window.ended import stored_error_count
-from assay.window.outcome import withheld_reason
-from assay.window.step import (
+from assay.results.ended import stored_error_count
+from assay.results.outcome import withheld_reason
+from assay.results.step import (
     error_count,
     iops,
     max_latency_ns,
@@ -22,13 +21,14 @@ from assay.window.step import (
     throughput,
     window_count,
 )
+from assay.spec.units import MB, MILLISECOND_NS, MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engine.records import Demand, StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.studies.settings import StudyStep, StudyVariant
-    from assay.records import Demand, StepRecord, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,16 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.pattern import segmented_range
+from assay.engine.pattern import segmented_range
+from assay.engine.records import ActiveRange, Ending, Purge, SetCache, StepSequence, StepSpec, StopRule, Trim
 from assay.procedures.sequences import numbered
-from assay.records import ActiveRange, Ending, Purge, SetCache, StepSequence, StepSpec, StopRule, Trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import Role
     from assay.procedures.procedure import Context, Course
     from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
-    from assay.records import Role
 
 STEPS_PER_SEQUENCE = 60
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.records.drive import CacheState
-from assay.records.settings import TestSettings
-from assay.records.stimulus import AccessPattern, Demand
+from assay.engine.records.drive import CacheState
+from assay.engine.records.settings import TestSettings
+from assay.engine.records.stimulus import AccessPattern, Demand
 
 StudyVariable = Literal["iops", "throughput", "response", "largest", "relative"]
 StudyReading = Literal["stages", "grid", "change", "stability", "demand"]

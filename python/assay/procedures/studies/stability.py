@@ -18,7 +18,7 @@ from dataclasses import replace
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, SMALL, Ground, Study, prepared
 from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
-from assay.units import SECOND_NS
+from assay.spec.units import SECOND_NS
 
 MINUTES = 20
 SCALED_SECONDS_MIN = 20

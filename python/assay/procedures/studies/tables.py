@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.data_tables import DataTable
-from assay.pages.model import Table
+from assay.pages.model import DataTable, Table
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, one_decimal, or_na, percent
 from assay.procedures.studies.figures import Y_TITLES
 from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, Change, Stability

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.engine.records import SkippedTest
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.records import SkippedTest
 
 
 def plan_trim(ground: Ground) -> Study | SkippedTest:

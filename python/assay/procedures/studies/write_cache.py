@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.engine.records import CacheState, Demand, SkippedTest
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, SMALL, Ground, Study
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.records import CacheState, Demand, SkippedTest
 
 ALONE = " one outstanding"
 

@@ -21,15 +21,15 @@ from assay.procedures.studies.options import StudyOptions
 from assay.procedures.xsr.pages import xsr_sheets
 from assay.procedures.xsr.run import plan_groups
 from assay.procedures.xsr.settings import CrossStimulusSettings
-from assay.units import KIB
+from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.datum import Strict
+    from assay.engine.records import DriveIdentity, SkippedTest, StoredTest
     from assay.procedures.procedure import PlannedTest, Request
     from assay.procedures.xsr.run import Group
-    from assay.records import DriveIdentity, SkippedTest, StoredTest
+    from assay.spec.datum import Strict
 
 RECOVERED_SHARE = 0.95
 _SEQUENTIAL: Group = ("sequential", LARGE, 8)

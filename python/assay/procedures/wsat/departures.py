@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.departures import deeper, other_limits, other_range, short_histogram, shortened
-from assay.units import HOUR_SECONDS, SECOND_NS, duration_label
+from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import DriveIdentity, StoredTest
     from assay.procedures.saturation.settings import SaturationSettings
     from assay.procedures.wsat.edition import SaturationProfile
-    from assay.records import DriveIdentity, StoredTest
 
 
 def wsat_departures(

@@ -6,16 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.datum import Datum, Strict
 from assay.procedures.saturation.settings import SaturationStop
-from assay.profile.tests import DemandDatum, HistogramSeconds, RangeDatum, Seconds, Share, Unique, WorkloadName
+from assay.spec.datum import Datum, Strict
+from assay.spec.edition_data import DemandDatum, HistogramSeconds, RangeDatum, Seconds, Share, Unique, WorkloadName
 
 
 class SaturationProfile(Strict):
     """Parameters of the write saturation test.
 
     section : of the specification.
-    workloads : patterns that the edition knows, by the names of ``assay.pattern.workload``; the first is required.
+    workloads : names of patterns, as ``assay.engine.pattern.workload`` has them; the first is required.
     samples_per_verdict : every so many samples, one enters the five-point rule.
     stop : ``first`` of time, amount and five-point rule, or one of them alone.
     histogram_seconds : length of the response-time histogram behind the test, 0 for none.

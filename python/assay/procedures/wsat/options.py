@@ -6,7 +6,7 @@ from pydantic import Field
 
 from assay.procedures.options import DemandOptions
 from assay.procedures.saturation.settings import SaturationStop
-from assay.profile import WorkloadName
+from assay.spec.edition import WorkloadName
 
 
 class SaturationOptions(DemandOptions):

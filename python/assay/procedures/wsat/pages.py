@@ -23,15 +23,14 @@ from assay.procedures.saturation.tables import saturation_tables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.pages.data_tables import DataTable
+    from assay.engine.records import StoredTest
+    from assay.engine.records.run import StoredRun
     from assay.pages.facts import TestFacts
-    from assay.pages.model import Block, Entry, Figure, Page, Table
+    from assay.pages.model import Block, DataTable, Entry, Figure, Page, Table
     from assay.pages.select import Selected
     from assay.pages.sheets import Sheet
     from assay.procedures.saturation.result import Mark, SaturationResult
-    from assay.profile import Profile
-    from assay.records import StoredTest
-    from assay.records.run import StoredRun
+    from assay.spec.edition import Profile
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
@@ -58,7 +57,7 @@ class SaturationSheets(Sheets):
 
     def selected(self) -> tuple[Selected, ...]:
         """Fresh and steady IOPS."""
-        return saturation_selection(self)
+        return saturation_selection(self.run, self.settings.label, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Samples and stop rule."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.engine.pattern import workload
+from assay.engine.records import Purge, SkippedTest
 from assay.errors import ValueRangeError
-from assay.pattern import workload
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.procedure import Outline, PlannedTest, Request
 from assay.procedures.saturation.run import pattern_step, saturate
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.sequences import histogram
-from assay.records import Purge, SkippedTest
-from assay.steady import WINDOW_ROUNDS
-from assay.units import HOUR_SECONDS, duration_label, gigabytes
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes
 
 if TYPE_CHECKING:
-    from assay.pattern import Workload
+    from assay.engine.pattern import Workload
+    from assay.engine.records import StepSequence
     from assay.procedures.procedure import Context, Course
     from assay.procedures.wsat.edition import SaturationProfile
     from assay.procedures.wsat.options import SaturationOptions
-    from assay.records import StepSequence
 
 
 def plan_wsat(request: Request[SaturationProfile, SaturationOptions]) -> list[PlannedTest | SkippedTest]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.departures import TOLERANCE, deeper, is_whole, other_range, shortened
-from assay.units import HOUR_SECONDS, SECOND_NS, duration_label
+from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.engine.records import DriveIdentity, StoredTest
     from assay.procedures.xsr.edition import CrossStimulusProfile
     from assay.procedures.xsr.settings import CrossStimulusSettings
-    from assay.records import DriveIdentity, StoredTest
 
 
 def xsr_departures(

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.datum import Datum, Strict
-from assay.profile.tests import BlockKib, DemandDatum, RangeDatum, Seconds, Share
+from assay.spec.datum import Datum, Strict
+from assay.spec.edition_data import BlockKib, DemandDatum, RangeDatum, Seconds, Share
 
 
 class AccessGroupDatum(Strict):

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.data_tables import DataTable
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import Table, Text
+from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -27,16 +26,16 @@ from assay.pages.sheets import Sheets
 from assay.pages.time_figures import time_figure
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.procedures.xsr.settings import CrossStimulusSettings
-from assay.units import duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.sheets import Sheet
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
-    from assay.profile import Profile
-    from assay.records.run import StoredRun, StoredTest
+    from assay.spec.edition import Profile
 
 _TITLES = {
     "throughput": "Throughput (MB/s)",

@@ -8,17 +8,17 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from assay.procedures.xsr.settings import CrossStimulusSettings
-from assay.units import MINUTE_NS
-from assay.window.ended import stored_error_count
-from assay.window.outcome import withheld_reason
-from assay.window.step import error_count, iops, max_latency_ms, response_time, throughput
+from assay.results.ended import stored_error_count
+from assay.results.outcome import withheld_reason
+from assay.results.step import error_count, iops, max_latency_ms, response_time, throughput
+from assay.spec.units import MINUTE_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.engine.records import StepRecord, StoredTest
     from assay.finding import Finding
     from assay.procedures.xsr.settings import AccessGroup
-    from assay.records import StepRecord, StoredTest
 
 END_SHARE = 0.1
 """The throughput at the end of a group is the mean of its last samples, so many of them."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pattern import cell_pattern
+from assay.engine.pattern import cell_pattern
+from assay.engine.records import Access, Cell, Demand, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.procedure import Outline, PlannedTest, Request
 from assay.procedures.saturation.run import pattern_step
 from assay.procedures.sequences import numbered
 from assay.procedures.xsr.result import sample_count
 from assay.procedures.xsr.settings import AccessGroup, CrossStimulusSettings
-from assay.records import Access, Cell, Demand, Ending, Purge, SkippedTest, StepSequence
-from assay.units import HOUR_SECONDS, KIB, duration_label
-from assay.window import cell_label
+from assay.results import cell_label
+from assay.spec.units import HOUR_SECONDS, KIB, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

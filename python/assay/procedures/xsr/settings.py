@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.records.settings import TestSettings
-from assay.records.stimulus import AccessPattern
+from assay.engine.records.settings import TestSettings
+from assay.engine.records.stimulus import AccessPattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,460 @@
+"""The bench: a drive made ready for a run, with its stimulus and its way to be purged.
+
+The one place that knows whether a drive is real or simulated; what runs on the bench does not.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from assay._native import check_faults, hands_to_workers, simulated_memory_bytes
+from assay.dut.real.condition import read_condition
+from assay.dut.real.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
+from assay.dut.real.heat import too_hot
+from assay.dut.real.identity import identify
+from assay.dut.real.memory import spare_memory_bytes
+from assay.dut.real.placement import place_threads
+from assay.dut.real.platform import available_memory_bytes
+from assay.dut.real.purge import choose_purge, purge_drive
+from assay.dut.real.queue import merging_off, stat_path
+from assay.dut.real.transport import HeldDrive, command_set
+from assay.dut.real.trim import trim_range
+from assay.dut.real.unchanged import check_present, check_unchanged
+from assay.dut.real.watch import DriveWatch
+from assay.dut.real.write_cache import WriteCache, write_cache_held
+from assay.dut.simulated.fault_watch import FaultWatch
+from assay.dut.simulated.injected_faults import faults_text
+from assay.dut.simulated.model import is_simulated, parse_simulated
+from assay.engine.pattern import fill_pattern, leading_range
+from assay.engine.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
+from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
+from assay.errors import AssayError, DeviceFailureError, TimekeepingError, UsageError, ValueRangeError
+from assay.host import HostWatch
+from assay.run.plan_file import Plan
+from assay.spec.units import KIB, SECOND_NS, gigabytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from assay.dut.real.gate import OpenDrive
+    from assay.dut.real.purge import PurgeWatch
+    from assay.dut.real.write_cache import HeldCache
+    from assay.dut.simulated.model import SimulatedTarget
+    from assay.engine.records import CacheState, DriveIdentity, IoPath, StepRecord
+    from assay.procedures.procedure import PlannedTest
+
+_CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
+_OVERWRITE_BYTES = 128 * KIB
+_OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the user has confirmed for a real drive.
+
+    confirmation : the drive's full identity, typed or given. signatures : types whose destruction is acknowledged.
+    drive_writes_max : how often the run may write the whole drive.
+    all_namespaces : number of namespaces of its controller, if a purge may destroy all of them.
+    shown_file_id : the ``file_id`` of a file target when it was shown for confirmation.
+    """
+
+    confirmation: str | None = None
+    signatures: frozenset[str] = frozenset()
+    drive_writes_max: float = DRIVE_WRITES_MAX
+    all_namespaces: int | None = None
+    shown_file_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A drive that is held for a run.
+
+    identity : with the write cache in the state that it has for the run.
+    purge : purges it, watched, and says how. condition : reads its condition.
+    unchanged : raises DeviceFailureError where it was resized, replaced or changed otherwise since it was named.
+    trim : gives what lies between two places back; set_write_cache : sets it until it is set again. Both raise
+    ValueRangeError where the drive's ``controls`` do not name them.
+    heat : raises DeviceFailureError where it is as warm as it warns of.
+    watch_host : a block in which the test system is watched; gives None where time is virtual.
+    watched : the drive as seen from beside it; None where the kernel has no such drive, or nothing can befall it.
+    queue : settings of the block layer in force, empty where there are none.
+    host_time : its figures are in the time of this host, whose speed they may therefore show.
+    """
+
+    identity: DriveIdentity
+    stimulus: Stimulus
+    purge: Callable[[PurgeWatch], PurgeRecord]
+    unchanged: Callable[[], None]
+    heat: Callable[[], None]
+    condition: Callable[[], DriveCondition]
+    trim: Callable[[int, int], None]
+    set_write_cache: Callable[[CacheState], None]
+    watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
+    watched: DriveWatch | FaultWatch | None = None
+    queue: dict[str, str] = field(default_factory=dict)
+    host_time: bool = True
+
+
+def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()) -> DriveIdentity:
+    """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
+
+    acknowledged : types of signature that may be destroyed. kept : paths that must not lie on the drive.
+    Raises DriveNotFoundError, NotADriveError, PartitionError, UsageError, and ValueRangeError, also for a simulated
+    drive whose tables would not fit into memory.
+    """
+    if is_simulated(plan.drive):
+        for key in ("io_path", "purge", "write_cache"):
+            if getattr(plan, key) != Plan.model_fields[key].default:
+                raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
+        return _fitting(parse_simulated(plan.drive)).identity
+    drive = identify(plan.drive, file_target=plan.file_target)
+    # A cache that is on can be set; one that is off may be none.
+    if drive.write_cache == "enabled" and command_set(drive) is not None:
+        drive = replace(drive, controls=(*drive.controls, "write-cache"))
+    return examined(drive, acknowledged, kept)
+
+
+def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
+    """The drive with the write cache that it will have in a run, if it lets itself be told.
+
+    demanded : by the edition. Worked: enabled now, ``--write-cache off`` -> disabled.
+    """
+    if plan.write_cache == "as-is" or command_set(drive) is None:
+        return drive
+    return replace(drive, write_cache=_CACHES[plan.write_cache] or demanded)
+
+
+@contextmanager
+def open_bench(
+    plan: Plan,
+    drive: DriveIdentity,
+    tests: Sequence[PlannedTest],
+    *,
+    answers: Answers,
+    seed: int,
+    kept: tuple[Path, ...] = (),
+) -> Iterator[Bench]:
+    """Hold the drive for a run; let go of it, and restore its queue, at the end.
+
+    kept : paths that must not lie on the drive, such as the run folder.
+
+    Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
+    """
+    if drive.kind == "simulated":
+        with _simulated(plan, drive, seed) as bench:
+            yield bench
+    else:
+        with _real(plan, drive, tests, answers=answers, seed=seed, kept=kept) as bench:
+            yield bench
+
+
+@contextmanager
+def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
+    target = parse_simulated(plan.drive)
+    if target.identity.faults_sha256 != drive.faults_sha256:
+        raise UsageError(drive.path, "its file of faults has changed since it was read", "start the run again")
+    with _simulated_stimulus(target, seed, round(plan.io_time_limit_seconds * SECOND_NS)) as stimulus:
+
+        def unchanged() -> None:
+            if target.faults:
+                check_present(drive, stimulus.present_bytes())
+
+        def purge(_: PurgeWatch) -> PurgeRecord:
+            unchanged()
+            span_ns = stimulus.purge_simulated() or 0
+            return PurgeRecord(method="simulated purge", proof=target.purge_proof, deviation=None, span_ns=span_ns)
+
+        def trim(first: int, end: int) -> None:
+            unchanged()
+            stimulus.trim_simulated(first, end)
+
+        def set_write_cache(state: CacheState) -> None:
+            unchanged()
+            stimulus.switch_write_cache_simulated(enabled=state == "enabled")
+
+        def condition() -> DriveCondition:
+            return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
+
+        yield Bench(
+            identity=drive,
+            stimulus=stimulus,
+            purge=purge,
+            unchanged=unchanged,
+            heat=lambda: None,
+            condition=condition,
+            trim=trim,
+            set_write_cache=set_write_cache,
+            watched=FaultWatch(stimulus.fault_events, stimulus.present_bytes) if target.faults else None,
+            host_time=False,
+        )
+
+
+def _fitting(target: SimulatedTarget) -> SimulatedTarget:
+    """A simulated drive that can be built here. Raises ValueRangeError naming what it needs and what there is."""
+    for file in target.faults:
+        try:
+            check_faults(faults_text(file.faults), target.card.capacity_bytes, target.card.logical_block_bytes)
+        except ValueRangeError as error:
+            raise ValueRangeError(f"{file.path}: {error.thing}", error.reason, error.remedy) from None
+    # A state that is taken up is there twice for a moment: as it is read, and as the drive it becomes.
+    try:
+        needed = simulated_memory_bytes(target.card.text) * (2 if target.state else 1)
+    except ValueRangeError as error:
+        raise ValueRangeError(target.identity.path, f"{error.thing}: {error.reason}", error.remedy) from None
+    spare = spare_memory_bytes()
+    if spare is not None and needed > spare[0]:
+        reason = f"needs about {gigabytes(needed):.2f} GB of memory, {gigabytes(spare[0]):.2f} GB are {spare[1]}"
+        remedy = "choose a smaller capacity, such as ?capacity=32GB, or a host with more memory"
+        raise ValueRangeError(target.identity.path, reason, remedy)
+    return target
+
+
+@contextmanager
+def _simulated_stimulus(target: SimulatedTarget, seed: int, io_time_limit_ns: int) -> Iterator[Stimulus]:
+    """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends.
+
+    io_time_limit_ns : of one with faults; nothing can be late on another.
+    """
+    epoch_wall_ns = time.time_ns()
+    state = target.state
+    if state is not None and state.exists():
+        stimulus = Stimulus.from_state(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
+    elif target.faults:
+        faults = faults_text(tuple(fault for file in target.faults for fault in file.faults))
+        stimulus = Stimulus.faulty(
+            target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
+        )
+    else:
+        stimulus = Stimulus.simulated(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns)
+    with stimulus:
+        try:
+            yield stimulus
+        finally:
+            if state is not None:
+                stimulus.keep_state(state)
+
+
+@contextmanager
+def _real(
+    plan: Plan,
+    drive: DriveIdentity,
+    tests: Sequence[PlannedTest],
+    *,
+    answers: Answers,
+    seed: int,
+    kept: tuple[Path, ...],
+) -> Iterator[Bench]:
+    _refuse_without_memory(tests)
+    demands = [demand for test in tests for demand in test.settings.demands]
+    with hold_drive(
+        drive,
+        answers,
+        io_path=plan.io_path,
+        io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
+        needed_bytes=max(test.settings.range_amount_bytes for test in tests),
+        thread_count=max(demand.thread_count for demand in demands),
+        transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
+        seed=seed,
+        written_bytes=sum(test.written_bytes for test in tests),
+        kept=kept,
+        pin=plan.pin,
+    ) as (held, stimulus, queue):
+        offers = choose_purge(
+            held,
+            lambda: overwrite(stimulus, drive, drive.capacity_bytes),
+            wanted=plan.purge,
+            all_namespaces=answers.all_namespaces,
+        )
+        with _cache_held(plan, held, tests) as cache, _watch_drive(drive, cache) as watched:
+
+            def purge(watch: PurgeWatch) -> PurgeRecord:
+                record = purge_drive(held, offers, watch)
+                cache.check()
+                if watched:
+                    watched.forget()
+                return record
+
+            yield Bench(
+                identity=replace(drive, write_cache=cache.state),
+                stimulus=stimulus,
+                purge=purge,
+                unchanged=lambda: check_unchanged(held),
+                heat=lambda: _refuse_heat(drive),
+                condition=lambda: read_condition(drive),
+                trim=lambda first, end: trim_range(held, first, end),
+                set_write_cache=cache.switch,
+                watch_host=HostWatch,
+                watched=watched,
+                queue=queue | cache.facts,
+            )
+
+
+def _watch_drive(drive: DriveIdentity, cache: HeldCache) -> AbstractContextManager[DriveWatch | None]:
+    asked = (lambda: cache.cache.look().drive) if cache.cache.settable else None
+    return DriveWatch(drive, asked) if drive.kind == "block" else nullcontext()
+
+
+def _cache_held(plan: Plan, held: OpenDrive, tests: Sequence[PlannedTest]) -> AbstractContextManager[HeldCache]:
+    wanted = _CACHES[plan.write_cache] or tests[0].settings.write_cache_required
+    cache = WriteCache(held.identity, HeldDrive(held.fd), command_set(held.identity))
+    return write_cache_held(held.identity, cache, None if plan.write_cache == "as-is" else wanted)
+
+
+@contextmanager
+def hold_drive(
+    drive: DriveIdentity,
+    answers: Answers,
+    *,
+    needed_bytes: int,
+    thread_count: int,
+    transfer_bytes_max: int,
+    seed: int,
+    pin: str = "auto",
+    io_path: IoPath | Literal["auto"] = "auto",
+    io_time_limit_ns: int = IO_TIME_LIMIT_NS,
+    written_bytes: int = 0,
+    kept: tuple[Path, ...] = (),
+) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
+    """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
+
+    What is written follows from a number drawn here, which stands among the settings as ``data origin``: two runs never
+    write the same, and what one wrote can be made again.
+
+    needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
+    pin : CPUs of the threads, see ``device.placement``.
+    io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
+    hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
+    io_time_limit_ns : an I/O that takes longer ends its program.
+    written_bytes : what is known to be written. kept : paths that must not lie on the drive.
+    Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
+    """
+    placement, origin = place_threads(drive, thread_count, pin), secrets.randbits(64)
+    with (
+        open_drive(
+            drive,
+            confirmation=answers.confirmation,
+            acknowledged_signatures=answers.signatures,
+            needed_bytes=needed_bytes,
+            written_bytes=written_bytes,
+            drive_writes_max=answers.drive_writes_max,
+            kept=kept,
+            shown_file_id=answers.shown_file_id,
+        ) as held,
+        merging_off(drive) as queue,
+        _descriptor(held, io_path, transfer_bytes_max) as descriptor,
+        Stimulus.real(
+            descriptor,
+            capacity_bytes=drive.capacity_bytes,
+            logical_block_bytes=drive.logical_block_bytes,
+            thread_count=thread_count,
+            seed=seed,
+            data_origin=origin,
+            counters_path=stat_path(drive),
+            transfer_bytes_max=transfer_bytes_max,
+            placement=placement,
+            path=_probed(held, drive) if io_path == "auto" else io_path,
+            io_time_limit_ns=io_time_limit_ns,
+        ) as stimulus,
+    ):
+        yield held, stimulus, queue | {"data origin": f"{origin:#018x}"}
+
+
+@contextmanager
+def change_told(verify: Callable[[], None]) -> Iterator[None]:
+    """Look at the drive anew after any failure, and say in it where it is no longer the one that was named.
+
+    verify : raises AssayError where it is another one. Nothing more is sent to the drive.
+    """
+    try:
+        yield
+    except DeviceFailureError as failure:
+        if isinstance(failure.__cause__, AssayError):
+            # It was a look at the drive that found it.
+            raise
+        try:
+            verify()
+        except AssayError as change:
+            reason = f"{failure.reason}, and the drive is not the one that was named: {change.reason}"
+            raise DeviceFailureError(failure.thing, reason, failure.remedy) from failure
+        raise
+
+
+def _refuse_heat(drive: DriveIdentity) -> None:
+    if reason := too_hot(drive):
+        raise DeviceFailureError(drive.path, reason, "let it cool down, see to its air flow and run again")
+
+
+def _descriptor(held: OpenDrive, io_path: str, transfer_bytes_max: int) -> AbstractContextManager[int]:
+    """What the I/Os go to; a purge may overwrite the drive."""
+    if io_path != "passthrough":
+        return nullcontext(held.fd)
+    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, _OVERWRITE_BYTES))
+
+
+def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
+    return "synchronous" if hands_to_workers(held.fd, drive.logical_block_bytes) else "interrupt"
+
+
+def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> int:
+    """Write the first bytes of a drive once; the time it took in ns. Raises as ``check_program``."""
+    step = StepSpec(
+        label="overwrite",
+        pattern=fill_pattern(_OVERWRITE_BYTES, DataPattern()),
+        demand=_OVERWRITE_DEMAND,
+        active_range=leading_range(length_bytes),
+        stop=StopRule(amount_bytes=length_bytes),
+    )
+    records = stimulus.run([step])
+    check_program(records, drive.path)
+    return records[0].span_ns
+
+
+_LOST_TIME = {
+    "late-boundary": "a thread was held up by the host while a window was opened or closed",
+    "clock": "an I/O was complete before it was submitted, by the host's clock",
+}
+
+
+def check_program(records: Sequence[StepRecord], path: str) -> None:
+    """Raise where a program did not run to its end.
+
+    Raises KeyboardInterrupt, TimekeepingError, or DeviceFailureError with the error counts.
+    """
+    last, errors = records[-1], _errors(records)
+    if last.ended == "interrupted":
+        raise KeyboardInterrupt
+    if last.ended in _LOST_TIME:
+        reason = f"{_LOST_TIME[last.ended]} in {last.label}"
+        raise TimekeepingError(path, reason, "see assay check for what disturbs the host; what was measured is kept")
+    if errors or last.ended != "stop-rule":
+        counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
+        reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
+        reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
+        raise DeviceFailureError(path, reason, "check the drive and the kernel log; what was measured is kept")
+
+
+def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
+    total: dict[int, int] = {}
+    for record in records:
+        for direction in (record.read, record.write):
+            for errno, count in direction.errors.items():
+                total[errno] = total.get(errno, 0) + count
+    return total
+
+
+def _refuse_without_memory(tests: Sequence[PlannedTest]) -> None:
+    """Every outstanding I/O has a buffer to read into and one to write from."""
+    needed = max(
+        2 * test.settings.demand.thread_count * test.settings.demand.queue_depth * test.settings.transfer_bytes_max
+        for test in tests
+    )
+    available = available_memory_bytes()
+    if available is not None and needed > available:
+        reason = f"needs {gigabytes(needed):.1f} GB of buffers, {gigabytes(available):.1f} GB are available"
+        raise ValueRangeError("demand", reason, "lower --thread-count or --queue-depth")

@@ -1,0 +1,111 @@
+"""What is on a drive: file systems, partition tables, RAID and volume members, on the disk and in its partitions."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.dut.real.command import Answer, CommandError, run_command
+from assay.dut.real.gate.levels import DiskLevel, FileLevel, Level, levels_below
+from assay.dut.real.sysfs import disk_at, printable
+from assay.errors import IdentityError, SignatureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.dut.real.gate.facts import Request
+    from assay.engine.records import DriveIdentity
+
+WIPEFS = "wipefs"
+_SECONDS = 30
+
+
+def signatures(path: str, *, descriptor: int | None = None) -> frozenset[str]:
+    """Types of what is found on a drive, as libblkid names them: ``ext4``, ``gpt``, ``LVM2_member``, ``crypto_LUKS``.
+
+    descriptor : of the held drive; it is then looked at through that, whatever its name means by now.
+    Raises IdentityError where the drive, or a partition, cannot be looked at: what is on it is then unknown.
+    """
+    found = _found(path) if descriptor is None else _found(f"/proc/self/fd/{descriptor}", descriptor, named=path)
+    return found.union(*map(_found, _partitions(path)))
+
+
+def unacknowledged(identity: DriveIdentity, acknowledged: Iterable[str]) -> tuple[str, ...]:
+    """One line saying what is on a drive and was not acknowledged, or why that cannot be told; empty where neither."""
+    try:
+        missing = _missing(identity, frozenset(acknowledged), None)
+    except IdentityError as error:
+        return (error.reason,)
+    return (f"{_words(missing)}, to be acknowledged with --destroy-signature",) if missing else ()
+
+
+def refuse_signatures(request: Request, descriptor: int) -> None:
+    """Raise SignatureError where something is on the held drive, or on what it stands on, that was not acknowledged."""
+    missing = _missing(request.identity, request.signatures, descriptor)
+    if missing:
+        options = " ".join(f"--destroy-signature {name}" for name in sorted(frozenset().union(*missing.values())))
+        raise SignatureError(request.identity.path, _words(missing), f"if that may be destroyed, add {options}")
+
+
+def _missing(
+    identity: DriveIdentity, acknowledged: frozenset[str], descriptor: int | None
+) -> dict[Level | None, frozenset[str]]:
+    """What was not acknowledged, by the level that carries it; None is the drive itself.
+
+    A loop device may show a part only of what is below it, so that is looked at as a whole. What a mapped device or an
+    array stands on carries the mark of that, which a write to the mapped device does not reach.
+    """
+    found: dict[Level | None, frozenset[str]] = {None: signatures(identity.path, descriptor=descriptor)}
+    for level in levels_below(identity):
+        if isinstance(level, DiskLevel) and level.is_free:
+            found[level] = signatures(level.disk.node)
+        elif isinstance(level, FileLevel) and level.is_part and level.file.is_at(level.file.path):
+            found[level] = signatures(str(level.file.path))
+    named: frozenset[str] = acknowledged
+    missing = {}
+    for place, types in found.items():
+        if types - named:
+            missing[place] = types - named
+        named |= types
+    return missing
+
+
+def _words(missing: Mapping[Level | None, frozenset[str]]) -> str:
+    carried = {level: f"carries {', '.join(sorted(types))}" for level, types in missing.items()}
+    return "; ".join(level.told(words) if level else words for level, words in carried.items())
+
+
+def _partitions(path: str) -> list[str]:
+    """Nodes of a disk's partitions. Raises IdentityError where a node is missing or another device's."""
+    disk = disk_at(path)
+    nodes = []
+    for partition in disk.partitions() if disk else ():
+        node = partition.node
+        number = Path(node).stat().st_rdev if Path(node).exists() else 0
+        if f"{os.major(number)}:{os.minor(number)}" != partition.number_text:
+            raise IdentityError(path, f"what is on it cannot be told: {node} is missing", "let udev make its node")
+        nodes.append(node)
+    return nodes
+
+
+def _found(place: str, descriptor: int | None = None, *, named: str | None = None) -> frozenset[str]:
+    inherited = () if descriptor is None else (descriptor,)
+    try:
+        answer = run_command(WIPEFS, ["--no-act", "--json", "--", place], seconds=_SECONDS, pass_fds=inherited)
+        return _types(answer)
+    except CommandError as error:
+        reason = f"what is on it cannot be told ({error})"
+        raise IdentityError(named or place, reason, "install util-linux, or check the drive") from None
+
+
+def _types(answer: Answer) -> frozenset[str]:
+    """The types in what wipefs prints. A warning counts as no answer, whatever the exit code: it may hide something."""
+    if answer.code or answer.errors:
+        raise CommandError(printable(answer.errors) or f"wipefs ended with exit code {answer.code}")
+    try:
+        found = json.loads(answer.output)["signatures"] if answer.output.strip() else []
+        return frozenset(printable(str(entry["type"]).encode()) for entry in found)
+    except (ValueError, KeyError, TypeError):
+        raise CommandError("wipefs gave no list") from None

@@ -1,0 +1,218 @@
+"""The way in: all rules in their order, and the drive that is held once none of them refuses."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from assay.dut.real.gate import claim, confirm, contents, facts, files, holders, processes, system
+from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
+from assay.dut.real.gate.levels import DiskLevel, FileLevel, levels, levels_below
+from assay.dut.real.sysfs import disk_at, readable
+from assay.errors import DriveBusyError, IdentityError, ReadOnlyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from assay.engine.records import DriveIdentity
+
+# Each rule stands in one of these tables under the name that its test knows it by. Those of users are asked of every
+# level that a drive stands on, those of processes only where no other has spoken.
+USERS: dict[str, Callable[[DiskLevel], list[str]]] = {
+    "system": system.running_system,
+    "mounts": holders.mounted,
+    "swap": holders.swapped,
+    "btrfs": holders.btrfs_members,
+    "md": holders.md_arrays,
+    "holders": holders.held,
+    "loops": holders.stacked_loops,
+    "run-folder": system.run_folder,
+}
+FILE_USERS: dict[str, Callable[[FileLevel], list[str]]] = {
+    "file-system": files.of_system,
+    "file-places": files.of_places,
+    "file-swap": files.swapped,
+    "file-loops": files.backing,
+    "file-kept": files.kept,
+}
+FILE_PROCESSES: dict[str, Callable[[FileLevel], list[str]]] = {
+    "file-writers": processes.writers,
+    "file-maps": processes.mappers,
+}
+WISHES: dict[str, Callable[[Request], None]] = {
+    "known": facts.refuse_unknown,
+    "zoned": facts.refuse_zoned,
+    "size": facts.refuse_small,
+    "twins": facts.refuse_twins,
+    "wear": facts.refuse_wear,
+    "heat": facts.refuse_heat,
+}
+HELD: dict[str, Callable[[DriveIdentity, int], None]] = {
+    "node": facts.check_node,
+    "sequence": facts.check_sequence,
+    "identity": facts.check_identity,
+    "capacity": facts.check_size,
+    "blocks": facts.check_blocks,
+    "writable": facts.check_writable,
+}
+HELD_FILE: dict[str, Callable[[DriveIdentity, int], None]] = {
+    "same-file": facts.check_same_file,
+    "file-size": facts.check_file_size,
+}
+CONSENT: dict[str, Callable[[Request, int], None]] = {
+    "signatures": contents.refuse_signatures,
+    "confirmation": confirm.refuse_unconfirmed,
+    "shown": confirm.refuse_unseen,
+}
+
+
+class OpenDrive:
+    """A drive that the gate has opened and holds, with what it stands on; owns descriptors and must be closed."""
+
+    def __init__(self, identity: DriveIdentity, descriptor: int) -> None:
+        self.identity = identity
+        self.fd = descriptor
+        self._below: list[int] = []
+
+    def claim_below(self) -> None:
+        """Keep others from what the drive stands on, as long as it is held. Raises DriveBusyError."""
+        for level in levels_below(self.identity):
+            descriptor = claim.claim_below(self.identity, level)
+            self._below += [] if descriptor is None else [descriptor]
+
+    def verify(self) -> None:
+        """Check that the held drive is still the one that was named. Raises IdentityError, NotADriveError."""
+        for check in list((HELD if self.identity.kind == "block" else HELD_FILE).values()):
+            check(self.identity, self.fd)
+
+    def close(self) -> None:
+        """Let go of the drive."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+        while self._below:
+            os.close(self._below.pop())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_drive(
+    identity: DriveIdentity,
+    *,
+    confirmation: str | None,
+    acknowledged_signatures: frozenset[str],
+    needed_bytes: int,
+    written_bytes: int = 0,
+    drive_writes_max: float = DRIVE_WRITES_MAX,
+    kept: tuple[Path, ...] = (),
+    shown_file_id: str | None = None,
+) -> OpenDrive:
+    """Open a drive for writing, exclusively and for the whole run, or refuse.
+
+    confirmation : the drive's ``id`` as typed or given. acknowledged_signatures : types of signature, as the
+    refusal names them, that may be destroyed. needed_bytes : smallest capacity that serves.
+    written_bytes : what the run is known to write. drive_writes_max : how many capacities that may be, above 0.
+    kept : paths that must survive, such as the run folder; they need not exist yet.
+    shown_file_id : the ``file_id`` of a file target when it was shown for confirmation, None where it was not.
+    Raises DriveBusyError, ReadOnlyError, UnsupportedDriveError, TooSmallError, WearError, OverheatedError,
+    IdentityError, SignatureError, ConfirmationError, and NotADriveError for a file that is sparse or on a file system
+    without uncached I/O. Nothing has been written then.
+    """
+    request = Request(
+        identity=identity,
+        confirmation=confirmation,
+        signatures=acknowledged_signatures,
+        needed_bytes=needed_bytes,
+        written_bytes=written_bytes,
+        drive_writes_max=drive_writes_max,
+        kept=kept,
+        shown_file_id=shown_file_id,
+    )
+    _refuse_users(request)
+    for refuse in list(WISHES.values()):
+        refuse(request)
+    drive = OpenDrive(identity, claim.claim_drive(identity))
+    try:
+        drive.verify()
+        drive.claim_below()
+        for consent in list(CONSENT.values()):
+            consent(request, drive.fd)
+    except BaseException:
+        drive.close()
+        raise
+    return drive
+
+
+def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = ()) -> tuple[str, ...]:
+    """Why the gate would refuse a drive now; empty means it may be tested. Nothing is opened for writing.
+
+    kept : paths that must survive.
+    """
+    return _users(identity, kept) or _read_only(identity) or _unfit(identity)
+
+
+def examined(
+    identity: DriveIdentity, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()
+) -> DriveIdentity:
+    """The identity with every reason why the gate would refuse it now; what is on a drive that is free included.
+
+    acknowledged : types of signature that may be destroyed. kept : paths that must survive. Nothing is opened for
+    writing.
+    """
+    reasons = refusals(identity, kept) or contents.unacknowledged(identity, acknowledged)
+    return replace(identity, refusals=reasons)
+
+
+def _refuse_users(request: Request) -> None:
+    path = request.identity.path
+    if users := _users(request.identity, request.kept):
+        raise DriveBusyError(path, "; ".join(users), "free the drive first, or name another one")
+    if reasons := _read_only(request.identity):
+        raise ReadOnlyError(path, reasons[0], "run as root, make it writable, or name another drive")
+
+
+def _users(identity: DriveIdentity, kept: tuple[Path, ...]) -> tuple[str, ...]:
+    try:
+        found = levels(identity, kept)
+    except OSError as error:
+        return (f"its node cannot be reached: {claim.cause(error)}",)
+    if not found:
+        return ("the kernel does not know this device",)
+    return _told(found, _level_users) or _told(found, _level_claims)
+
+
+def _told(found: list[DiskLevel | FileLevel], ask: Callable[[DiskLevel | FileLevel], list[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(readable(level.told(reason)) for level in found for reason in ask(level)))
+
+
+def _level_users(level: DiskLevel | FileLevel) -> list[str]:
+    if isinstance(level, DiskLevel):
+        return [reason for rule in list(USERS.values()) for reason in rule(level)]
+    return [reason for rule in list(FILE_USERS.values()) for reason in rule(level)]
+
+
+def _level_claims(level: DiskLevel | FileLevel) -> list[str]:
+    if isinstance(level, DiskLevel):
+        return list(claim.claimed(level.disk.node)) if level.is_free else []
+    return [reason for rule in list(FILE_PROCESSES.values()) for reason in rule(level)]
+
+
+def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
+    disk = disk_at(identity.path)
+    if disk and disk.text("ro") == "1":
+        return ("read-only: the kernel refuses writes",)
+    return tuple(f"read-only: {reason}" for reason in claim.unreadable(identity.path))
+
+
+def _unfit(identity: DriveIdentity) -> tuple[str, ...]:
+    disk = disk_at(identity.path)
+    try:
+        return (*facts.unknown_below(identity), *facts.zoned(disk)) if disk else ()
+    except IdentityError as error:
+        return (error.reason,)

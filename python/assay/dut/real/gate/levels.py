@@ -1,0 +1,147 @@
+"""What a target stands on, level by level: disks beneath loops, mapped devices and arrays, and the files of loops.
+
+A write to the target is a write to every level below it, so each rule that speaks of use is asked of each level. The
+walk ends at a file: what lies beside it in its file system is not touched.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.dut.real.loop import loop_status
+from assay.dut.real.sysfs import disk_of
+from assay.errors import IdentityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.dut.real.loop import Backing
+    from assay.dut.real.sysfs import Disk
+    from assay.engine.records import DriveIdentity
+
+# A reason that begins otherwise says what the level is, such as "mounted on /mnt".
+_VERBS = ("is ", "backs ", "belongs ", "carries ", "lies ", "cannot ")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A regular file by what tells it from all others. path : leads to it, or led; inode : 0 where it is unknown."""
+
+    path: Path
+    device: int
+    inode: int
+
+    def is_at(self, path: str | Path) -> bool:
+        """Whether a path leads to this very file."""
+        try:
+            return self.is_of(os.stat(path))  # noqa: PTH116 - text or a path
+        except OSError:
+            return False
+
+    def is_of(self, status: os.stat_result) -> bool:
+        """Whether this is the file of a ``stat``."""
+        return self.inode != 0 and (status.st_dev, status.st_ino) == (self.device, self.inode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One level of what a target stands on.
+
+    chain : names of what stands on it, the target first; empty for the target itself.
+    own : names of all disks of the stack, which use each other by right. kept : paths that must survive.
+    """
+
+    chain: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+    kept: tuple[Path, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        raise NotImplementedError
+
+    def told(self, reason: str) -> str:
+        """A reason that speaks of this level, as told of the target.
+
+        Worked: loop1 on loop0, ``mounted on /x`` -> ``loop1 stands on loop0, which is mounted on /x``.
+        """
+        if not self.chain:
+            return reason
+        below = " on ".join((*self.chain[1:], self.name))
+        return f"{self.chain[0]} stands on {below}, which {'' if reason.startswith(_VERBS) else 'is '}{reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskLevel(Level):
+    """A whole disk with its partitions. is_free : nothing of the stack above it claims it, as a mapped device does."""
+
+    disk: Disk
+    is_free: bool = True
+
+    @property
+    def name(self) -> str:
+        """The kernel's name of the disk."""
+        return self.disk.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLevel(Level):
+    """A regular file. is_part : the loop device above it uses a part of it only."""
+
+    file: File
+    is_part: bool = False
+
+    @property
+    def name(self) -> str:
+        """The path of the file."""
+        return str(self.file.path)
+
+
+def levels(identity: DriveIdentity, kept: tuple[Path, ...] = ()) -> list[DiskLevel | FileLevel]:
+    """The target and everything that it stands on, the target first; empty where the kernel does not know it.
+
+    kept : paths that must survive. Raises OSError where its node or file cannot be reached.
+    """
+    status = Path(identity.path).stat()
+    if identity.kind == "file":
+        return [FileLevel(file=File(Path(identity.path), status.st_dev, status.st_ino), kept=kept)]
+    disk = disk_of(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
+    found = list(_standing_on(disk, (), set(), is_free=True)) if disk else []
+    own = frozenset(level.name for level in found if isinstance(level, DiskLevel))
+    return [replace(level, own=own, kept=kept) for level in found]
+
+
+def levels_below(identity: DriveIdentity) -> list[DiskLevel | FileLevel]:
+    """What a target stands on, nearest first. Raises IdentityError where its node cannot be reached any more."""
+    try:
+        return levels(identity)[1:] if identity.kind == "block" else []
+    except OSError as error:
+        raise IdentityError(identity.path, f"is gone ({error.strerror})", "name the drive again") from None
+
+
+def _standing_on(
+    disk: Disk, chain: tuple[str, ...], passed: set[str], *, is_free: bool
+) -> Iterator[DiskLevel | FileLevel]:
+    """A disk and what is below it. A partition stands for its whole disk, since only whole disks are tested."""
+    disk = disk.whole()
+    if disk.name in passed:
+        return
+    passed.add(disk.name)
+    yield DiskLevel(disk=disk, chain=chain, is_free=is_free)
+    chain = (*chain, disk.name)
+    for lower in disk.slaves():
+        yield from _standing_on(lower, chain, passed, is_free=False)
+    backing = loop_status(disk)
+    if backing and backing.block:
+        below = disk_of(backing.block)
+        yield from _standing_on(below, chain, passed, is_free=True) if below else ()
+    elif backing:
+        yield _file_below(backing, chain)
+
+
+def _file_below(backing: Backing, chain: tuple[str, ...]) -> FileLevel:
+    return FileLevel(file=File(backing.path, backing.device, backing.inode), chain=chain, is_part=backing.is_part)

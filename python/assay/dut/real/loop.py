@@ -1,0 +1,87 @@
+"""What a loop device lies on: by its path in words, by device and inode for comparisons.
+
+The path is the one under which the backing was opened. It may have been deleted, covered by a mount, or belong to
+another mount namespace since; device and inode tell a file from every other one, whatever leads to it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.dut.real.sysfs import SYSFS, Disk
+
+# Linux ``LOOP_GET_STATUS64``: ``struct loop_info64`` begins with lo_device, lo_inode and lo_rdevice.
+_STATUS, _STATUS_BYTES = 0x4C05, 232
+_DELETED = " (deleted)"
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """What a loop device lies on.
+
+    path : as the kernel names it. device, inode : of the file or node, as ``stat`` gives them; inode 0 where they
+    cannot be told. block : device number of a block device, 0 for a file. is_part : only a part of it is used.
+    """
+
+    path: Path
+    device: int
+    inode: int
+    block: int
+    is_part: bool = False
+
+
+def loop_backing(disk: Disk) -> Path | None:
+    """The backing file of a loop device as the kernel names it; None for other disks and where none is set up."""
+    try:
+        raw = (disk.folder / "loop/backing_file").read_bytes()
+    except OSError:
+        return None
+    return Path(os.fsdecode(raw.removesuffix(b"\n"))) if raw.strip() else None
+
+
+def loop_status(disk: Disk) -> Backing | None:
+    """What a loop device lies on; None for other disks and where none is set up.
+
+    Without the right to open the loop device, device and inode are those of what its path leads to now.
+    """
+    path = loop_backing(disk)
+    if path is None:
+        return None
+    device, inode, block = _asked(disk) or _found(path) or (0, 0, 0)
+    is_part = any(disk.number(f"loop/{limit}") for limit in ("offset", "sizelimit"))
+    return Backing(Path(str(path).removesuffix(_DELETED)), device, inode, block, is_part)
+
+
+def loops() -> list[tuple[str, Backing]]:
+    """Every loop device that is set up, by name, and what it lies on."""
+    disks = [Disk(path.name, path) for path in sorted((SYSFS / "block").glob("loop*"))]
+    return [(disk.name, backing) for disk in disks if (backing := loop_status(disk))]
+
+
+def _asked(disk: Disk) -> tuple[int, int, int] | None:
+    try:
+        descriptor = os.open(disk.node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        number = os.fstat(descriptor).st_rdev
+        if f"{os.major(number)}:{os.minor(number)}" != disk.number_text:
+            return None
+        device, inode, block = struct.unpack_from("3Q", fcntl.ioctl(descriptor, _STATUS, bytes(_STATUS_BYTES)))
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return device, inode, block
+
+
+def _found(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_rdev

@@ -1,0 +1,110 @@
+"""What a drive offers for a purge, and how a purge is watched while it runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.errors import AssayError, DeviceFailureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.engine.records import PurgeMethod
+
+CHECK_REMEDY = "check the drive and the kernel log; its contents are undefined now"
+# What a controller takes before it moves, and how often it is asked.
+_MARGIN_S = 600
+_UNKNOWN_LIMIT_S = 12 * 3600
+_PAUSE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeWatch:
+    """Who watches a purge.
+
+    show : takes the fraction of 1 that is done, None where the drive does not tell, and the ns since it began.
+    keep : takes advice that must be on paper before the drive is locked; returns once it is durable.
+    clock, pause : seconds of a monotonic clock, and waiting for some.
+    """
+
+    show: Callable[[float | None, int], None] = lambda *_: None
+    keep: Callable[[str], None] = lambda _: None
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = time.sleep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One way to purge a drive.
+
+    label : as printed. run : does it and says in half a sentence what the drive states afterwards; raises
+    DeviceFailureError and OSError. obstacle : why it may not be done now, ready to be raised.
+    deviation : why it is less than a purge, or None. rehearsed : it has run on a drive, if only an emulated one.
+    """
+
+    method: PurgeMethod
+    label: str
+    run: Callable[[PurgeWatch], str]
+    obstacle: AssayError | None = None
+    deviation: str | None = None
+    rehearsed: bool = True
+
+
+def limit_seconds(estimate_s: int | None) -> int:
+    """How long a drive may take that has named its own estimate. Worked: 1200 s -> 4200 s; None -> 12 h."""
+    return _UNKNOWN_LIMIT_S if estimate_s is None else 3 * estimate_s + _MARGIN_S
+
+
+def watch_background(path: str, look: Callable[[], float | None], watch: PurgeWatch, limit_s: float) -> None:
+    """Look until an operation that the drive carries out by itself has ended.
+
+    look : fraction done, None once it has ended; raises DeviceFailureError where it failed.
+    Raises DeviceFailureError after ``limit_s``.
+    """
+    begun = watch.clock()
+    while (done := look()) is not None:
+        elapsed = watch.clock() - begun
+        watch.show(done, int(elapsed * 1e9))
+        if elapsed > limit_s:
+            reason = f"the purge has not ended after {elapsed:.0f} s ({done:.0%} done)"
+            raise DeviceFailureError(path, reason, CHECK_REMEDY)
+        watch.pause(_PAUSE_S)
+
+
+def watch_command(action: Callable[[], object], watch: PurgeWatch) -> None:
+    """Carry out a command that returns only when it is done, and show the time meanwhile.
+
+    An interruption is raised when the drive is done: to leave it in the middle would leave it locked or half erased.
+    """
+    begun = watch.clock()
+    worker = _Worker(action)
+    worker.start()
+    interrupted = False
+    while worker.is_alive():
+        try:
+            watch.show(None, int((watch.clock() - begun) * 1e9))
+            worker.join(_PAUSE_S)
+        except KeyboardInterrupt:
+            interrupted = True
+    if worker.error is not None:
+        raise worker.error
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+class _Worker(threading.Thread):
+    """Carries one action out and keeps what it raised."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        super().__init__(name="assay-purge", daemon=True)
+        self._action = action
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._action()
+        except BaseException as error:  # noqa: BLE001 -- raised again where it is waited for
+            self.error = error

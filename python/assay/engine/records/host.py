@@ -1,0 +1,55 @@
+"""What the host that tests is known to be able to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.engine.records.reference import ReferenceDrive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPoint:
+    """What a host reached at one demand on a device that answers at once.
+
+    iops : over all threads. cpu_ns : CPU time of each I/O, engine and kernel.
+    """
+
+    thread_count: int
+    queue_depth: int
+    iops: float
+    cpu_ns: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillPoint:
+    """How fast one thread of a host makes random data for writes of one size.
+
+    transfer_bytes : of each write. bytes_per_s : into 32 buffers of that size in turn, without any I/O.
+    """
+
+    transfer_bytes: int
+    bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCertificate:
+    """What was known of the host when a run began.
+
+    status : ``valid``, ``expired`` (there is one, but not of this host as it is), ``drifted`` (a reference drive gives
+    other numbers than it did), or ``none``.
+    reason : why it is not valid, and what to do; empty where it is.
+    made_wall_ns, age_ns : when it was made, and how long before the run; None where there is none.
+    method : how it was made, in words. points : by demand; empty unless it is valid.
+    fills : by transfer size, ascending; empty unless it is valid and was measured.
+    reference : the newest repeatability of a reference drive that speaks for this host; None where there is none.
+    """
+
+    status: Literal["valid", "expired", "drifted", "none"]
+    reason: str = ""
+    made_wall_ns: int | None = None
+    age_ns: int | None = None
+    method: str = ""
+    points: tuple[HostPoint, ...] = ()
+    fills: tuple[FillPoint, ...] = ()
+    reference: ReferenceDrive | None = None

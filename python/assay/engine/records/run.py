@@ -1,0 +1,206 @@
+"""Tests and runs: what they stored, and the verdict on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from assay.engine.records.drive import DriveCondition, DriveIdentity, Platform, PurgeRecord
+from assay.engine.records.host import HostCertificate
+from assay.engine.records.sequence import OnVoid, Role, Stage
+from assay.engine.records.settings import TestSettings
+from assay.engine.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
+from assay.engine.records.watched import DriveRecord, HostRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Kind = TypeVar("Kind", bound=TestSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One pass through the cells of a test loop, in the order they ran; ``index`` counts from 1.
+
+    A round that was cut short has fewer cells, or cells that did not run to their stop rule.
+    """
+
+    index: int
+    cells: tuple[StepRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteadyVerdict:
+    """The five-round decision with every number a report prints. Unit: that of the tracking variable.
+
+    rounds : the real round numbers of the window. values : the tracking variable in them.
+    steady : excursion_measured <= excursion_allowed and slope_measured <= slope_allowed, decided exactly.
+    fit : ``slope * R + intercept`` with R the real round number.
+    """
+
+    rounds: tuple[int, ...]
+    values: tuple[float, ...]
+    average: float
+    excursion_allowed: float
+    excursion_measured: float
+    slope_allowed: float
+    slope_measured: float
+    slope: float
+    intercept: float
+    steady: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurementWindow:
+    """The rounds x-4..x that every result comes from, and the verdict of each tracking variable in them.
+
+    reached : steady state held for all tracking variables at once in the last round.
+    """
+
+    rounds: tuple[int, ...]
+    verdicts: dict[str, SteadyVerdict]
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredProgram:
+    """One program of steps as the run folder holds it: what was asked, and what ran.
+
+    name, stage, index, role, on_void, keeps_ios : as in ``StepSequence``. asked : its steps; more than ``steps`` where
+    it was cut short.
+    histograms : response-time counts of its steps, None where they were not read.
+    host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
+    drive : what was seen of the drive from beside it, None for one that is simulated or a file.
+    intended : the same from when the I/Os were due, None without a stated arrival rate.
+    lead_in : the same of the I/Os that were issued before the windows of their steps opened, None where there are none.
+    series : completions per second, None where they were not read.
+    captured : reads the response times in ns of every I/O that one step (from 0) issued in its window, block by block,
+    where an operating point kept them.
+    trace : what its captured completions say, None where they were not captured or not read.
+    """
+
+    name: str
+    stage: Stage
+    index: int
+    steps: tuple[StepRecord, ...]
+    asked: tuple[StepSpec, ...] = field(repr=False)
+    role: Role = "measure"
+    on_void: OnVoid = "leave-out"
+    keeps_ios: bool = False
+    histograms: HistogramTable | None = field(default=None, compare=False, repr=False)
+    host: HostRecord | None = None
+    drive: DriveRecord | None = None
+    intended: HistogramTable | None = field(default=None, compare=False, repr=False)
+    lead_in: HistogramTable | None = field(default=None, compare=False, repr=False)
+    series: SeriesTable | None = field(default=None, compare=False, repr=False)
+    captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
+    trace: TraceSummary | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTest:
+    """One test of a run as the run folder holds it.
+
+    programs : what ran, in order. verdict : the last one taken; of the programs of ``window_stage`` with one of
+    ``window_indexes``, none before there is a verdict.
+    conditions : of the drive, before the purge and behind the last program; none in runs of earlier versions.
+    ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
+        ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
+    ended_detail : more of the reason, in words.
+    """
+
+    settings: TestSettings
+    started_wall_ns: int
+    ended_wall_ns: int | None
+    purge: PurgeRecord | None
+    programs: tuple[StoredProgram, ...]
+    verdict: MeasurementWindow | None
+    ended: str | None
+    ended_detail: str = ""
+    window_stage: Stage = ""
+    window_indexes: tuple[int, ...] = ()
+    conditions: tuple[DriveCondition, ...] = ()
+
+    def settings_as(self, kind: type[Kind]) -> Kind:
+        """The settings as those of a kind of test. Raises TypeError for any other test."""
+        if not isinstance(self.settings, kind):
+            raise TypeError(f"{self.settings.test} has no {kind.__name__}")
+        return self.settings
+
+    def stage(self, stage: Stage, index: int | None = None) -> tuple[StoredProgram, ...]:
+        """The programs of one stage in the order they ran; only those of an index where one is given."""
+        return tuple(one for one in self.programs if one.stage == stage and index in {None, one.index})
+
+    def steps(self, stage: Stage, index: int | None = None) -> tuple[StepRecord, ...]:
+        """The steps of the same in the order they ran."""
+        return tuple(step for program in self.stage(stage, index) for step in program.steps)
+
+    @property
+    def preconditioning(self) -> tuple[StepRecord, ...]:
+        """The steps of workload-independent preconditioning; none where the test has none."""
+        return self.steps("precondition")
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """The rounds of a test loop in the order they ran."""
+        return tuple(Round(index=program.index, cells=program.steps) for program in self.stage("round"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedTest:
+    """A test of the plan that this drive cannot run, with the reason; reported as N/A.
+
+    procedure : its name in the registry, filled in for all tests alike.
+    """
+
+    test: str
+    reason: str
+    procedure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEnd:
+    """How the journal of a run ends.
+
+    line_count : its lines. complete : the last one says that the run ended; else the run still goes on, crashed, or was
+    cut. hash : SHA-256 of the last line, which through its chain holds all of the run.
+    """
+
+    line_count: int
+    complete: bool
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run folder as read: enough to print and recompute everything.
+
+    profile : the edition as it was when the run began, in the form of its file.
+    description : objective, baseline, samples, sponsor, auditor and notes of the plan (text by key).
+    deviations : every way in which the run departs from the specification, as printed.
+    skipped : tests of the plan that the drive cannot run.
+    engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
+    certificate : of the host; None where its speed is in no figure, or in runs of earlier versions.
+    conditions : of the drive, before the first test and after the last.
+    report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
+    journal : how it ends; None where a run is not from a folder.
+    """
+
+    run_id: str
+    identity: DriveIdentity
+    platform: Platform
+    description: dict[str, str]
+    plan: dict[str, Any]
+    profile: dict[str, Any]
+    deviations: tuple[str, ...]
+    started_wall_ns: int
+    report_date_ns: int
+    tests: tuple[StoredTest, ...]
+    skipped: tuple[SkippedTest, ...] = ()
+    engine: dict[str, str] = field(default_factory=dict)
+    conditions: tuple[DriveCondition, ...] = ()
+    certificate: HostCertificate | None = None
+    journal: JournalEnd | None = None

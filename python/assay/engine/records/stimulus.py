@@ -1,0 +1,265 @@
+"""What is asked of a drive, and what one step of it recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from assay.engine.records.watched import DriveEvent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Access = Literal["random", "sequential"]
+
+IoPath = Literal["interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]
+"""The way that I/Os take into the kernel: over a ring with interrupts, one system call each, over a ring whose thread
+looks for completions itself, over a ring that a thread of the kernel watches, or as NVMe commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where the stimulus threads run.
+
+    cpus : thread n stays on the n-th, from the first again after the last; empty leaves them to the scheduler.
+    text : the same for the report.
+    """
+
+    cpus: tuple[int, ...] = ()
+    text: str = "not pinned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPattern:
+    """Content of the data written.
+
+    kind : ``random`` (made anew for every write, does not compress), ``compressible`` (to ``stored_share`` of its
+        size), ``stamped`` (16 of every 512 bytes are fresh in each write, the others the same in all of a buffer),
+        ``repeating`` (a pool of ``pool_bytes`` written again and again) or ``file`` (the bytes of ``path``).
+    stored_share : what gzip -1 and zstd -3 keep of any 4 KiB and of the whole run, to within 0.02; 0.05 to 0.95 where
+        kind is ``compressible``, else 1.
+    """
+
+    kind: Literal["random", "compressible", "stamped", "repeating", "file"] = "random"
+    stored_share: float = 1.0
+    pool_bytes: int = 0
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPattern:
+    """What the next I/O looks like.
+
+    sizes : (transfer bytes, share of accesses) pairs; shares sum to 1.
+    read_share, random_share : fractions of the accesses, in [0, 1], drawn independently per I/O.
+    alignment_bytes : grid of random starts; 0 means the transfer size itself.
+    lba_groups : (share of accesses, share of the range) pairs in LBA order; empty means uniform.
+    cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range.
+    writes_tail : a sequential pass also covers the part of the range that is shorter than one transfer.
+    """
+
+    sizes: tuple[tuple[int, float], ...]
+    read_share: float
+    random_share: float
+    alignment_bytes: int = 0
+    lba_groups: tuple[tuple[float, float], ...] = ()
+    cursor: Literal["shared", "per_thread"] = "shared"
+    writes_tail: bool = False
+    data: DataPattern = field(default_factory=DataPattern)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """Thread count TC and outstanding I/Os per thread QD, both at least 1 (or as ``IDLE``); total OIO is their product.
+
+    arrivals_per_s : I/Os are issued at this rate over all threads, whatever the drive does, as far as the total OIO
+        lets them; above 0.001, at most 1e9. None means as soon as another completes.
+    """
+
+    thread_count: int
+    queue_depth: int
+    arrivals_per_s: float | None = None
+    arrival_process: Literal["fixed", "poisson"] = "fixed"
+
+
+IDLE = Demand(thread_count=0, queue_depth=0)
+"""Nothing is issued, for the time that the step states."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveRange:
+    """The LBAs a step may touch: equal, disjoint segments in ascending order.
+
+    segment_starts : first byte of each segment. segment_bytes : size of every segment.
+    """
+
+    segment_starts: tuple[int, ...]
+    segment_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule:
+    """When submission ends: after a time, an amount or a count; exactly one is set."""
+
+    time_ns: int | None = None
+    amount_bytes: int | None = None
+    io_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSpec:
+    """One access pattern at one demand on one range until one stop rule. ``label`` names the cell."""
+
+    label: str
+    pattern: AccessPattern
+    demand: Demand
+    active_range: ActiveRange
+    stop: StopRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectionRecord:
+    """Everything counted in one direction (read or write) of one step.
+
+    Own I/Os by where they completed: lead_in_* before the window opened, window_* within (0, T], tail_* after T.
+    carried_in_* : completions within (0, T] of I/Os that earlier, equal steps of the call issued; rates and series
+    count them, all else leaves them with the step that issued them.
+    latency_* : of the own I/Os that were issued within [0, T), wherever they completed; sum is exact, min and max are
+    None where there are none. lead_in_latency_* : the same of those issued before the window opened.
+    errors : failed or short I/Os by errno; they enter nothing else. failed_ns : the time that those of them took that
+    were issued within [0, T).
+    histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
+    series_* : one value per second of the window, for own completions and those carried in.
+    intended_* : with a stated arrival rate, the same I/Os from when they were due, their wait to be issued included.
+    """
+
+    window_io_count: int
+    window_bytes: int
+    tail_io_count: int
+    tail_bytes: int
+    latency_io_count: int
+    latency_ns_sum: int
+    latency_ns_min: int | None
+    latency_ns_max: int | None
+    errors: dict[int, int]
+    histogram: tuple[tuple[int, int], ...] = ()
+    series_io_count: tuple[int, ...] = ()
+    series_bytes: tuple[int, ...] = ()
+    series_latency_ns_sum: tuple[int, ...] = ()
+    series_latency_ns_max: tuple[int, ...] = ()
+    intended_ns_sum: int | None = None
+    intended_ns_min: int | None = None
+    intended_ns_max: int | None = None
+    intended_histogram: tuple[tuple[int, int], ...] = ()
+    lead_in_io_count: int = 0
+    lead_in_bytes: int = 0
+    carried_in_io_count: int = 0
+    carried_in_bytes: int = 0
+    carried_in_latency_ns_sum: int = 0
+    failed_ns: int = 0
+    lead_in_latency_ns_sum: int | None = None
+    lead_in_latency_ns_min: int | None = None
+    lead_in_latency_ns_max: int | None = None
+    lead_in_histogram: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCounters:
+    """The device's own cumulative counters: completed I/Os, bytes and merges per direction."""
+
+    read_io_count: int
+    read_bytes: int
+    read_merge_count: int
+    write_io_count: int
+    write_bytes: int
+    write_merge_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """What one step did.
+
+    A step whose accesses, demand or range differ from those of the step before has a lead-in: its window opens when the
+    last I/O of that one is in, and lasts the full T from there. Equal steps in a row have none.
+
+    span_ns : T, the length of the window; 0 where the step ended before it opened, which leaves no value.
+    start_ns : where the window opened, on the device's monotonic clock. start_wall_ns : the same since the Unix epoch.
+    lead_in_ns : from the end of the step before to ``start_ns``.
+    offered_io_count : with a stated arrival rate, I/Os that were due in [0, T], also those that could not be issued.
+    outstanding_ns : time integral of the I/Os outstanding on the drive over [0, T] (unit: I/O x ns).
+    carried_in_ns, carried_out_ns : time that the I/Os in flight at 0 still had to run, and that those in flight at T
+        ran beyond it; outstanding_ns = latencies and failed_ns of both directions + carried_in_ns - carried_out_ns.
+    submission_gap_ns_max : longest time that a thread went without a submission, lead-in included.
+    stall_ns_max : longest time without any completion while I/Os were outstanding, to about 0.1 s, lead-in included;
+        times in which the host did not run are left out. Exact on a simulated drive with faults, None on one without.
+    first_submission_ns, last_submission_ns : on the device's clock; None where nothing was submitted.
+    cpu_ns : host CPU time of the stimulus threads, lead-in included; None where it cannot be told.
+    counters_before, counters_after : before the lead-in and at T, None where the drive has none.
+    thread_io_count_min, thread_io_count_max : completions within (0, T] of the thread with the fewest and of that with
+        the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
+    drive_events : what the kernel's log said of the drive meanwhile, at most the 16 gravest, to about half a second.
+    ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors``, ``hung``, ``late-boundary`` (a
+        thread had counted past an opening or an end before it learned of it) or ``clock`` (one ended before it began).
+    """
+
+    label: str
+    span_ns: int
+    start_ns: int
+    start_wall_ns: int
+    read: DirectionRecord
+    write: DirectionRecord
+    outstanding_ns: int
+    submission_gap_ns_max: int
+    first_submission_ns: int | None
+    last_submission_ns: int | None
+    cpu_ns: int | None
+    counters_before: KernelCounters | None
+    counters_after: KernelCounters | None
+    ended: str
+    lead_in_ns: int = 0
+    carried_in_ns: int = 0
+    carried_out_ns: int = 0
+    offered_io_count: int | None = None
+    thread_io_count_min: int | None = None
+    thread_io_count_max: int | None = None
+    stall_ns_max: int | None = None
+    drive_events: tuple[DriveEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HistogramTable:
+    """Response-time counts of a program's steps, as equally long columns.
+
+    step : index in the program. write : direction. bucket : as in ``DirectionRecord``. count : I/Os in it, at least 1.
+    """
+
+    step: NDArray[np.uint64]
+    write: NDArray[np.bool_]
+    bucket: NDArray[np.uint64]
+    count: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SeriesTable:
+    """Completions per second of a program's steps, as equally long columns.
+
+    step : index in the program. io_count : completions in one second of its window, in one direction.
+    """
+
+    step: NDArray[np.uint64]
+    io_count: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSummary:
+    """What the captured completions of one program say.
+
+    io_counts : captured I/Os of each step. sizes : (transfer bytes, I/Os) of each step, empty without addresses.
+    touched_bytes : of the drive, on a grid of ``grid_bytes``; None without addresses.
+    """
+
+    io_counts: tuple[int, ...]
+    sizes: tuple[tuple[tuple[int, int], ...], ...]
+    touched_bytes: int | None
+    grid_bytes: int

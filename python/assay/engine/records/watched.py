@@ -1,0 +1,83 @@
+"""What the test system did, and what was seen of the drive from beside it, while a program ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.engine.records.drive import CacheState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRecord:
+    """How far this host let the tester run during one program; unknown facts are None.
+
+    span_ns : the time watched. late_ns_p999, late_ns_max : how late a thread that asks to run every millisecond did.
+    stalled_ns : sum of the stalls of at least 10 ms. stalls : start on the device's clock and length of each, the first
+    thousand. gauge_cpu_ns : CPU time that watching cost.
+    cpu_count : processors of the host. steal_ns : time that its hypervisor took from all of them.
+    run_ns, wait_ns : CPU time of the tester's threads, and the time that they were ready and had to wait for it.
+    switches_involuntary : times that a thread of the tester was taken off its processor.
+    """
+
+    span_ns: int
+    late_ns_p999: int
+    late_ns_max: int
+    stalled_ns: int
+    stalls: tuple[tuple[int, int], ...] = ()
+    gauge_cpu_ns: int
+    cpu_count: int
+    steal_ns: int | None = None
+    run_ns: int | None = None
+    wait_ns: int | None = None
+    switches_involuntary: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveEvent:
+    """Something that the kernel said of a drive, its controller or its port while a step ran.
+
+    Of a simulated drive with faults, what it would have said; the device is then ``sim``.
+
+    level : of the kernel's log, 0 (emergency) to 7 (debug). device : that it named, empty where only the text tells.
+    text : at most 200 characters, printable. count : how often in a row the same was said.
+    """
+
+    level: int
+    device: str
+    text: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveState:
+    """What could be told of a drive at one moment without a word to its flash; unknown facts are None or left out.
+
+    write_cache : as the kernel sees it; write_cache_drive : as the drive says. queue : settings of the block layer by
+    sysfs name. link : as negotiated. controller : the NVMe controller's state, ``live`` where all is well, or that of
+    the SCSI device, ``running``. temperature_c : degrees Celsius. bus_errors : cumulative, of the PCIe functions that
+    it hangs on, by kind. swap_in_pages : of the host, cumulative.
+    """
+
+    write_cache: CacheState = "unknown"
+    write_cache_drive: CacheState = "unknown"
+    queue: dict[str, str] = field(default_factory=dict)
+    link: str | None = None
+    controller: str | None = None
+    temperature_c: float | None = None
+    bus_errors: dict[str, int] = field(default_factory=dict)
+    swap_in_pages: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveRecord:
+    """A real drive, or a simulated one with faults, before and after one program.
+
+    log : whether the kernel's log was read in between, so that the absence of events means something.
+    lost_count : log lines that the kernel overwrote before they were read.
+    """
+
+    before: DriveState
+    after: DriveState
+    log: Literal["read", "unknown"]
+    lost_count: int = 0

@@ -1,0 +1,56 @@
+"""Keeps certificates, one file each, in the user's data folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from assay.errors import StoreError
+from assay.host.certificate.record import Certificate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is kept: certificates, the newest first, and names of files that could not be read as one."""
+
+    certificates: tuple[Certificate, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+def certificate_folder() -> Path:
+    """Where certificates are kept: ``assay/certificates`` in XDG_DATA_HOME, or in ``~/.local/share``."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
+    return Path(base) / "assay" / "certificates"
+
+
+def keep_certificate(certificate: Certificate) -> Path:
+    """Write a certificate under its date; its path. Raises StoreError."""
+    stamp = datetime.fromtimestamp(certificate.made_wall_ns // 10**9, UTC).strftime("%Y%m%dT%H%M%SZ")
+    path = certificate_folder() / f"{stamp}.json"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".part")
+        draft.write_text(json.dumps(asdict(certificate), indent=2), "utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or str(error), "set XDG_DATA_HOME to a writable folder") from None
+    return path
+
+
+def kept_certificates() -> Kept:
+    """Everything that is kept; a damaged file hides no other."""
+    adapter: TypeAdapter[Certificate] = TypeAdapter(Certificate)
+    found: list[Certificate] = []
+    unreadable: list[str] = []
+    for path in sorted(certificate_folder().glob("*.json")):
+        try:
+            found.append(adapter.validate_json(path.read_bytes()))
+        except (OSError, ValidationError):
+            unreadable.append(path.name)
+    found.sort(key=lambda certificate: certificate.made_wall_ns, reverse=True)
+    return Kept(certificates=tuple(found), unreadable=tuple(unreadable))

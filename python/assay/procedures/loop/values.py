@@ -1,0 +1,47 @@
+"""All values of the pages of a test loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.engine.records import Cell, MeasurementWindow
+    from assay.finding import Finding
+    from assay.procedures.saturation.result import SaturationResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopResult:
+    """All values of the pages of a loop test, in its own variable: IOPS, MB/s or ms.
+
+    rounds : the real numbers of the complete rounds. by_round : the variable of every cell in each of them.
+    window : the last five of them, None where fewer ran. matrix : average over the window per cell that completed an
+    I/O; empty where there is no window or the result is withheld. error_count : failed I/Os in everything stored.
+    withheld : why no result may be printed whatever the rounds say, None where it may.
+    findings : what a reader must know before any of it.
+    """
+
+    rounds: tuple[int, ...]
+    by_round: dict[Cell, tuple[float, ...]]
+    window: MeasurementWindow | None
+    matrix: dict[Cell, float]
+    error_count: int
+    withheld: str | None
+    findings: tuple[Finding, ...] = ()
+
+
+def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:
+    """Return the window whose numbers may be printed: None where they are withheld or before five rounds."""
+    return None if result.withheld else result.window
+
+
+def no_window_reason(result: LoopResult) -> str:
+    """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
+    if result.withheld:
+        return f"n/a: {result.withheld}"
+    return f"n/a: {_count(len(result.rounds), 'complete round')}, a measurement window needs five"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

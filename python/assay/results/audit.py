@@ -1,0 +1,104 @@
+"""What was issued against what the drive's own counters say: the one comparison of the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.results.disturbed import program_host
+from assay.results.gaps import gap_before_ns
+from assay.results.step import issued_bytes, issued_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StepRecord, StoredProgram, StoredTest
+    from assay.finding import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """One direction of some steps, tails included.
+
+    direction : ``reads`` or ``writes``. io_count, byte_count : issued. counted_bytes, requests, merges : what the
+    kernel counted for the drive; None where it has no counters.
+    """
+
+    direction: str
+    io_count: int
+    byte_count: int
+    counted_bytes: int | None
+    requests: int | None
+    merges: int | None
+
+
+def counted(steps: Sequence[StepRecord]) -> tuple[Counted, Counted]:
+    """Reads and writes that consecutive steps issued, beside what was counted from before the first to the last.
+
+    Worked: 1,000 writes of 4 KiB of which the kernel merged 30 -> 1,000 issued, 970 requests, 30 merges, 4,096,000
+    bytes issued and counted.
+    """
+    before, after = steps[0].counters_before, steps[-1].counters_after
+    found = []
+    for direction, prefix in (("reads", "read"), ("writes", "write")):
+        sides = [getattr(step, prefix) for step in steps]
+        moved_bytes, requests, merges = (
+            None if before is None or after is None else getattr(after, name) - getattr(before, name)
+            for name in (f"{prefix}_bytes", f"{prefix}_io_count", f"{prefix}_merge_count")
+        )
+        one = Counted(
+            direction=direction,
+            io_count=sum(map(issued_count, sides)),
+            byte_count=sum(map(issued_bytes, sides)),
+            counted_bytes=moved_bytes,
+            requests=requests,
+            merges=merges,
+        )
+        found.append(one)
+    reads, writes = found
+    return reads, writes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramAudit:
+    """What a program issued against what the drive's own counters say, over the whole program with its tail.
+
+    name : ``preconditioning``, ``round n``, ``samples n`` or ``histogram``.
+    read_bytes, write_bytes : issued and counted; counted is None where
+    the drive has no counters. gap_ns : time without any submission before the program, None for the first.
+    host : what the test system did meanwhile, the gravest first.
+    """
+
+    name: str
+    read_bytes: tuple[int, int | None]
+    write_bytes: tuple[int, int | None]
+    gap_ns: int | None
+    host: tuple[Finding, ...]
+
+
+def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
+    """Hold every program of a test against the drive's counters, in the order they ran.
+
+    Worked: a round of 10 MB written whose counters moved by 10 MB -> ``write_bytes`` is (10000000, 10000000).
+    """
+    return tuple(_program_audit(program, before) for before, program in program_pairs(test))
+
+
+def program_pairs(test: StoredTest) -> Iterator[tuple[StoredProgram | None, StoredProgram]]:
+    """Every program that has steps, with the one before it; None before the first."""
+    before = None
+    for program in test.programs:
+        if program.steps:
+            yield before, program
+            before = program
+
+
+def _program_audit(program: StoredProgram, before: StoredProgram | None) -> ProgramAudit:
+    reads, writes = counted(program.steps)
+    return ProgramAudit(
+        name=program.name,
+        read_bytes=(reads.byte_count, reads.counted_bytes),
+        write_bytes=(writes.byte_count, writes.counted_bytes),
+        gap_ns=gap_before_ns(before, program),
+        host=program_host(program),
+    )

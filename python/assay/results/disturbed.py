@@ -1,0 +1,99 @@
+"""What the test system did to a program: disturbed programs are blamed on the host, not on the drive.
+
+Limits are shares of the time in which the host ran, or nanoseconds. In a stall no thread that asked for it
+could run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.finding import Finding, at_most, outside_results
+from assay.results.measured import counted_programs
+from assay.spec.units import MILLISECOND_NS, milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import HostRecord, StoredProgram, StoredTest
+
+LATE_NS_P999_PASS = 1 * MILLISECOND_NS
+LATE_NS_MAX_PASS = 10 * MILLISECOND_NS
+# Of a minute, the specification's round, one hundredth: no single stall may take more, however long the program is.
+LATE_NS_MAX_INVALID = 600 * MILLISECOND_NS
+STALLED_SHARE_INVALID = 0.01
+# Programs of under ten seconds are scaled ones, which conform to nothing: a stall or two of a busy host is told there.
+STALLED_NS_MIN_INVALID = 100 * MILLISECOND_NS
+STEAL_SHARE_PASS, STEAL_SHARE_INVALID = 0.005, 0.05
+WAIT_SHARE_PASS = 0.05
+
+
+def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, ...]:
+    """Judge how far the host kept a program from running; the gravest finding first.
+
+    thread_count : threads of the stimulus, at least 1.
+    ``warn``: the host is visible in the numbers; ``invalid``: they are the host's, not the drive's; ``unknown``: nobody
+    watched; a host that kept still has one finding, ``pass``, without a reason.
+    Worked: a single stall of 1,502 ms -> ``invalid``, reason ``"the host stalled for 1,502 ms"``; one of 12 ms in a
+    minute -> ``warn``.
+    """
+    if host is None:
+        return (Finding(level="unknown", reason="nobody watched"),)
+    found = [*_stalls(host), *_shares(host, thread_count)]
+    return tuple(sorted(found, key=lambda one: -one.severity[0])) or (Finding(level="pass"),)
+
+
+def program_host(program: StoredProgram) -> tuple[Finding, ...]:
+    """Judge what the host did during a stored program, the gravest finding first."""
+    return host_findings(program.host, max(1, *(spec.demand.thread_count for spec in program.asked)))
+
+
+def disturbances(test: StoredTest) -> Iterator[Finding]:
+    """The gravest of what the host did during each program; where no result comes from, it only warns.
+
+    Worked: ``"the host stalled for 1,502 ms in round 3; the test system disturbed this, not the drive"``.
+    """
+    counts = {id(program) for program in counted_programs(test)}
+    for program in test.programs:
+        worst = program_host(program)[0]
+        if worst.level in {"warn", "invalid"}:
+            reason = f"{worst.reason} in {program.name}; the test system disturbed this, not the drive"
+            worst = replace(worst, reason=reason)
+        elif worst.level == "pass":
+            worst = replace(worst, reason="the host kept still")
+        worst = worst if id(program) in counts else outside_results(worst)
+        # Times and shares have no unit in common.
+        yield replace(worst, where=program.name, measured=None, limit=None)
+
+
+def _stalls(host: HostRecord) -> Iterator[Finding]:
+    # A stall lengthens a program that an amount ends, and is therefore no part of the time that it is a share of.
+    ran_ns = max(host.span_ns - host.stalled_ns, 0)
+    stalled_max = max(STALLED_SHARE_INVALID * ran_ns, STALLED_NS_MIN_INVALID)
+    invalid = host.late_ns_max >= LATE_NS_MAX_INVALID or host.stalled_ns > stalled_max
+    if host.late_ns_max > LATE_NS_MAX_PASS:
+        more = f", {len(host.stalls)} times {milliseconds(host.stalled_ns):,.0f} ms in all" if host.stalls[1:] else ""
+        yield Finding(
+            level="invalid" if invalid else "warn",
+            reason=f"the host stalled for {milliseconds(host.late_ns_max):,.0f} ms{more}",
+            measured=host.late_ns_max,
+            limit=LATE_NS_MAX_PASS,
+        )
+    elif host.late_ns_p999 > LATE_NS_P999_PASS:
+        shown = f"the host lets threads run late: 99.9 % within {milliseconds(host.late_ns_p999):.1f} ms"
+        yield Finding(level="warn", reason=shown, measured=host.late_ns_p999, limit=LATE_NS_P999_PASS)
+
+
+def _shares(host: HostRecord, thread_count: int) -> Iterator[Finding]:
+    """Stolen: of all processors' time. Waited: of the stimulus threads' time, by any of the tester's threads."""
+    span_ns = max(host.span_ns, 1)
+    stolen = 0.0 if host.steal_ns is None else host.steal_ns / (span_ns * host.cpu_count)
+    waited = 0.0 if host.wait_ns is None else host.wait_ns / (span_ns * thread_count)
+    if stolen > STEAL_SHARE_PASS:
+        level = at_most(stolen, STEAL_SHARE_PASS, STEAL_SHARE_INVALID)
+        shown = f"the hypervisor took {stolen:.1%} of the processors"
+        yield Finding(level=level, reason=shown, measured=stolen, limit=STEAL_SHARE_PASS)
+    if waited > WAIT_SHARE_PASS:
+        shown = f"the tester waited for a processor {waited:.2f} s in each second, per thread"
+        yield Finding(level="warn", reason=shown, measured=waited, limit=WAIT_SHARE_PASS)

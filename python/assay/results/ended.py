@@ -1,0 +1,43 @@
+"""How a test ended, as findings: failed I/Os, an end before its time, and steps without a completion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.finding import Finding
+from assay.results.silent import NO_COMPLETIONS
+from assay.results.step import error_count
+
+if TYPE_CHECKING:
+    from assay.engine.records import StoredTest
+
+_REGULAR_ENDS = {"steady", "round-limit", "time", "amount"}
+
+
+def stored_error_count(test: StoredTest) -> int:
+    """Failed and short I/Os in everything that was stored of a test."""
+    return sum(error_count(step) for program in test.programs for step in program.steps)
+
+
+def failed_ios(test: StoredTest) -> Finding:
+    """Every I/O completed whole. Worked: one that failed -> ``invalid``, ``"1 I/O error in the test"``."""
+    errors = stored_error_count(test)
+    where = next((one.name for one in test.programs if any(error_count(step) for step in one.steps)), "")
+    shown = f"{errors or 'no'} I/O error{'' if errors == 1 else 's'} in the test"
+    return Finding(level="invalid" if errors else "pass", reason=shown, measured=errors, limit=0, where=where)
+
+
+def ending(test: StoredTest) -> Finding:
+    """A test ended by a rule of its own; one that was cut short has no result."""
+    if test.ended in _REGULAR_ENDS | {NO_COMPLETIONS}:
+        return Finding(level="pass", reason=test.ended or "")
+    return Finding(level="invalid", reason="the test did not run to its end")
+
+
+def silence(test: StoredTest) -> Finding:
+    """Every tracked step had a completion, or the test ended there for the want of one."""
+    if test.ended == NO_COMPLETIONS:
+        return Finding(
+            level="invalid", reason=test.ended_detail or "no I/O of a tracking variable completed within its step"
+        )
+    return Finding(level="pass", reason="every tracked step had one")

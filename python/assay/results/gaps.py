@@ -1,0 +1,101 @@
+"""A gap: a time without a submission, and how much of it the drive itself may have been the reason for.
+
+A thread whose slots are all taken waits for the drive. How long that may be follows from the drive's rate in the window
+and from its own silences, in which times are left out when the host did not run. The longest response time would not
+do: a host that stands still lengthens it by as much as the gap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.finding import Finding, at_most
+from assay.results.step import rate_count
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StepRecord, StoredProgram
+    from assay.results.stimulus_asked import AskedStep
+
+GAP_NS_PASS = 100 * MILLISECOND_NS
+"""Beyond the drive's part, inside a step and between steps; silences are known to about as much."""
+PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID = 1 * SECOND_NS, 5 * SECOND_NS
+"""Beyond the drive's part, between programs."""
+WAIT_RESPONSES = 3
+"""So many typical response times may a thread wait for a slot."""
+
+
+def typical_latency_ns(record: StepRecord, gap_ns: int = 0) -> float:
+    """Mean response time by Little's law, from the completions of the window and the time in which they came.
+
+    gap_ns : that lies inside the window; in it nothing can have completed. What lies behind the window changes nothing.
+    0 for a step without a window. Worked: 8 outstanding for 10 s, 4,000 completions -> 20 ms; with a gap of 5 s in it,
+    in which 8 I/Os wait and nothing else is done, 10 ms.
+    """
+    span_ns = max(record.span_ns, 1)
+    return record.outstanding_ns * max(span_ns - gap_ns, 0) / span_ns / max(rate_count(record), 1)
+
+
+def drive_wait_ns(record: StepRecord, gap_ns: int = 0) -> float:
+    """How long a thread may wait for the drive: its longest silence in a step, and three typical response times.
+
+    gap_ns : as above. Worked: 2 s of silence and 1 ms in the mean -> 2.003 s.
+    """
+    return (record.stall_ns_max or 0) + WAIT_RESPONSES * typical_latency_ns(record, gap_ns)
+
+
+def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """The longest time that a thread of each step went without a submission, in a closed loop."""
+    for one in steps:
+        if one.demand.arrivals_per_s is None:
+            gap_ns = one.record.submission_gap_ns_max
+            # The I/Os of the step before hold the slots at first.
+            before_ns = drive_wait_ns(one.before) if one.before else 0.0
+            yield _short_gap(one, gap_ns, max(drive_wait_ns(one.record, gap_ns), before_ns))
+
+
+def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """From the last submission of a step to the first of the next one in the same program, in a closed loop."""
+    for one in steps:
+        if one.before is not None and one.demand.arrivals_per_s is None:
+            gap_ns = (one.record.first_submission_ns or 0) - (one.before.last_submission_ns or 0)
+            yield _short_gap(one, gap_ns, drive_wait_ns(one.before))
+
+
+def gap_before_ns(before: StoredProgram | None, program: StoredProgram) -> int | None:
+    """From the last submission of a program to the first of the next; None for the first and where nothing was issued.
+
+    Worked: a last submission at 60.0 s and the next at 60.4 s -> 400,000,000.
+    """
+    ended = before.steps[-1].last_submission_ns if before else None
+    begun = program.steps[0].first_submission_ns
+    return None if begun is None or ended is None else begun - ended
+
+
+def program_gap(before: StoredProgram, program: StoredProgram) -> Finding | None:
+    """The gap between two programs beyond the drive's part, in which the I/Os of the first come in; None without one.
+
+    Worked: 8 s behind a step that was silent for 2 s and whose other I/Os take no time -> 6 s, ``invalid``.
+    """
+    gap_ns = gap_before_ns(before, program)
+    if gap_ns is None:
+        return None
+    beyond_ns = max(gap_ns - drive_wait_ns(before.steps[-1]), 0)
+    return Finding(
+        level=at_most(beyond_ns, PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID),
+        reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms before {program.name}",
+        measured=beyond_ns,
+        limit=PROGRAM_GAP_NS_PASS,
+        where=program.name,
+    )
+
+
+def _short_gap(one: AskedStep, gap_ns: int, wait_ns: float) -> Finding:
+    limit = wait_ns + GAP_NS_PASS
+    level = at_most(gap_ns, limit)
+    if level == "warn" and one.record.stall_ns_max is None:
+        level = "unknown"
+    shown = f"{gap_ns / MILLISECOND_NS:,.3f} ms without a submission, {wait_ns / MILLISECOND_NS:,.3f} ms for the drive"
+    return Finding(level=level, reason=shown, measured=gap_ns, limit=limit, where=one.where)

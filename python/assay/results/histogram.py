@@ -1,0 +1,157 @@
+"""Percentiles of response times, from exact counts that are merged before anything is read from them.
+
+Buckets are log-linear, 512 to an octave: the middle of a bucket differs from every value in it by at most 0.1 %.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.spec.units import MILLISECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StoredProgram
+
+BEYOND_MIN = 10
+"""A percentile with fewer I/Os beyond it is not given."""
+
+NINES = (0.999, 0.9999, 0.99999)
+"""Three, four and five nines, as PTS 2.0 reports them."""
+
+_SUB_BUCKETS = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResponseTimes:
+    """How many I/Os fell into each bucket; buckets ascend and are not empty. ``counts`` has their length.
+
+    largest_ms, smallest_ms : the exact maximum and minimum, between which every percentile lies; None where they are
+    not known.
+    """
+
+    buckets: NDArray[np.uint64]
+    counts: NDArray[np.uint64]
+    largest_ms: float | None = None
+    smallest_ms: float | None = None
+
+    @property
+    def io_count(self) -> int:
+        """All I/Os counted."""
+        return int(self.counts.sum())
+
+    @property
+    def middles_ms(self) -> NDArray[np.float64]:
+        """The middle of each bucket in ms."""
+        return (_lower_ns(self.buckets) + _lower_ns(self.buckets + np.uint64(1)) - 1) / 2 / MILLISECOND_NS
+
+    def percentile(self, share: float) -> float | None:
+        """The response time in ms that ``share`` of the I/Os did not exceed; None with fewer than ten I/Os beyond.
+
+        share : in (0, 1).
+        It is the middle of its bucket, held between minimum and maximum.
+        Worked: of 1,000 I/Os of 1 ms and 10 of 5 ms, 0.99 is 1 ms; of 1,009 no 0.9999 is given.
+        """
+        total = self.io_count
+        rank = -(-total * Fraction(str(share)) // 1)
+        if total - rank < BEYOND_MIN:
+            return None
+        place = int(np.searchsorted(np.cumsum(self.counts), int(rank)))
+        middle = float(self.middles_ms[place])
+        above = middle if self.smallest_ms is None else max(middle, self.smallest_ms)
+        return above if self.largest_ms is None else min(above, self.largest_ms)
+
+    def shares(self) -> NDArray[np.float64]:
+        """The share of I/Os up to and including each bucket."""
+        return np.cumsum(self.counts) / max(self.io_count, 1)
+
+
+def step_times(program: StoredProgram) -> list[ResponseTimes]:
+    """Reads and writes together, for each step of a program; empty where its histograms were not read."""
+    return _by_step(program, program.histograms, [_range_ns(step, "latency_ns") for step in program.steps])
+
+
+def intended_times(program: StoredProgram) -> list[ResponseTimes]:
+    """The same from when the I/Os were due; empty without a stated arrival rate."""
+    return _by_step(program, program.intended, [_range_ns(step, "intended_ns") for step in program.steps])
+
+
+def direction_times(direction: DirectionRecord) -> ResponseTimes:
+    """The response times of one direction of a step that holds its histogram."""
+    counted = np.array(direction.histogram or np.empty((0, 2)), np.uint64).reshape(-1, 2)
+    ends = _ends_ms((direction.latency_ns_min, direction.latency_ns_max))
+    return _summed(counted[:, 0], counted[:, 1], *ends)
+
+
+def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:
+    """Add up counts bucket by bucket, without loss. Worked: 2 I/Os and 3 I/Os in one bucket -> 5 in it."""
+    if not parts:
+        return _summed(np.empty(0, np.uint64), np.empty(0, np.uint64))
+    buckets, counts = ([getattr(part, name) for part in parts] for name in ("buckets", "counts"))
+    smallest = [part.smallest_ms for part in parts if part.smallest_ms is not None]
+    largest = [part.largest_ms for part in parts if part.largest_ms is not None]
+    ends = min(smallest, default=None), max(largest, default=None)
+    return _summed(np.concatenate(buckets), np.concatenate(counts), *ends)
+
+
+def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[float, float | None]:
+    """Several percentiles in ms by share."""
+    return {share: times.percentile(share) for share in shares}
+
+
+def _range_ns(step: StepRecord, name: str) -> tuple[int | None, int | None]:
+    """The smallest and the largest of a kind of latency, over reads and writes."""
+    smallest, largest = (
+        [value for one in (step.read, step.write) if (value := getattr(one, f"{name}_{end}")) is not None]
+        for end in ("min", "max")
+    )
+    return min(smallest, default=None), max(largest, default=None)
+
+
+def _ends_ms(ends: tuple[int | None, int | None]) -> tuple[float | None, float | None]:
+    smallest, largest = (None if end is None else end / MILLISECOND_NS for end in ends)
+    return smallest, largest
+
+
+def _by_step(
+    program: StoredProgram, table: HistogramTable | None, ends_ns: Sequence[tuple[int | None, int | None]]
+) -> list[ResponseTimes]:
+    if table is None:
+        return []
+    order = np.argsort(table.step, kind="stable")
+    places = np.searchsorted(table.step[order], np.arange(len(program.steps) + 1))
+    spans = zip(ends_ns, places[:-1], places[1:], strict=True)
+    return [_gathered(table, order[first:last], _ends_ms(ends)) for ends, first, last in spans]
+
+
+def _gathered(
+    table: HistogramTable, rows: NDArray[np.intp], ends_ms: tuple[float | None, float | None]
+) -> ResponseTimes:
+    return _summed(table.bucket[rows], table.count[rows], *ends_ms)
+
+
+def _summed(
+    buckets: NDArray[np.uint64],
+    counts: NDArray[np.uint64],
+    smallest_ms: float | None = None,
+    largest_ms: float | None = None,
+) -> ResponseTimes:
+    unique, places = np.unique(buckets, return_inverse=True)
+    total = np.zeros(len(unique), np.uint64)
+    np.add.at(total, places, counts)
+    return ResponseTimes(unique, total, largest_ms, smallest_ms)
+
+
+def _lower_ns(buckets: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """The lowest latency of each bucket in ns; the same rule as the core's."""
+    whole = buckets.astype(np.int64)
+    octave = np.maximum(whole // _SUB_BUCKETS - 1, 0)
+    lower: NDArray[np.float64] = ((whole - octave * _SUB_BUCKETS) << octave).astype(np.float64)
+    return lower

@@ -1,0 +1,55 @@
+"""Whether the numbers of a test may be printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.errors import VerificationError
+from assay.finding import Finding, ask
+from assay.results.run_checks import RUN_CHECKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import MeasurementWindow, StoredTest
+    from assay.finding import Checked
+
+
+def withholding(test: StoredTest) -> Iterator[Checked]:
+    """Every check that withholds the results of a test, in the order of the table: those that are ``invalid``."""
+    return (one for one in (ask(check, test) for check in RUN_CHECKS) if one.level == "invalid")
+
+
+def withheld_reason(test: StoredTest) -> str | None:
+    """Why no result of a test may be printed whatever its steps say, None where it may: the first that withholds.
+
+    Worked: one failed I/O -> ``"1 I/O error in the test"``; a write cache that changed in round 3 -> ``"write cache:
+    enabled, disabled in round 3"``.
+    """
+    return next((one.alone for one in withholding(test)), None)
+
+
+def is_reached(window: MeasurementWindow | None) -> bool:
+    """Tell whether steady state held in the window; a window that does not exist did not reach it."""
+    return window is not None and window.reached
+
+
+def unsteady(
+    window: MeasurementWindow | None, count: int, noun: str, said: str = "STEADY STATE NOT REACHED"
+) -> tuple[Finding, ...]:
+    """A required steady state that was not reached, as banners say it; none where it was.
+
+    Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
+    """
+    if is_reached(window):
+        return ()
+    return (Finding(level="warn", reason=f"{said} in {count} {noun}{'' if count == 1 else 's'}"),)
+
+
+def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:
+    """Hold the verdict of the run folder against the one that its steps give.
+
+    Raises VerificationError where there is a stored one and it differs.
+    """
+    if stored is not None and stored != computed:
+        raise VerificationError("stored verdict", "differs from the one its rounds give", "do not trust this run")

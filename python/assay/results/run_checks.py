@@ -1,0 +1,249 @@
+"""Checks of what went on in, beside and between the programs of one test, one small function each, in one table.
+
+The first that is ``invalid`` is why the test's results are withheld; what is found outside the programs that results
+come from only warns.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.finding import Check, Finding, Level, ask_all, at_most, outside_results
+from assay.results.audit import program_pairs
+from assay.results.disturbed import disturbances
+from assay.results.ended import ending, failed_ios, silence
+from assay.results.events import disturbing, told
+from assay.results.gaps import program_gap
+from assay.results.measured import counted_programs
+from assay.results.stimulus_time import balance
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from assay.engine.records import DriveState, StoredProgram, StoredTest
+    from assay.finding import Checked
+
+DURATION_PASS, DURATION_INVALID = 0.005, 0.02
+CLOCK_PPM_PASS, CLOCK_PPM_INVALID = 200, 1000
+# Between two steps the clocks cannot come apart by more than this unless one of them is set.
+CLOCK_STEP_NS, CLOCK_STEP_SHARE = 100 * MILLISECOND_NS, 0.001
+# Reading both clocks of one instant is this exact on a busy host.
+CLOCK_READ_NS = 10 * MILLISECOND_NS
+# From so many pairs of steps on, their middle rate is that of the clocks and not of one that was set.
+_CLOCK_PAIRS = 3
+_WELL = {None, "live", "running"}
+_HOT = ("warning_temperature_minutes", "critical_temperature_minutes")
+
+
+def run_checks(test: StoredTest) -> tuple[Checked, ...]:
+    """Let every check answer of one test, in the order of the table.
+
+    Worked: a write cache that is enabled before round 3 and disabled behind it -> C12 ``invalid``,
+    ``"enabled, disabled in round 3"``.
+    """
+    return ask_all(RUN_CHECKS, test)
+
+
+def _drive_events(test: StoredTest) -> Finding:
+    """Steps with resets and the like are void already, and in no result; this says that there were any."""
+    return _dead(test) or _bus_errors(test, grave=True) or _events(test) or _bus_errors(test, grave=False) or _log(test)
+
+
+def _dead(test: StoredTest) -> Finding | None:
+    states = ((program, program.drive.after.controller) for program in test.programs if program.drive)
+    bad = (f"controller {state} behind {program.name}" for program, state in states if state not in _WELL)
+    reason = next(bad, None)
+    return None if reason is None else Finding(level="invalid", reason=reason)
+
+
+def _events(test: StoredTest) -> Finding | None:
+    found = [(program, event) for program in test.programs for step in program.steps for event in disturbing(step)]
+    if not found:
+        return None
+    program, event = found[0]
+    return Finding(level="warn", reason=f"{len(found)} void what they befell, first {program.name}: {told(event)}")
+
+
+def _bus_errors(test: StoredTest, *, grave: bool) -> Finding | None:
+    """The first program with errors of the bus: with any that were not corrected, or with corrected ones only."""
+    for program in test.programs:
+        before, after = (program.drive.before, program.drive.after) if program.drive else (None, None)
+        if before is None or after is None:
+            continue
+        grown = {kind: count - before.bus_errors.get(kind, count) for kind, count in after.bus_errors.items()}
+        shown = ", ".join(f"{count} {kind} errors of the bus" for kind, count in grown.items() if count > 0)
+        if shown and grave == (grown.get("fatal", 0) > 0 or grown.get("nonfatal", 0) > 0):
+            return Finding(level="invalid" if grave else "warn", reason=f"{shown} in {program.name}")
+    return None
+
+
+def _log(test: StoredTest) -> Finding:
+    watched = [program.drive for program in test.programs if program.drive]
+    if not watched or any(one.log == "unknown" for one in watched):
+        return _unknown("the kernel's log could not be read" if watched else "nobody watched")
+    lost = sum(one.lost_count for one in watched)
+    if lost:
+        return Finding(level="warn", reason=f"none, but the kernel's log overran {lost} times")
+    return Finding(level="pass", reason="none")
+
+
+def _write_cache(test: StoredTest) -> Finding:
+    """A study may switch it between two programs; it does not during one."""
+    return _kept(test, _cache_label, across=not test.settings.switches_write_cache)
+
+
+def _cache_label(state: DriveState) -> str | None:
+    kernel, drive = state.write_cache, state.write_cache_drive
+    if kernel == "unknown":
+        return None if drive == "unknown" else drive
+    return kernel if drive in {"unknown", kernel} else f"{kernel} to the kernel and {drive} in the drive"
+
+
+def _queue(test: StoredTest) -> Finding:
+    level = _kept(test, lambda state: tuple(sorted(state.queue.items())) or None).level
+    known = [(program, state.queue) for program, state in _states(test) if state.queue]
+    for program, queue in known:
+        names = [name for name, text in sorted(queue.items()) if known[0][1].get(name) != text]
+        if names:
+            return Finding(level=level, reason=f"{', '.join(names)} changed in {program.name}")
+    return Finding(level=level, reason=f"{len(known[0][1])} settings" if known else "not told")
+
+
+def _link(test: StoredTest) -> Finding:
+    found = _kept(test, lambda state: state.link)
+    # A slower slot may be what is wanted, and is told; a link that came up anew as something else never is.
+    slower = found.level == "pass" and " of " in found.reason
+    return Finding(level="warn", reason=found.reason) if slower else found
+
+
+def _temperature(test: StoredTest) -> Finding:
+    values = [state.temperature_c for _, state in _states(test) if state.temperature_c is not None]
+    if test.conditions[1:]:
+        first, last = (condition.health for condition in (test.conditions[0], test.conditions[-1]))
+        minutes = sum(last[name] - first[name] for name in _HOT if name in first and name in last)
+        if minutes > 0:
+            return Finding(level="invalid", reason=f"{minutes} minutes at or above its warning temperature")
+    if not values:
+        return _unknown("no sensor is told")
+    return Finding(level="pass", reason=f"{min(values):g} to {max(values):g} degrees Celsius")
+
+
+def _durations(test: StoredTest) -> Iterator[Finding]:
+    """Of every step that a time ends, how far its length is off that time."""
+    counts = {id(program) for program in counted_programs(test)}
+    for program in test.programs:
+        for step, spec in zip(program.steps, program.asked, strict=False):
+            if spec.stop.time_ns and step.ended == "stop-rule":
+                off = abs(step.span_ns / spec.stop.time_ns - 1)
+                level = at_most(off, DURATION_PASS, DURATION_INVALID)
+                reason = f"{off:.2%} from the plan" + ("" if level == "pass" else f", {program.name}")
+                where = program.name
+                found = Finding(level=level, reason=reason, measured=off, limit=DURATION_PASS, where=where)
+                yield found if id(program) in counts else outside_results(found)
+
+
+def _gaps(test: StoredTest) -> Iterator[Finding]:
+    """Before every program, the time without a submission beyond what the drive may have worked for."""
+    counts = {id(program) for program in counted_programs(test)}
+    for before, program in program_pairs(test):
+        found = program_gap(before, program) if before else None
+        if found is not None:
+            yield found if id(program) in counts else outside_results(found)
+
+
+def _clocks(test: StoredTest) -> Finding:
+    """A wall clock that was set is told, and does no harm: every duration is of the other clock."""
+    steps = [step for program in test.programs for step in program.steps]
+    if not steps[1:]:
+        return _unknown("fewer than two steps")
+    spans = [(after.start_ns - one.start_ns, after.start_wall_ns - one.start_wall_ns) for one, after in pairwise(steps)]
+    apart = [(wall_ns - span_ns, abs(span_ns)) for span_ns, wall_ns in spans]
+    # Held against the middle of all, clocks that run apart quickly are not taken for one that is set again and again.
+    rate = median(off_ns / max(span_ns, 1) for off_ns, span_ns in apart) if len(apart) >= _CLOCK_PAIRS else 0.0
+    jumps = [off for off, span in apart if abs(off - rate * span) > CLOCK_STEP_NS + CLOCK_STEP_SHARE * span]
+    drift_ns = sum(off for off, _ in apart) - sum(jumps)
+    drift_ppm = 0.0 if abs(drift_ns) <= CLOCK_READ_NS else abs(drift_ns) / _elapsed_ns(test) * 1e6
+    shown = f"{drift_ppm:.0f} ppm apart"
+    if jumps:
+        shown += f", the wall clock was set by {', '.join(f'{jump / SECOND_NS:+,.1f} s' for jump in jumps[:3])}"
+    level = at_most(drift_ppm, CLOCK_PPM_PASS, CLOCK_PPM_INVALID)
+    level = "warn" if jumps and level == "pass" else level
+    return Finding(level=level, reason=shown, measured=drift_ppm, limit=CLOCK_PPM_PASS)
+
+
+def _elapsed_ns(test: StoredTest) -> int:
+    steps = [step for program in test.programs for step in program.steps]
+    return max(steps[-1].start_ns - steps[0].start_ns, 1)
+
+
+def _swap(test: StoredTest) -> Finding:
+    """What swapping did to the tester shows in the host's stalls, which can be invalid; this only warns."""
+    pairs = [(one.drive.before.swap_in_pages, one.drive.after.swap_in_pages) for one in test.programs if one.drive]
+    known = [after - before for before, after in pairs if before is not None and after is not None]
+    if not known:
+        return _unknown("nobody watched")
+    level: Level = "warn" if any(known) else "pass"
+    return Finding(level=level, reason=f"{sum(known)} pages swapped in", measured=sum(known), limit=0)
+
+
+def _states(test: StoredTest) -> Iterator[tuple[StoredProgram, DriveState]]:
+    for program in test.programs:
+        if program.drive:
+            yield program, program.drive.before
+            yield program, program.drive.after
+
+
+def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, across: bool = True) -> Finding:
+    """Whether something stayed as it was over all programs; invalid where it changed in one that results come from."""
+    known = [(program, value) for program, state in _states(test) if (value := pick(state)) is not None]
+    if not known:
+        return _unknown("not told")
+    pairs = [pair for pair in pairwise(known) if across or pair[0][0] is pair[1][0]]
+    changes = [after for before, after in pairs if before[1] != after[1]]
+    if not changes:
+        return Finding(level="pass", reason=str(known[0][1]))
+    counts = {id(program) for program in counted_programs(test)}
+    told = [str(known[0][1]), *(f"{value} in {program.name}" for program, value in changes[:3])]
+    values = {value for program, value in known if id(program) in counts}
+    return Finding(level="invalid" if len(values) > 1 else "warn", reason=", ".join(told))
+
+
+def _unknown(reason: str) -> Finding:
+    return Finding(level="unknown", reason=reason)
+
+
+# How a test ended, and what contradicts itself, says enough alone.
+_ALONE = "{reason}"
+ENDED = "ended"
+"""Name of the check of how a test ended, which banners say in words of their own."""
+
+RUN_CHECKS: tuple[Check[StoredTest], ...] = (
+    Check(name="failed-ios", title="Failed and short I/Os", passes="none", answer=failed_ios, unit="count",
+          alone=_ALONE),
+    Check(name=ENDED, title="End of the test", passes="by its own rule", answer=ending, alone=_ALONE),
+    Check(name="balance", title="Outstanding time less that of the I/Os, ns", passes="0", answer=balance, unit="count",
+          alone=_ALONE),
+    Check(name="host", number="C5", title="Stalls and stolen time of the host", answer=disturbances, alone=_ALONE,
+          passes="wakes within 10 ms, 0.5 % stolen; invalid from 600 ms, 1 % of the time, beyond 5 % stolen",
+          absent="no program ran"),
+    Check(name="completions", title="Completions of tracked variables", passes="one in each step", answer=silence,
+          alone=_ALONE),
+    Check(name="drive-events", number="C10", title="Resets, timeouts and errors of drive and bus", passes="none",
+          answer=_drive_events),
+    Check(name="write-cache", number="C12", title="Write cache", passes="stays as it was", answer=_write_cache),
+    Check(name="queue", number="C13", title="Queue settings", passes="stay as they were", answer=_queue),
+    Check(name="link", number="C15", title="Link", passes="stays as it was, at full speed", answer=_link),
+    Check(name="temperature", number="C16", title="Temperature", answer=_temperature,
+          passes="no minute at or above the drive's warning"),
+    Check(name="duration", number="C22", title="Duration of steps", answer=_durations, unit="share",
+          passes="within 0.5 % of the plan, invalid beyond 2 %", absent="nothing of a planned length ran to its end"),
+    Check(name="program-gap", number="C23", title="Gaps between programs", answer=_gaps, unit="ms",
+          passes="at most 1 s, invalid beyond 5 s", absent="no two programs follow each other"),
+    Check(name="clocks", number="C25", title="Monotonic and wall clock", answer=_clocks,
+          passes="at most 200 ppm apart, invalid beyond 1,000"),
+    Check(name="swap", number="C26", title="Swapping", passes="no page swapped in", answer=_swap, unit="count"),
+)  # fmt: skip
+"""The checks in the order in which they are asked and printed."""

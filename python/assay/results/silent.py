@@ -1,0 +1,42 @@
+"""Whether a step that a verdict asks for was too short for the drive to complete a single I/O in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.results.step import latency_count, rate_count
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.engine.records import StepRecord
+
+NO_COMPLETIONS = "no-completions"
+"""How a test ends in which a tracking variable would be zero for want of a completion: zeros are no value."""
+
+
+class Tracked(NamedTuple):
+    """A step of a tracking variable. late : I/Os that complete behind its window count, as they do for latency."""
+
+    label: str
+    step: StepRecord
+    late: bool = False
+
+
+def silent_cell(tracked: Iterable[Tracked]) -> Tracked | None:
+    """The first tracked step in which no I/O completed, None where each has a value.
+
+    Worked: a cell of 50 ms on a drive that completes an I/O per second -> that cell.
+    """
+    return next((one for one in tracked if not (latency_count if one.late else rate_count)(one.step)), None)
+
+
+def no_completions_reason(silent: Tracked) -> str:
+    """Why a test ended for want of a completion.
+
+    Worked: ``"no I/O of RND 4KiB 0/100 completed within a step of 0.05 s, which is too short for this drive and
+    demand"``.
+    """
+    span = duration_label(silent.step.span_ns)
+    return f"no I/O of {silent.label} completed within a step of {span}, which is too short for this drive and demand"

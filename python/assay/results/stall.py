@@ -1,0 +1,95 @@
+"""What makes a measurement void: a drive that stalled, completing nothing of what was outstanding, or was reset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.results.events import disturbing, told
+from assay.spec.units import SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import StepRecord, StoredTest, TestSettings
+
+STALL_NS = SECOND_NS
+"""A silence of this length is marked as a stall; from the test's stall limit on it makes a measurement void."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """One step in which the drive was silent. name : of its program. void : that enters no verdict and no result."""
+
+    name: str
+    label: str
+    span_ns: int
+    void: bool
+
+
+def stalled_steps(steps: Sequence[StepRecord]) -> list[StepRecord]:
+    """The steps with a silence of a second or more. Worked: silences of 0.9 and 1.1 s -> the second step."""
+    return [step for step in steps if (step.stall_ns_max or 0) >= STALL_NS]
+
+
+def is_void(step: StepRecord, settings: TestSettings) -> bool:
+    """Whether the drive was silent in a step for longer than the test allows, or the kernel told of a reset or error.
+
+    Worked: 5.0 s of silence at a limit of 2 s -> void; at a limit of 0, which means that nobody judges, not.
+    """
+    return _is_stalled(step, settings) or bool(disturbing(step))
+
+
+def _is_stalled(step: StepRecord, settings: TestSettings) -> bool:
+    return 0 < settings.stall_limit_ns < (step.stall_ns_max or 0)
+
+
+def void_reason(steps: Sequence[StepRecord], settings: TestSettings) -> str | None:
+    """Why what these steps measured is void, None where it is not.
+
+    Worked: a round whose third cell had 5.04 s of silence -> ``"no I/O completed for 5.0 s in RND 4KiB 0/100"``.
+    """
+    found = [step for step in steps if is_void(step, settings)]
+    if not found:
+        return None
+    worst = max(found, key=lambda step: step.stall_ns_max or 0)
+    if _is_stalled(worst, settings):
+        return f"no I/O completed for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s in {worst.label}"
+    return f"{_happened(found, settings)} in {found[0].label}"
+
+
+def void_places(test: StoredTest) -> list[tuple[str, str]]:
+    """The names of everything that is void, with what happened to the drive, in the order they ran.
+
+    Worked: a stall in round 3 -> ``[("round 3", "the drive stalled for 5.0 s")]``; in one of samples 32 to 62, which
+    are judged each for itself -> ``"a step of samples 32 to 62"``.
+    """
+    found = []
+    for program in test.programs:
+        void = [step for step in program.steps if program.on_void != "accept" and is_void(step, test.settings)]
+        if void:
+            alike = len(program.asked) > 1 and len(set(program.asked)) == 1
+            found.append((f"a step of {program.name}" if alike else program.name, _happened(void, test.settings)))
+    return found
+
+
+def _happened(void: Sequence[StepRecord], settings: TestSettings) -> str:
+    worst = max(void, key=lambda step: step.stall_ns_max or 0)
+    if _is_stalled(worst, settings):
+        return f"the drive stalled for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s"
+    gravest = min((event for step in void for event in disturbing(step)), key=lambda event: event.level)
+    return f"the kernel's log says {told(gravest)}"
+
+
+def stalls(test: StoredTest) -> tuple[Stall, ...]:
+    """Every step of a stored test in which the drive was silent, in the order they ran."""
+    return tuple(
+        Stall(
+            name=program.name,
+            label=step.label,
+            span_ns=step.stall_ns_max or 0,
+            void=program.on_void != "accept" and _is_stalled(step, test.settings),
+        )
+        for program in test.programs
+        for step in stalled_steps(program.steps)
+    )

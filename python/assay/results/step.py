@@ -1,0 +1,161 @@
+"""What one step measured.
+
+Rates count completions inside (0, T] only, whichever of equal steps issued them, are exact rationals, and a mixed
+cell's rate is the sum of its reads and writes. Response times are those of the I/Os that were issued in [0, T).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, kib_label
+
+if TYPE_CHECKING:
+    from assay.engine.records import Access, Cell, Demand, DirectionRecord, StepRecord
+
+
+def cell_label(cell: Cell, access: Access = "random") -> str:
+    """Name a cell as the specification does. Worked: ``"RND 64KiB 65/35"``, ``"SEQ 1024KiB 0/100"``."""
+    prefix = {"random": "RND", "sequential": "SEQ"}[access]
+    return f"{prefix} {kib_label(cell.transfer_bytes)}KiB {cell.read_pct}/{100 - cell.read_pct}"
+
+
+def iops(record: StepRecord) -> Fraction:
+    """Completed I/Os per second of a step, reads plus writes.
+
+    Worked: 90 reads and 30 writes completed in a window of 60 s -> 2.
+    """
+    return _per_second(rate_count(record), record)
+
+
+def throughput(record: StepRecord) -> Fraction:
+    """Megabytes (base 10) per second of a step, reads plus writes.
+
+    Worked: 60 GB completed in a window of 60 s -> 1000.
+    """
+    return _per_second(rate_bytes(record), record) / MB
+
+
+def response_time(record: StepRecord) -> Fraction:
+    """Average response time in ms of the I/Os issued in the window of a step; zero where none completed.
+
+    Worked: 3 reads summing to 3 ms and 1 write of 5 ms -> 2.
+    """
+    total_ns = record.read.latency_ns_sum + record.write.latency_ns_sum
+    return Fraction(total_ns, max(latency_count(record), 1) * MILLISECOND_NS)
+
+
+def effective_queue_depth(record: StepRecord) -> float:
+    """Mean number of I/Os outstanding on the drive over [0, T]. Worked: 480 I/O x s in 60 s -> 8.0."""
+    return record.outstanding_ns / max(record.span_ns, 1)
+
+
+DEPTH_SHARE = Fraction(5, 1000)
+"""Outstanding I/Os of a closed loop may differ from TC x QD by so much on average."""
+
+
+def holds_queue_depth(record: StepRecord, demand: Demand) -> bool:
+    """Whether the outstanding I/Os were, on average, within 0.5 % of TC x QD.
+
+    Worked: 7.96 of 8 is held, 7.95 is not.
+    """
+    asked = demand.thread_count * demand.queue_depth
+    return abs(record.outstanding_ns - asked * record.span_ns) <= DEPTH_SHARE * asked * record.span_ns
+
+
+def thread_spread(record: StepRecord, demand: Demand) -> Fraction | None:
+    """How far the threads lay apart: (most I/Os of one - fewest of one) / mean, within [0, T].
+
+    demand : of the step; its thread count makes the mean.
+    None where the threads cannot be told apart, or nothing completed.
+    Worked: 4 threads with 400 I/Os in all, the most 103 and the fewest 98 -> 0.05.
+    """
+    fewest, most = record.thread_io_count_min, record.thread_io_count_max
+    total = rate_count(record)
+    if fewest is None or most is None or total == 0:
+        return None
+    return Fraction((most - fewest) * demand.thread_count, total)
+
+
+def mean_latency_ns(record: StepRecord) -> float | None:
+    """Average response time in ns of the I/Os issued in the window of a step; None where none completed.
+
+    Worked: 3 reads summing to 300 ns and 1 write of 500 ns -> 200.0.
+    """
+    return float(response_time(record) * MILLISECOND_NS) if latency_count(record) else None
+
+
+def max_latency_ns(record: StepRecord) -> int | None:
+    """Largest response time of the I/Os issued in the window of a step, in ns; None where none completed."""
+    return max((d.latency_ns_max for d in (record.read, record.write) if d.latency_ns_max is not None), default=None)
+
+
+def lead_in_latency_ns_max(record: StepRecord) -> int | None:
+    """Largest response time of the I/Os issued before the window of a step opened, in ns; None where there are none."""
+    found = (side.lead_in_latency_ns_max for side in (record.read, record.write))
+    return max((largest for largest in found if largest is not None), default=None)
+
+
+def max_latency_ms(record: StepRecord) -> float | None:
+    """The same in ms. Worked: a largest response time of 1,500,000 ns -> 1.5."""
+    largest = max_latency_ns(record)
+    return None if largest is None else largest / MILLISECOND_NS
+
+
+def error_count(record: StepRecord) -> int:
+    """Failed and short I/Os of a step. Worked: errors {5: 2} on reads and {61: 1} on writes -> 3."""
+    return sum(record.read.errors.values()) + sum(record.write.errors.values())
+
+
+def issued_bytes(direction: DirectionRecord) -> int:
+    """Bytes that the I/Os issued by a step moved in one direction: lead-in, window and tail."""
+    return direction.lead_in_bytes + direction.window_bytes + direction.tail_bytes
+
+
+def issued_count(direction: DirectionRecord) -> int:
+    """The I/Os issued by a step in one direction that completed: in lead-in, window and tail."""
+    return direction.lead_in_io_count + direction.window_io_count + direction.tail_io_count
+
+
+def completed_count(record: StepRecord) -> int:
+    """Every I/O issued by a step that completed, in its lead-in, its window and its tail."""
+    return issued_count(record.read) + issued_count(record.write)
+
+
+def latency_count(record: StepRecord) -> int:
+    """The I/Os that the response times of a step are those of: issued in its window, and completed."""
+    return record.read.latency_io_count + record.write.latency_io_count
+
+
+def rate_count(record: StepRecord) -> int:
+    """Completions in the window of a step, whichever of equal steps issued them.
+
+    Worked: 100 own, 7 carried in -> 107.
+    """
+    return window_count(record.read) + window_count(record.write)
+
+
+def window_count(direction: DirectionRecord) -> int:
+    """The same of one direction."""
+    return direction.window_io_count + direction.carried_in_io_count
+
+
+def rate_bytes(record: StepRecord) -> int:
+    """Bytes of the completions that the rate of a step counts."""
+    return sum(side.window_bytes + side.carried_in_bytes for side in (record.read, record.write))
+
+
+def _per_second(count: int, record: StepRecord) -> Fraction:
+    # A step that ended before its window opened has no span and no completion in it.
+    return Fraction(count * SECOND_NS, max(record.span_ns, 1))
+
+
+def arrival_label(demand: Demand) -> str | None:
+    """Say how I/Os arrive; None for a closed loop.
+
+    Worked: fixed at 5,000 -> ``"fixed arrivals, 5000 I/Os per second over all threads"``.
+    """
+    if demand.arrivals_per_s is None:
+        return None
+    return f"{demand.arrival_process} arrivals, {demand.arrivals_per_s:.12g} I/Os per second over all threads"

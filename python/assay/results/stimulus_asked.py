@@ -1,0 +1,76 @@
+"""What was asked of each stored step, beside what it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import AccessPattern, Demand, StepRecord, StepSpec, StoredProgram, StoredTest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedStep:
+    """One step that issued I/Os, with what was asked of it.
+
+    where : its name on paper. place : in its program, from 0. before : the step right before it in the same program,
+    None for the first or behind an idle one.
+    """
+
+    where: str
+    program: StoredProgram
+    place: int
+    record: StepRecord
+    before: StepRecord | None
+    spec: StepSpec
+
+    @property
+    def demand(self) -> Demand:
+        """How many I/Os at once."""
+        return self.spec.demand
+
+    @property
+    def pattern(self) -> AccessPattern:
+        """Which accesses."""
+        return self.spec.pattern
+
+    @property
+    def range_bytes(self) -> int:
+        """LBAs that it may touch. Worked: 2,048 segments of 8 MiB -> 17179869184."""
+        return self.spec.active_range.segment_bytes * len(self.spec.active_range.segment_starts)
+
+    @property
+    def aligned(self) -> bool:
+        """Whether starts lie on a grid of the transfer's own size, uniformly over the range."""
+        pattern = self.spec.pattern
+        uniform = not pattern.lba_groups and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
+        return uniform and (len(pattern.sizes) == 1 or pattern.alignment_bytes == 0)
+
+
+def asked_steps(test: StoredTest) -> Iterator[AskedStep]:
+    """Every stored step of a test that issued I/Os, in the order they ran.
+
+    Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
+    """
+    for program in test.programs:
+        before: StepRecord | None = None
+        names = step_names(program)
+        for place, (record, spec) in enumerate(zip(program.steps, program.asked, strict=False)):
+            if record.first_submission_ns is None:
+                before = None
+                continue
+            yield AskedStep(where=names[place], program=program, place=place, record=record, before=before, spec=spec)
+            before = record
+
+
+def step_names(program: StoredProgram) -> list[str]:
+    """What the steps of a program are called: by their labels where these tell them apart, else by their numbers.
+
+    Worked: a cell of round 3 -> ``RND 4KiB 0/100, round 3``; the second of 31 samples -> ``samples 1 to 31, step 2``.
+    """
+    labels = [spec.label for spec in program.asked]
+    if len(set(labels)) == len(labels):
+        return [f"{label}, {program.name}" for label in labels]
+    return [f"{program.name}, step {number}" for number in range(1, len(labels) + 1)]

@@ -1,0 +1,173 @@
+"""The stimulus audit: whether what was issued is what was asked, what completed, and what the drive counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.finding import Check, ask_all, within
+from assay.results.audit import counted, program_pairs
+from assay.results.gaps import step_gaps, submission_gaps
+from assay.results.step import issued_bytes, issued_count
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_checks import captured_ios, coverage, read_share, thread_shares, transfer_sizes
+from assay.results.stimulus_time import lead_ins, littles_law, queue_depth, series_counts
+from assay.spec.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.finding import Checked, Finding
+    from assay.results.audit import Counted
+    from assay.results.stimulus_asked import AskedStep
+
+_NO_COUNTERS = "the drive has no counters of the kernel"
+
+_UNIT_BYTES, _OWN_BYTES = 512_000, 4 * MIB
+"""What the health log counts by, and what identification and a proof of purge may move beside the stimulus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What the audit is of: a test of a run, with the steps of it that issued I/Os."""
+
+    run: StoredRun
+    test: StoredTest
+    steps: tuple[AskedStep, ...]
+
+
+def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
+    """Hold every step of a test against what was asked of it and against the drive's own counters.
+
+    run : that the test is part of; the drive's health log is read before its first test and after its last only.
+    Returns one row per check, always the same ones in the same order; what cannot be told is ``n/a`` with the reason.
+    The kernel's counters are exact per program, with no I/O outstanding; at a boundary inside one they may differ by
+    what is in flight.
+    Source: PTS 1.1 section 6 (test tool). Worked: 1000 I/Os issued, 970 requests and 30 merges counted -> ``merges``
+    is marked with 30, ``counted-ios`` passes.
+    """
+    return ask_all(AUDIT, Issued(run, test, tuple(asked_steps(test))))
+
+
+def _histogram_counts(issued: Issued) -> Iterator[Finding]:
+    for one in issued.steps:
+        tables = [table for table in (one.program.histograms, one.program.lead_in) if table is not None]
+        for write, side in enumerate((one.record.read, one.record.write) if one.program.histograms else ()):
+            chosen = [table.count[(table.step == one.place) & (table.write == bool(write))] for table in tables]
+            count, done = sum(int(counts.sum()) for counts in chosen), issued_count(side)
+            reason = f"{count:,} response times of {done:,} I/Os"
+            yield within(count - done, 0, reason, where=one.where, weight=done)
+
+
+def _programs(issued: Issued) -> Iterator[tuple[str, Counted]]:
+    """Reads and writes of every program, where the drive has counters."""
+    for _, program in program_pairs(issued.test):
+        for one in counted(program.steps):
+            if one.counted_bytes is not None and any(step.first_submission_ns is not None for step in program.steps):
+                yield program.name, one
+
+
+def _counted_bytes(issued: Issued) -> Iterator[Finding]:
+    for where, one in _programs(issued):
+        yield _bytes_off(one, where, 0, f"{one.direction}: ")
+
+
+def _bytes_off(one: Counted, where: str, limit: float, direction: str = "") -> Finding:
+    counted_bytes = one.counted_bytes or 0
+    reason = f"{direction}{one.byte_count:,} bytes issued, {counted_bytes:,} counted"
+    return within(counted_bytes - one.byte_count, limit, reason, where=where, weight=one.byte_count)
+
+
+def _counted_ios(issued: Issued) -> Iterator[Finding]:
+    """Requests and merges together are the I/Os that were issued, unless one was split or somebody else's is among."""
+    for where, one in _programs(issued):
+        requests, merges = one.requests or 0, one.merges or 0
+        factor = f"{(requests + merges) / one.io_count:.6g} per I/O" if one.io_count else "none issued"
+        shown = f"{one.io_count:,} issued, {requests:,} requests and {merges:,} merges counted, {factor}"
+        off = requests + merges - one.io_count
+        yield within(off, 0, f"{one.direction}: {shown}", where=where, weight=one.io_count)
+
+
+def _merges(issued: Issued) -> Iterator[Finding]:
+    for where, one in _programs(issued):
+        reason = f"{one.direction}: {one.merges or 0:,} of {one.io_count:,} merged"
+        yield within(one.merges or 0, 0, reason, where=where, weight=one.io_count)
+
+
+def _boundaries(issued: Issued) -> Iterator[Finding]:
+    """At a step's boundaries the counters differ from what it issued by no more than what is in flight."""
+    steps = issued.steps
+    largest = max((size for one in steps for size, _ in one.pattern.sizes), default=0)
+    # What the step before had in flight counts, too, and may be more.
+    in_flight = largest * max((one.demand.thread_count * one.demand.queue_depth for one in steps), default=0)
+    for one in steps:
+        for side in counted([one.record]):
+            if side.counted_bytes is not None:
+                yield _bytes_off(side, one.where, in_flight)
+
+
+def _health(issued: Issued) -> Iterator[Finding]:
+    """Bytes by the drive's own health log over the whole run: as many written as issued, and no fewer read.
+
+    Both readings round to a unit of 512,000 bytes; 0.1 % and 4 MiB are left to whatever else is written.
+    """
+    run = issued.run
+    if len(run.conditions) < 2:  # noqa: PLR2004 - one before, one after
+        return
+    before, after = run.conditions[0].health, run.conditions[-1].health
+    steps = [step for test in run.tests for program in test.programs for step in program.steps]
+    purged = sum(run.identity.capacity_bytes for test in run.tests if test.purge and test.purge.method == "overwrite")
+    for name, exact in (("host_read_bytes", False), ("host_written_bytes", True)):
+        if name not in before or name not in after:
+            continue
+        moved = sum(issued_bytes(step.write if exact else step.read) for step in steps) + (purged if exact else 0)
+        count = after[name] - before[name]
+        off = count - moved if exact else min(count - moved, 0)
+        reason = f"{'written' if exact else 'read'} in the whole run: {moved:,} bytes issued, {count:,} counted"
+        limit = 2 * _UNIT_BYTES + (_OWN_BYTES + moved / 1000 if exact else 0)
+        yield within(off, limit, reason, where="whole run", weight=moved)
+
+
+AUDIT: tuple[Check[Issued], ...] = (
+    Check(name="histogram-counts", title="Response times less completions", passes="0", unit="count",
+          answer=_histogram_counts, absent="no response-time counts are stored or read"),
+    Check(name="counted-bytes", title="Bytes counted by the kernel less issued", passes="0", unit="count",
+          answer=_counted_bytes, absent=_NO_COUNTERS),
+    Check(name="counted-ios", title="Requests + merges less I/Os issued (splits)", passes="0", unit="count",
+          answer=_counted_ios, absent=_NO_COUNTERS),
+    Check(name="merges", title="I/Os merged by the kernel", passes="0", unit="count", answer=_merges,
+          absent=_NO_COUNTERS),
+    Check(name="counted-at-boundaries", title="Bytes counted less issued, per step", unit="count",
+          passes="at most what is in flight", answer=_boundaries, absent=_NO_COUNTERS),
+    Check(name="smart-units", title="Bytes of the health log less issued", unit="count", answer=_health,
+          passes="at most two units; written, 0.1 % and 4 MiB more",
+          absent="the drive's health log counts no bytes, or the run did not end"),
+    Check(name="read-share", title="Reads among all I/Os, off by", passes="at most 5 standard deviations",
+          unit="sigma", answer=lambda issued: read_share(issued.steps)),
+    Check(name="transfer-sizes", title="Transfer sizes, off by", passes="0; drawn, 5 standard deviations",
+          unit="size", answer=lambda issued: transfer_sizes(issued.steps)),
+    Check(name="captured-ios", title="Captured I/Os less completed", passes="0", unit="count",
+          answer=lambda issued: captured_ios(issued.steps), absent="completions were not captured: --capture"),
+    Check(name="lba-coverage", title="LBAs touched, less expected", passes="at most 1 %, and chance", unit="share",
+          answer=lambda issued: coverage(issued.steps), absent="addresses were not captured: --capture addresses"),
+    Check(name="series-counts", title="Completions per second less those of windows", passes="0", unit="count",
+          answer=lambda issued: series_counts(issued.steps),
+          absent="the per-second series are not stored or not read"),
+    Check(name="lead-in", title="Longest lead-in", passes="at most 5 % of T or 2 response times", unit="ms",
+          answer=lambda issued: lead_ins(issued.steps), absent="no step differs from the one before it in its call"),
+    Check(name="queue-depth", title="Queue depth against TC x QD", passes="at most 0.5 %", unit="share",
+          answer=lambda issued: queue_depth(issued.steps),
+          absent="open loop: the drive decides how many are outstanding"),
+    Check(name="littles-law", title="Little's law against outstanding I/Os", passes="at most 0.5 %", unit="share",
+          answer=lambda issued: littles_law(issued.steps)),
+    Check(name="submission-gap", title="Longest time without a submission", unit="ms",
+          passes="at most 100 ms beyond the drive's part", answer=lambda issued: submission_gaps(issued.steps),
+          absent="open loop: arrivals decide"),
+    Check(name="step-gap", title="Gap between steps", passes="at most 100 ms beyond the drive's part", unit="ms",
+          answer=lambda issued: step_gaps(issued.steps), absent="no step follows another without idle time"),
+    Check(name="thread-shares", title="Thread with the fewest, below the mean", passes="at most 50 %", unit="share",
+          answer=lambda issued: thread_shares(issued.steps),
+          absent="the threads cannot be told apart, or there is one"),
+)  # fmt: skip
+"""The checks in the order in which they are printed."""

@@ -1,0 +1,178 @@
+"""Checks of mix, sizes, coverage and threads. Shares are drawn per I/O, so they are held against chance."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from assay.finding import within
+from assay.results.step import completed_count, issued_bytes, issued_count, rate_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import TraceSummary
+    from assay.finding import Finding
+    from assay.results.stimulus_asked import AskedStep
+
+SIGMAS = 5.0
+"""A drawn share may be so many standard deviations off: chance does that once in 1.7 million."""
+
+COVERAGE_SHARE = 0.01
+"""Of the range: how far the touched part may lie from what chance or the walk in order gives."""
+
+_LEAST_PER_THREAD = 100
+_LARGE_VARIANCE = 100.0
+
+
+def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Reads among all I/Os, in standard deviations of a draw; pure reads or writes exactly."""
+    off, spread = 0.0, 0.0
+    for one in steps:
+        count, share = completed_count(one.record), one.pattern.read_share
+        reads = issued_count(one.record.read)
+        detail = f"asked {share:.4%}, {reads:,} of {count:,}"
+        variance = count * share * (1 - share)
+        difference = reads - count * share
+        if variance:
+            off, spread = off + difference, spread + variance
+            sigmas = draw_sigmas(reads, count, share)
+            yield within(sigmas, SIGMAS, detail, where=one.where, weight=count)
+        elif count:
+            yield within(round(difference), 0, detail, where=one.where, weight=count)
+    if spread:
+        detail = f"{off:+,.1f} reads in all, standard deviation {math.sqrt(spread):,.1f}"
+        yield within(off / math.sqrt(spread), SIGMAS, detail, where="all mixed steps together")
+
+
+def draw_sigmas(hits: int, count: int, share: float) -> float:
+    """How far a draw is off, in standard deviations; a small one by its exact chance, as the normal law has it.
+
+    hits : of count, each with the chance ``share`` in (0, 1). Worked: 60 of 100 at 0.5 -> 1.9; 6,600 of 10,000 at
+    0.65 -> 2.10.
+    """
+    variance = count * share * (1 - share)
+    if variance >= _LARGE_VARIANCE:
+        return (hits - count * share) / math.sqrt(variance)
+    above = hits > count * share
+    tail = sum(_chance(found, count, share) for found in (range(hits, count + 1) if above else range(hits + 1)))
+    sigmas = max(-NormalDist().inv_cdf(min(max(tail, 1e-300), 0.5)), 0.0)
+    return sigmas if above else -sigmas
+
+
+def _chance(hits: int, count: int, share: float) -> float:
+    """Of exactly so many hits, by the binomial law."""
+    ways = math.lgamma(count + 1) - math.lgamma(hits + 1) - math.lgamma(count - hits + 1)
+    return math.exp(ways + hits * math.log(share) + (count - hits) * math.log1p(-share))
+
+
+def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Sizes that were captured by chi-square; else bytes per I/O, exactly where there is one size."""
+    for one in steps:
+        count = completed_count(one.record)
+        captured = one.program.trace.sizes[one.place] if one.program.trace and one.program.trace.sizes else None
+        if not count:
+            continue
+        if captured is not None and len(one.pattern.sizes) > 1:
+            yield _captured_sizes(one, dict(captured))
+            continue
+        moved = issued_bytes(one.record.read) + issued_bytes(one.record.write)
+        yield _one_size(one, count, moved) if len(one.pattern.sizes) == 1 else _mean_size(one, count, moved)
+
+
+def _one_size(one: AskedStep, count: int, moved: int) -> Finding:
+    ((size, _),) = one.pattern.sizes
+    detail = f"{moved:,} bytes in {count:,} I/Os of {size:,}"
+    # A pass of preconditioning ends with what is left of the range, which is less than a transfer and never more. How
+    # many passes there were follows from the count of I/Os, not from the bytes that are in question.
+    passes = -(-count * size // one.range_bytes) if one.pattern.writes_tail else 0
+    limit = passes * size if moved < count * size else 0
+    return within(moved - count * size, limit, detail, where=one.where, weight=moved)
+
+
+def _mean_size(one: AskedStep, count: int, moved: int) -> Finding:
+    mean = sum(size * share for size, share in one.pattern.sizes)
+    deviation = math.sqrt(sum(size * size * share for size, share in one.pattern.sizes) - mean * mean)
+    detail = f"mean {moved / count:,.1f} bytes of {count:,} I/Os, asked {mean:,.1f}"
+    return within((moved / count - mean) * math.sqrt(count) / deviation, SIGMAS, detail, where=one.where)
+
+
+def _captured_sizes(one: AskedStep, captured: dict[int, int]) -> Finding:
+    """Chi-square as standard deviations (Wilson and Hilferty, 1931); a size that nobody asked for is a mark."""
+    total, asked = sum(captured.values()), dict(one.pattern.sizes)
+    strange = sum(count for size, count in captured.items() if size not in asked)
+    square = sum(
+        (captured.get(size, 0) - total * share) ** 2 / (total * share) for size, share in one.pattern.sizes if share
+    )
+    freedom = len(asked) - 1
+    sigmas = ((square / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / math.sqrt(2 / (9 * freedom))
+    detail = f"chi-square {square:,.1f} of {freedom} degrees, {total:,} I/Os, {strange:,} of other sizes"
+    if strange:
+        return within(strange, 0, detail, where=one.where)
+    return within(max(sigmas, 0.0), SIGMAS, detail, where=one.where)
+
+
+def captured_ios(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Captured I/Os against completed ones."""
+    for found, trace in _traced(steps):
+        yield _captured(found, trace)
+
+
+def coverage(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Touched LBAs against what chance or order gives."""
+    for found, trace in _traced(steps):
+        finding = _touched(found, trace)
+        if finding is not None:
+            yield finding
+
+
+def _traced(steps: Sequence[AskedStep]) -> Iterator[tuple[Sequence[AskedStep], TraceSummary]]:
+    """The steps of each program whose completions were captured."""
+    programs: dict[int, list[AskedStep]] = {}
+    for one in steps:
+        programs.setdefault(id(one.program), []).append(one)
+    for found in programs.values():
+        if found[0].program.trace:
+            yield found, found[0].program.trace
+
+
+def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
+    done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
+    detail = f"{kept:,} captured, {done:,} completed"
+    return within(kept - done, 0, detail, where=steps[0].program.name, weight=done)
+
+
+def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
+    """None without addresses, or where chance has no simple form: zones, odd grids, random and in order mixed."""
+    if trace.touched_bytes is None or any(not one.aligned for one in steps):
+        return None
+    shares, range_bytes = {one.pattern.random_share for one in steps}, steps[0].range_bytes
+    if shares == {1.0}:
+        # A block of the grid escapes an aligned transfer of size s with the chance 1 - s / range.
+        escapes = sum(
+            count * math.log1p(-min(max(size, trace.grid_bytes) / range_bytes, 1 - 1e-12))
+            for sizes in trace.sizes
+            for size, count in sizes
+        )
+        expected = 1 - math.exp(escapes)
+    elif shares == {0.0}:
+        expected = min(1.0, sum(size * count for sizes in trace.sizes for size, count in sizes) / range_bytes)
+    else:
+        return None
+    found = trace.touched_bytes / range_bytes
+    # The last transfers of a walk in order may end anywhere, and chance spreads over few blocks.
+    largest = max(size for one in steps for size, _ in one.pattern.sizes)
+    slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
+    detail = f"{found:.3%} of the range touched, expected {expected:.3%}"
+    return within(found - expected, slack, detail, where=steps[0].program.name)
+
+
+def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """The thread with the fewest I/Os has at least half of the mean, once there are a hundred for each."""
+    for one in steps:
+        fewest, threads = one.record.thread_io_count_min, one.demand.thread_count
+        mean = rate_count(one.record) / threads
+        if fewest is not None and threads > 1 and mean >= _LEAST_PER_THREAD:
+            detail = f"{fewest:,} I/Os of the thread with the fewest, {mean:,.0f} in the mean"
+            yield within(1 - fewest / mean, 0.5, detail, where=one.where)

@@ -1,0 +1,157 @@
+"""Checks of the time that I/Os spent on the drive: exact sums, queue depth, Little's law, and how windows opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.finding import Finding, within
+from assay.results.gaps import typical_latency_ns
+from assay.results.step import (
+    DEPTH_SHARE,
+    effective_queue_depth,
+    iops,
+    latency_count,
+    lead_in_latency_ns_max,
+    max_latency_ns,
+    mean_latency_ns,
+    rate_count,
+)
+from assay.results.stimulus_asked import step_names
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StepRecord, StoredTest
+    from assay.results.stimulus_asked import AskedStep
+
+LAW_SHARE = 0.005
+"""Little's law against the outstanding I/Os."""
+CROSSING_SHARE = 0.005
+"""With more of the outstanding time than this across the ends of a window, Little's law cannot be judged."""
+LEAD_IN_SHARE, LEAD_IN_RESPONSES = 0.05, 2
+"""A lead-in longer than both this share of T and so many mean response times of the step before is marked."""
+
+
+def imbalance_ns(record: StepRecord) -> int:
+    """What the time integral of the outstanding I/Os has more than the times of those I/Os; zero for a true record.
+
+    integral = latencies and failed I/Os of the window + what was carried in - what was carried out (I/O x ns).
+    Worked: 4 I/Os of 1 ms each, one of them with 0.4 ms beyond T, and an integral of 3.6 ms -> 0.
+    """
+    spent = sum(side.latency_ns_sum + side.failed_ns for side in (record.read, record.write))
+    return record.outstanding_ns - (spent + record.carried_in_ns - record.carried_out_ns)
+
+
+def balance(test: StoredTest) -> Iterator[Finding]:
+    """The exact sum of ``imbalance_ns`` of every whole step; records that contradict themselves cannot be true.
+
+    Worked: latencies of a step divided by ten -> ``invalid``, ``"the times of the I/Os in RND 4KiB 0/100, round 1
+    contradict each other: ..."``.
+    """
+    for program in test.programs:
+        for record, where in zip(program.steps, step_names(program), strict=False):
+            if _is_whole(record):
+                off = imbalance_ns(record)
+                ends = f"carried in {_ms(record.carried_in_ns)}, out {_ms(record.carried_out_ns)}"
+                shown = f"outstanding {_ms(record.outstanding_ns)}, {ends}"
+                yield Finding(
+                    level="invalid" if off else "pass",
+                    reason=f"the times of the I/Os in {where} contradict each other: {shown}" if off else shown,
+                    measured=off,
+                    limit=0,
+                    where=where,
+                    weight=record.outstanding_ns,
+                )
+
+
+def _is_whole(record: StepRecord) -> bool:
+    # Where a run was cut short, its threads may not have stopped at one instant.
+    return record.ended == "stop-rule"
+
+
+def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """The per-second series hold as many completions as the window, where they were read."""
+    for one in steps:
+        table = one.program.series
+        if table is not None:
+            counted, done = int(table.io_count[table.step == one.place].sum()), rate_count(one.record)
+            detail = f"{counted:,} in the series, {done:,} in the window"
+            yield within(counted - done, 0, detail, where=one.where, weight=done)
+
+
+def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """Effective queue depth against TC x QD in a closed loop; preconditioning included."""
+    for one in steps:
+        if one.demand.arrivals_per_s is None and one.record.span_ns:
+            asked = one.demand.thread_count * one.demand.queue_depth
+            held = effective_queue_depth(one.record)
+            detail = f"{held:,.5g} of {asked:,} held"
+            yield within(held / asked - 1, float(DEPTH_SHARE), detail, where=one.where)
+
+
+def littles_law(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """IOPS x mean response time against the outstanding I/Os, where few of them cross the ends of the window."""
+    for one in steps:
+        record = one.record
+        if not record.outstanding_ns or not record.span_ns:
+            continue
+        crossing = (record.carried_in_ns + record.carried_out_ns) / record.outstanding_ns
+        law = float(iops(record)) * (mean_latency_ns(record) or 0.0) / SECOND_NS
+        held = effective_queue_depth(record)
+        detail = f"IOPS x mean response time {law:,.5g}, outstanding {held:,.5g}"
+        if crossing >= CROSSING_SHARE:
+            count = latency_count(record)
+            detail = f"{detail}; {count:,} I/Os, {crossing:.2%} of the time cross the ends"
+        found = within(law / held - 1, LAW_SHARE, detail, where=one.where, weight=record.outstanding_ns)
+        yield replace(found, level="unknown") if crossing >= CROSSING_SHARE else found
+
+
+def lead_ins(steps: Sequence[AskedStep]) -> Iterator[Finding]:
+    """How long a window waited for the I/Os of the step before; beyond the limit, it misses part of the change.
+
+    Response times before it follow from the completions of its window, which a long lead-in behind it does not change.
+    """
+    for one in steps:
+        record, before = one.record, one.before
+        if record.lead_in_ns and before is not None and record.span_ns:
+            limit = max(LEAD_IN_SHARE * record.span_ns, LEAD_IN_RESPONSES * typical_latency_ns(before))
+            detail = f"{_ms(record.lead_in_ns)} before a window of {_ms(record.span_ns)}"
+            yield within(record.lead_in_ns, limit, detail, where=one.where)
+
+
+def larger_lead_ins(steps: Sequence[AskedStep]) -> str | None:
+    """The largest response time of a lead-in, where any exceeds that of its window; None where none does.
+
+    Worked: 7 ms before a window with 5 ms at most, once -> ``"Of 1 window, I/Os issued in the lead-in took longer than
+    those of the window: at most 7.000 ms before round 1, step 2, whose own took 5.000 ms."``
+    """
+    pairs = [(lead_in_latency_ns_max(one.record) or 0, max_latency_ns(one.record) or 0, one.where) for one in steps]
+    larger = [(before, inside, where) for before, inside, where in pairs if before > inside]
+    if not larger:
+        return None
+    before, inside, where = max(larger)
+    number = "1 window" if len(larger) == 1 else f"{len(larger):,} windows"
+    return (
+        f"Of {number}, I/Os issued in the lead-in took longer than those of the window: at most {_ms(before)} before "
+        f"{where}, whose own took {_ms(inside)}."
+    )
+
+
+def short_windows(steps: Sequence[AskedStep]) -> dict[str, int]:
+    """Windows with fewer completions than I/Os outstanding, by name, with their completions.
+
+    Worked: 20 completions in a window of 0.06 s with 32 outstanding -> ``{"round 1, RND 4KiB 0/100": 20}``.
+    """
+    return {
+        one.where: rate_count(one.record)
+        for one in steps
+        if _is_whole(one.record)
+        and not one.pattern.writes_tail
+        and rate_count(one.record) < effective_queue_depth(one.record)
+    }
+
+
+def _ms(time_ns: float) -> str:
+    return f"{time_ns / MILLISECOND_NS:,.3f} ms"

@@ -1,0 +1,274 @@
+"""Plans: what to run on which drive, from a TOML file, the command line, or both."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, create_model, field_validator, model_validator
+
+from assay.engine.records import DataPattern, IoPath, PurgeMethod
+from assay.errors import UsageError, ValueRangeError
+from assay.procedures.data_file import check_data_file
+from assay.procedures.editions import load_profile
+from assay.procedures.options import parse_arrival
+from assay.procedures.registry import SUITES, find_procedure, procedures, studies, tests
+from assay.spec.datum import Strict
+from assay.spec.units import KIB
+from assay.toml_file import fault_error, faults, read_toml
+
+_POOL_KIB_MIN = 0.5
+_STORED_SHARES = (0.05, 0.95)
+"""Of compressible data; as ``DataPattern`` of the native core, which refuses others too."""
+
+Text = Annotated[str, Field(max_length=2000)]
+
+
+class ReportTexts(Strict):
+    """What only people know, printed in the report."""
+
+    objective: Text = ""
+    baseline: Text = ""
+    samples: Text = ""
+    sponsor: Text = ""
+    auditor: Text = ""
+    notes: Text = ""
+    vendor: Text = ""
+    nand_type: Text = ""
+    interface: Text = ""
+    form_factor: Text = ""
+    features: Text = ""
+    system: Text = ""
+    hba: Text = ""
+    primary_storage: Text = ""
+    operator: Text = ""
+    file_system: Text = ""
+    platform_serial: Text = ""
+    pcie: Text = ""
+    peripherals: Text = ""
+
+
+class Claims(Strict):
+    """What the drive's data sheet claims, printed beside what was measured. Rates in IOPS and MB/s, times in ms."""
+
+    rnd_4k_write_iops: float | None = Field(default=None, gt=0)
+    rnd_4k_read_iops: float | None = Field(default=None, gt=0)
+    seq_write_mb_per_s: float | None = Field(default=None, gt=0)
+    seq_read_mb_per_s: float | None = Field(default=None, gt=0)
+    write_latency_ms: float | None = Field(default=None, gt=0)
+    read_latency_ms: float | None = Field(default=None, gt=0)
+
+
+class SpecialNote(Strict):
+    """One line of the Test Sponsor - Special Notes."""
+
+    item: Text
+    notation: Text = ""
+    comments: Text = ""
+
+
+class DataOptions(Strict):
+    """Content of the data written; anything but random is a listed deviation. As a text: ``compressible:0.5``."""
+
+    kind: Literal["random", "compressible", "stamped", "repeating", "file"] = "random"
+    stored_share: float = Field(default=1.0, gt=0, le=1)
+    pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
+    path: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        kind, colon, text = value.partition(":")
+        field = {"compressible": "stored_share", "repeating": "pool_kib", "file": "path"}.get(kind)
+        if colon and field is None:
+            raise ValueError(f"{kind} data take no value behind a colon")
+        return {"kind": kind, field: text} if colon and field else {"kind": kind}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        least, most = _STORED_SHARES
+        if self.kind == "compressible" and not least <= self.stored_share <= most:
+            raise ValueError(f"compressible data need stored_share of {least} to {most}, not {self.stored_share:g}")
+        if self.kind == "repeating" and self.pool_kib < _POOL_KIB_MIN:
+            raise ValueError(f"a repeating pattern needs pool_kib of at least {_POOL_KIB_MIN}")
+        if self.kind == "file" and not self.path:
+            raise ValueError("a file pattern needs path")
+        return self
+
+    def check_file(self) -> None:
+        """Raise UsageError where the file to write from cannot be read or is empty."""
+        if self.kind == "file":
+            check_data_file(self.path)
+
+    def to_pattern(self) -> DataPattern:
+        """The same as a DataPattern record."""
+        return DataPattern(
+            kind=self.kind,
+            stored_share=self.stored_share,
+            pool_bytes=int(self.pool_kib * KIB),
+            path=self.path,
+        )
+
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.procedures.options import Options
+    from assay.procedures.procedure import Procedure
+
+    class _OfTests(Strict):
+        """What a plan says of tests: their names, and a table of options for each."""
+
+        suite: str
+        tests: tuple[str, ...]
+        studies: tuple[str, ...]
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    _OPTIONS = {one.key: one.options for one in procedures()}
+    _OfTests = create_model(
+        "_OfTests",
+        __base__=Strict,
+        suite=(Literal[tuple(SUITES)], "client"),
+        tests=(tuple[Literal[tuple(one.name for one in tests())], ...], ()),
+        studies=(tuple[Literal[tuple(one.name for one in studies())], ...], ()),
+        **{key: (options, options()) for key, options in _OPTIONS.items()},
+    )
+
+
+class Plan(_OfTests):
+    """A complete plan, and behind it a table of options for every test of the registry.
+
+    drive : path, by-id link or ``sim:NAME``. scale : multiplies durations, in (0, 1]; 1 is the specification.
+    seed : of the address streams and segment places; None draws one, which the report states.
+    capture : keep every completion of what is measured: its time and response time, or also its place and size.
+    pin : CPUs of the threads on a real drive: ``auto``, ``none``, or a list such as ``0,2,4-7``.
+    io_path : the way that the I/Os of a real drive take; ``auto`` probes it.
+    io_time_limit_seconds : an I/O of a real drive that takes longer ends the run as a device failure.
+    stall_limit_seconds : longest time in which a drive may complete nothing; beyond, a round or sample is void.
+    on_stall : after a void round or sample, ``continue`` with a window that begins anew, or ``stop``.
+    purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
+    write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
+    """
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    drive: Annotated[str, Field(min_length=1, max_length=4096)]
+    profile: str | None = None
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    scale: float = Field(default=1.0, gt=0, le=1)
+    file_target: bool = False
+    capture: Literal["none", "times", "addresses"] = "none"
+    pin: str = "auto"
+    io_path: IoPath | Literal["auto"] = "auto"
+    io_time_limit_seconds: float = Field(default=35, ge=1, le=3600)
+    stall_limit_seconds: float = Field(default=2, ge=0.5, le=3600)
+    on_stall: Literal["continue", "stop"] = "continue"
+    purge: PurgeMethod | Literal["auto"] = "auto"
+    write_cache: Literal["edition", "on", "off", "as-is"] = "edition"
+    report: ReportTexts = ReportTexts()
+    special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
+    claims: Claims = Claims()
+    data: DataOptions = DataOptions()
+
+    @field_validator("pin")
+    @classmethod
+    def _cpus(cls, pin: str) -> str:
+        if re.fullmatch(r"auto|none|\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", pin, re.ASCII) is None:
+            raise ValueError("give auto, none, or CPUs such as 0,2,4-7")
+        return pin
+
+    def resolved(self) -> Plan:
+        """The plan with what the suite implies filled in, checked against the world.
+
+        Raises UsageError for an unknown profile or a data file that cannot be read.
+        Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
+        """
+        profile = load_profile(self.edition)
+        self.data.check_file()
+        for one in procedures():
+            self.options(one).check()
+        # Studies that are named run alone, unless tests or a suite are named beside them.
+        alone = bool(self.studies) and "suite" not in self.model_fields_set
+        _, suite_tests, suite_studies = SUITES[self.suite]
+        chosen_tests = self.tests or (() if alone else suite_tests)
+        chosen_studies = self.studies if self.studies or self.tests else suite_studies
+        filled: dict[str, Any] = {"profile": self.edition, "tests": chosen_tests, "studies": chosen_studies}
+        if not self.tests:
+            of_suite = [find_procedure(name) for name in chosen_tests]
+            tables = ((one, profile.table(one.name)) for one in of_suite)
+            filled |= {one.key: self.options(one).of_suite(table) for one, table in tables if table is not None}
+        return self.model_copy(update=filled)
+
+    @property
+    def edition(self) -> str:
+        """Name of the profile: the plan's own, or the one that its suite implies."""
+        return SUITES[self.suite][0] if self.profile is None else self.profile
+
+    def options(self, procedure: Procedure[Any, Any]) -> Options:
+        """The tester's choices for a test or study."""
+        chosen: Options = getattr(self, procedure.key)
+        return chosen
+
+
+def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, Any] | None = None) -> Plan:
+    """Read a plan file, apply what the command line says, and check everything.
+
+    path : the TOML file, or None for a plan made of ``overrides`` alone.
+    overrides : top-level keys that win over the file. choices : keys of the table of every test that do; with an
+    ``arrival`` among them those of the demand also hold for latency, where they then limit what is outstanding.
+    Raises PlanError naming file, line and column of the first fault and listing the others; UsageError for an
+    ``arrival`` on write saturation.
+    """
+    _check_arrival(choices or {})
+    table, positions = read_toml(path) if path else ({}, {})
+    if "suite" in overrides:
+        # A suite named on the command line brings its own edition and tests.
+        table = {key: value for key, value in table.items() if key not in {"profile", "tests", "studies"}}
+    elif overrides.keys() & {"tests", "studies"}:
+        table = _without_tests(table)
+    merged = {**table, **overrides}
+    for one in procedures() if choices else ():
+        merged[one.key] = {**_table(merged.get(one.key)), **one.options.chosen(choices or {})}
+    try:
+        plan = Plan.model_validate(merged).resolved()
+    except ValidationError as error:
+        if path is not None:
+            raise fault_error(path, positions, error) from None
+        key, reason = faults(error)[0]
+        raise ValueRangeError(f"option {key}", reason, "give a value inside the range") from None
+    if "arrival" in (choices or {}):
+        _refuse_arrival(plan)
+    return plan
+
+
+def _refuse_arrival(plan: Plan) -> None:
+    takes = [one.name for one in tests() if "arrival" in one.options.model_fields]
+    for name in plan.tests:
+        if name not in takes:
+            reason = (
+                f"{name} asks for all that the drive takes, or has demands of its own, so nothing arrives at a rate"
+            )
+            raise UsageError("--arrival", reason, f"name the tests with --test {','.join(takes)}")
+
+
+def _check_arrival(choices: dict[str, Any]) -> None:
+    """Named as the option: the tables that it goes into are nothing that the user wrote."""
+    try:
+        parse_arrival(choices.get("arrival", "fixed:1"))
+    except ValueError as error:
+        raise ValueRangeError("--arrival", str(error), "write for example --arrival poisson:5000") from None
+
+
+def _without_tests(table: dict[str, Any]) -> dict[str, Any]:
+    """What remains of a file where the command line names tests or studies: the edition of its suite, at the most."""
+    suite = table.get("suite")
+    implied = {"profile": SUITES[suite][0]} if suite in SUITES else {}
+    return {**implied, **{key: value for key, value in table.items() if key not in {"suite", "tests", "studies"}}}
+
+
+def _table(value: object) -> dict[str, Any]:
+    # Anything but a table is left to the model to refuse.
+    return value if isinstance(value, dict) else {}

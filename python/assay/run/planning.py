@@ -1,0 +1,104 @@
+"""What the tests of a plan will do on a drive, settled before the first I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.records import SkippedTest
+from assay.errors import TooSmallError
+from assay.procedures.departures import common_departures
+from assay.procedures.editions import is_shipped
+from assay.procedures.procedure import PlannedTest, Request
+from assay.procedures.registry import find_procedure
+from assay.spec.units import SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import DriveIdentity
+    from assay.procedures.procedure import Procedure
+    from assay.run.plan_file import Plan
+    from assay.spec.edition import Profile
+
+VOID_LIMIT = 3
+"""Rounds, or samples, that may be void: a drive that stalls more often has a fault, and the test is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """The tests of a plan on a drive, and those that this drive cannot run. ``tests`` is not empty."""
+
+    tests: tuple[PlannedTest, ...]
+    skipped: tuple[SkippedTest, ...] = ()
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """Every departure from the specification once."""
+        return tuple(dict.fromkeys(line for test in self.tests for line in test.deviations))
+
+
+def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun:
+    """Settle what every test of a plan does on a drive; one test can be several runs.
+
+    A test that this drive cannot run is left out with the reason, which the report prints.
+    Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
+    """
+    names = (*plan.tests, *plan.studies)
+    found = [one for name in names for one in _planned(find_procedure(name), profile, plan, drive)]
+    tests = tuple(one for one in found if isinstance(one, PlannedTest))
+    skipped = tuple(one for one in found if isinstance(one, SkippedTest))
+    if not tests:
+        reasons = "; ".join(f"{one.test}: {one.reason}" for one in skipped)
+        raise TooSmallError(
+            drive.path, f"can run no test of the plan ({reasons})", "use another drive or edition, or --scale"
+        )
+    return PlannedRun(tests=tests, skipped=skipped)
+
+
+def _planned(
+    procedure: Procedure[Any, Any], profile: Profile, plan: Plan, drive: DriveIdentity
+) -> Sequence[PlannedTest | SkippedTest]:
+    """The runs of one test, with its departures and the plan's limit of silence."""
+    table = profile.table(procedure.name)
+    if procedure.table is not None and table is None:
+        return [_left_out(procedure, f"{profile.title} has no such test")]
+    request = Request(
+        profile=profile,
+        table=table,
+        options=plan.options(procedure),
+        drive=drive,
+        scale=plan.scale,
+        data=plan.data.to_pattern(),
+    )
+    try:
+        found = procedure.plan(request)
+    except TooSmallError as error:
+        return [_left_out(procedure, error.reason)]
+    return [
+        _completed(one, procedure, request, plan)
+        if isinstance(one, PlannedTest)
+        else replace(one, procedure=procedure.name)
+        for one in found
+    ]
+
+
+def _left_out(procedure: Procedure[Any, Any], reason: str) -> SkippedTest:
+    return SkippedTest(test=procedure.label, reason=reason, procedure=procedure.name)
+
+
+def _completed(
+    test: PlannedTest, procedure: Procedure[Any, Any], request: Request[Any, Any], plan: Plan
+) -> PlannedTest:
+    """A test with its departures and the plan's limit of silence.
+
+    Worked: ``on_stall`` of ``stop`` -> the first void round ends the test; ``continue`` -> the fourth.
+    """
+    limit_ns = round(plan.stall_limit_seconds * SECOND_NS)
+    void_limit = VOID_LIMIT if plan.on_stall == "continue" else 0
+    profile, drive = request.profile, request.drive
+    lines = [*procedure.departures(test.settings, request.table, drive, None)]
+    lines += [] if is_shipped(profile) else [f"profile {profile.name} of one's own instead of a shipped edition"]
+    lines += common_departures(test.settings, profile, drive)
+    settings = test.settings.with_stall_policy(limit_ns, void_limit)
+    return replace(test, settings=settings, deviations=tuple(lines))

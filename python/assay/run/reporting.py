@@ -1,0 +1,83 @@
+"""Renders the report of a run folder into it, and those of a crosscheck and of a stack trace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.report import render, render_pages
+from assay.report.crosscheck import crosscheck_report
+from assay.report.stack import stack_report
+from assay.run.store.document import fix_report_date
+from assay.run.store.read import read_run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from assay.crosscheck import CheckPoint, Crosscheck, Difference
+    from assay.engine.records import StoredRun
+    from assay.iostack import StackTrace
+    from assay.report import Format
+
+REPORT_FOLDER = "report"
+CROSSCHECK = "crosscheck.json"
+STACK = "stack.json"
+
+
+def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
+    """Render a run folder's report in these formats; every further rendering is byte-identical.
+
+    Returns the paths written. Raises StoreError and VerificationError.
+    """
+    return render_stored(stored_run(folder), folder, formats)
+
+
+def stored_run(folder: Path) -> StoredRun:
+    """A run folder with all that a report needs. Raises StoreError."""
+    return read_run(folder, histograms=True)
+
+
+def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
+    """Render the report of a run into the folder that it was read from, as ``render_run``."""
+    fix_report_date(folder, run)
+    return render(run, folder, formats=formats, below=REPORT_FOLDER)
+
+
+def write_crosscheck(
+    folder: Path, check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]
+) -> list[Path]:
+    """Write what a crosscheck measured (``crosscheck.json``) and its page as PDF and HTML; the paths.
+
+    Raises StoreError where the folder cannot be written.
+    """
+    facts = json.dumps(crosscheck_facts(check, found), indent=2).encode()
+    return render_pages(crosscheck_report(check, found), folder, {CROSSCHECK: facts})
+
+
+def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> dict[str, Any]:
+    """Everything that a crosscheck measured, with the differences of every point, as JSON values."""
+    points = [
+        {
+            "point": point.label,
+            "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
+            "differences": [{**asdict(one), "verdict": one.verdict} for one in differences],
+        }
+        for (point, pairs), (_, differences) in zip(check.pairs, found, strict=True)
+    ]
+    return {**asdict(check), "pairs": points}
+
+
+def write_stack_trace(folder: Path, trace: StackTrace) -> list[Path]:
+    """Write what a stack trace saw (``stack.json``) and its pages as PDF and HTML; the paths.
+
+    Raises StoreError where the folder cannot be written.
+    """
+    facts = json.dumps(stack_facts(trace), indent=1).encode()
+    return render_pages(stack_report(trace), folder, {STACK: facts})
+
+
+def stack_facts(trace: StackTrace) -> dict[str, Any]:
+    """Everything that a stack trace saw, as JSON values."""
+    return asdict(trace)

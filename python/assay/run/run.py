@@ -1,0 +1,183 @@
+"""Runs a plan: the gate, the bench, the tests one after the other, the run folder, and how it ended."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.dut.dut import expected_drive, find_drive, open_bench
+from assay.dut.real.platform import describe_platform
+from assay.errors import (
+    EXIT_NOT_STEADY,
+    EXIT_OK,
+    EXIT_WITHHELD,
+    EXITS_BY_STRENGTH,
+    AssayError,
+    InterruptedRunError,
+)
+from assay.host.certificate import certificate_now
+from assay.procedures.editions import load_profile
+from assay.results import withheld_reason
+from assay.run.planning import plan_suite
+from assay.run.runner import conduct
+from assay.run.store.read import read_run
+from assay.run.store.write import RUNS, RunWriter, new_folder, run_document
+from assay.spec.units import HOUR_SECONDS, SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from assay.dut.dut import Answers, Bench
+    from assay.engine.records import DriveIdentity, SkippedTest
+    from assay.run.plan_file import Plan
+    from assay.run.planning import PlannedRun
+    from assay.run.progress import Progress
+    from assay.spec.edition import Profile
+
+
+_DAY_NS = 24 * HOUR_SECONDS * SECOND_NS
+# A step of a minute takes 1 to 2 KB in the journal and tables, one with full histograms several.
+_STEP_BYTES = 8192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestOutcome:
+    """How one test of a run ended.
+
+    ended : as stored. reached : whether it is steady where the specification requires it. withheld : why its results
+    are in no report, None where they are.
+    """
+
+    test: str
+    ended: str | None
+    reached: bool
+    withheld: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A finished run. exit_code : 0, or 7 where a required steady state was not reached. skipped : reported as N/A.
+
+    journal_hash : SHA-256 of the journal's last line, which holds the whole run.
+    """
+
+    folder: Path
+    tests: tuple[TestOutcome, ...]
+    skipped: tuple[SkippedTest, ...] = ()
+    journal_hash: str = ""
+
+    @property
+    def exit_codes(self) -> tuple[int, ...]:
+        """Every code that applies, strongest first: 5 for withheld results, 7 without a required steady state.
+
+        Worked: one test withheld, another not steady -> ``(5, 7)``; all well -> ``()``.
+        """
+        found = {EXIT_WITHHELD for test in self.tests if test.withheld}
+        found |= {EXIT_NOT_STEADY for test in self.tests if not test.reached}
+        return tuple(code for code in EXITS_BY_STRENGTH if code in found)
+
+    @property
+    def exit_code(self) -> int:
+        """The strongest of them, 0 where all is well."""
+        return next(iter(self.exit_codes), EXIT_OK)
+
+
+def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
+    """What the plan's tests will do on this drive, without touching it.
+
+    Raises TooSmallError and ValueRangeError where none of them can run.
+    """
+    profile = load_profile(plan.edition)
+    return plan_suite(profile, plan, expected_drive(plan, drive, profile.write_cache.value))
+
+
+def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
+    """Run a plan and write its run folder.
+
+    out : the run folder, new or empty; None makes one below ``runs``.
+    answers : confirmation and acknowledgements for a real drive. show : called with the progress.
+    Everything is checked before the first destructive byte.
+    Raises AssayError; what was measured until then is in the folder.
+    """
+    drive, profile = find_drive(plan), load_profile(plan.edition)
+    planned = plan_suite(profile, plan, drive)
+    seed = secrets.randbits(32) if plan.seed is None else plan.seed
+    with ExitStack() as stack:
+        kept = (out or RUNS,)
+        bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
+        # Whether its write cache lets itself be set is only known now.
+        planned = plan_suite(profile, plan, bench.identity)
+        folder = new_folder(
+            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
+        )
+        writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
+        with _failures_noted(writer):
+            writer.condition(bench.condition())
+            reached = [
+                conduct(test, bench, writer, seed=seed, show=show, capture=plan.capture) for test in planned.tests
+            ]
+            writer.condition(bench.condition())
+            writer.wait()
+            outcome = Outcome(folder=folder, tests=_outcomes(folder, reached), skipped=planned.skipped)
+            writer.note("run_ended", exit_code=outcome.exit_code)
+            writer.wait()
+    return replace(outcome, journal_hash=writer.digest)
+
+
+def _outcomes(folder: Path, reached: Sequence[bool]) -> tuple[TestOutcome, ...]:
+    """How the tests ended, by what is stored of them, as their report will say."""
+    return tuple(
+        TestOutcome(test=test.settings.test, ended=test.ended, reached=well, withheld=withheld_reason(test))
+        for test, well in zip(read_run(folder).tests, reached, strict=True)
+    )
+
+
+@contextmanager
+def _failures_noted(writer: RunWriter) -> Iterator[None]:
+    """Write down why a run ended early, then let the reason through."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        writer.note("run_ended", exit_code=InterruptedRunError.exit_code)
+        raise InterruptedRunError(
+            "run", f"stopped; what was measured is in {writer.folder}", f"see it with: assay report {writer.folder}"
+        ) from None
+    except AssayError as error:
+        writer.note("run_ended", exit_code=error.exit_code, message=str(error))
+        remedy = f"{error.remedy}; what was measured: assay report {writer.folder}"
+        raise type(error)(error.thing, error.reason, remedy) from error
+
+
+def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, seed: int) -> dict[str, Any]:
+    platform, started_wall_ns = describe_platform(), time.time_ns()
+    return run_document(
+        plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
+        profile=profile.model_dump(mode="json", by_alias=True, exclude_none=True),
+        description={key: text for key, text in plan.report.model_dump().items() if text},
+        identity=bench.identity,
+        platform=platform,
+        certificate=certificate_now(platform, started_wall_ns) if bench.host_time else None,
+        deviations=planned.deviations,
+        skipped=planned.skipped,
+        started_wall_ns=started_wall_ns,
+        seed=seed,
+    )
+
+
+def _store_bytes(planned: PlannedRun) -> int:
+    """Free space that a run's folder should have: twice what its steps take, and the completions that it keeps.
+
+    A test without an end counts as a day.
+    """
+    steps = sum(test.step_count or (test.latest_ns or _DAY_NS) / test.outline.step_ns for test in planned.tests)
+    return round(2 * steps * _STEP_BYTES) + sum(test.kept_bytes for test in planned.tests)
+
+
+def _slug(drive: DriveIdentity) -> str:
+    """A file name from what the drive is called; drives' strings are hostile."""
+    name = drive.path.partition("?")[0].rpartition("/")[2].removeprefix("sim:")
+    return "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in name)[:40] or "drive"

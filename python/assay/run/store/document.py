@@ -1,0 +1,63 @@
+"""Reading ``run.json``, and the date of the report beside it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from assay.engine.codec import canonical, decode, parse
+from assay.errors import StoreError
+from assay.files import exists_inside, read_inside, write_inside
+from assay.run.store.forms import RUN_SCHEMA, PlanTexts, ReportDate, RunDocument
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.engine.records import StoredRun
+
+RUN_DOCUMENT = "run.json"
+_REPORT_DATE = "report_date.json"
+_BYTES_MAX = 64 << 20
+_PRINTED_OF_PLAN = ("claims", "special_notes")
+
+
+def read_document(folder: Path) -> tuple[bytes, RunDocument]:
+    """``run.json`` as it is and as read.
+
+    Raises StoreError where it is missing, damaged, of another form, or lacks or doubles a key.
+    """
+    path = folder / RUN_DOCUMENT
+    try:
+        head = read_inside(folder, RUN_DOCUMENT, bytes_max=_BYTES_MAX)
+    except OSError as error:
+        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+    content = parse(head, name=str(path))
+    if content.get("schema") != RUN_SCHEMA:
+        raise StoreError(str(path), "has a form this version does not know", "use the version that wrote it")
+    document = decode(RunDocument, content, name=str(path))
+    printed = {key: document.plan[key] for key in _PRINTED_OF_PLAN if key in document.plan}
+    decode(PlanTexts, printed, name=f"{path}: plan")
+    return head, document
+
+
+def report_date(folder: Path) -> int:
+    """The instant of the first rendering, fixed from then on; now, where there was none."""
+    path = folder / _REPORT_DATE
+    try:
+        content = read_inside(folder, _REPORT_DATE, bytes_max=1000)
+        return decode(ReportDate, parse(content, name=str(path)), name=str(path)).wall_ns
+    except FileNotFoundError:
+        return time.time_ns()
+    except (OSError, StoreError) as error:
+        reason = error.reason if isinstance(error, StoreError) else error.strerror or "cannot be read"
+        raise StoreError(str(path), reason, "remove it; a new report date is then fixed") from None
+
+
+def fix_report_date(folder: Path, run: StoredRun) -> None:
+    """Store the report date of a first rendering. Raises StoreError where it cannot be written."""
+    try:
+        if not exists_inside(folder, _REPORT_DATE):
+            write_inside(folder, _REPORT_DATE, canonical({"wall_ns": run.report_date_ns}))
+    except OSError as error:
+        reason = error.strerror or "cannot be written"
+        raise StoreError(str(folder / _REPORT_DATE), reason, "make the run folder writable") from None

@@ -1,0 +1,170 @@
+"""The append-only journal. A writer thread commits while the next step runs.
+
+Each line is one JSON object: ``seq``, ``wall_ns``, ``kind``, ``data``, ``previous``, the SHA-256 of the line before it
+(of ``run.json`` for the first), and last ``hash``, the SHA-256 of what stands before it in the line, so that the last
+line of a run that was cut short is held, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.codec import canonical, decode, parse
+from assay.errors import StoreError, VerificationError
+from assay.files import read_inside
+from assay.run.store.forms import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+JOURNAL_NAME = "journal.jsonl"
+RUN_ENDED = "run_ended"
+_DISTRUST = "the run was changed or damaged; do not trust it"
+_BYTES_MAX = 1 << 30
+_HASH = b',"hash":"'
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the journal as read. place : file and line, for messages. digest : SHA-256 of the line."""
+
+    seq: int
+    wall_ns: int
+    kind: str
+    data: dict[str, Any]
+    place: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A journal as read. complete : it ends with the line that ends a run. digest : of its last line."""
+
+    lines: tuple[Entry, ...]
+    complete: bool
+    digest: str
+
+
+class Journal:
+    """Appends lines durably; owns its file and thread and must be closed.
+
+    The first error stops all writing for good: nothing is retried after a failed fsync.
+    """
+
+    def __init__(self, folder: Path, head: bytes, clock: Callable[[], int]) -> None:
+        self._path = folder / JOURNAL_NAME
+        self._previous = hashlib.sha256(head).hexdigest()
+        self._clock = clock
+        self._seq = 0
+        self._error: Exception | None = None
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
+        self._descriptor = os.open(self._path, flags, 0o644)
+        sync_folder(folder)
+        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the last line that is on stable storage."""
+        return self._previous
+
+    def append(self, kind: str, make: Callable[[], dict[str, Any]]) -> None:
+        """Queue one line; ``make`` runs on the writer thread and returns its data."""
+        wall_ns = self._clock()
+        self._jobs.put(lambda: self._write(kind, wall_ns, make()))
+
+    def prepare(self, job: Callable[[], None]) -> None:
+        """Queue work for the writer thread that writes no line."""
+        self._jobs.put(job)
+
+    def wait(self) -> None:
+        """Return once everything queued is on stable storage.
+
+        Raises StoreError where it cannot be; the lines before stay readable.
+        """
+        self._jobs.join()
+        if self._error is not None:
+            reason = getattr(self._error, "strerror", None) or repr(self._error)
+            remedy = "what was written before is kept; free space or choose another folder with --out"
+            raise StoreError(str(self._path.parent), f"cannot be written ({reason})", remedy)
+
+    def close(self) -> None:
+        """Write what is queued and end the thread."""
+        self._jobs.put(None)
+        self._thread.join()
+        os.close(self._descriptor)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                if self._error is None:
+                    job()
+            except Exception as error:  # noqa: BLE001 - whatever it is, nothing after it may count as stored
+                self._error = error
+            finally:
+                self._jobs.task_done()
+        self._jobs.task_done()
+
+    def _write(self, kind: str, wall_ns: int, data: dict[str, Any]) -> None:
+        entry = {"seq": self._seq, "wall_ns": wall_ns, "kind": kind, "data": data, "previous": self._previous}
+        line = sealed(entry)
+        view = memoryview(line)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+        os.fdatasync(self._descriptor)
+        self._previous = hashlib.sha256(line).hexdigest()
+        self._seq += 1
+
+
+def sealed(entry: dict[str, Any]) -> bytes:
+    """A line of the journal with its own hash at its end."""
+    body = canonical(entry)[:-1]
+    return body + _HASH + hashlib.sha256(body).hexdigest().encode() + b'"}\n'
+
+
+def read_journal(folder: Path, head: bytes) -> Entries:
+    """Read the lines in order, checking every hash. A torn last line is left out.
+
+    Raises VerificationError naming the line that is not what was written, or does not follow the one before it;
+    StoreError where it cannot be read.
+    """
+    path = folder / JOURNAL_NAME
+    try:
+        content = read_inside(folder, JOURNAL_NAME, bytes_max=_BYTES_MAX)
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or "cannot be read", "name a run folder") from None
+    lines = content.split(b"\n")
+    torn = bool(lines.pop())
+    digest, found = hashlib.sha256(head).hexdigest(), list[Entry]()
+    for number, line in enumerate(lines, start=1):
+        found.append(_entry(f"{path}:{number}", number, line, digest))
+        digest = found[-1].digest
+    complete = bool(found) and found[-1].kind == RUN_ENDED and not torn
+    return Entries(tuple(found), complete, digest)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
+    body, _, told = content.rpartition(_HASH)
+    if told != hashlib.sha256(body).hexdigest().encode() + b'"}':
+        raise VerificationError(place, "is not the line that was written", _DISTRUST)
+    line = decode(Line, parse(content, name=place), name=place)
+    if line.previous != previous or line.seq != number - 1:
+        raise VerificationError(place, "the hash chain is broken", _DISTRUST)
+    digest = hashlib.sha256(content + b"\n").hexdigest()
+    return Entry(line.seq, line.wall_ns, line.kind, line.data, place, digest)

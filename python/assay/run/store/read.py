@@ -1,0 +1,127 @@
+"""Reading a run folder, whoever made it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from assay.engine.codec import decode
+from assay.engine.records import DriveCondition, JournalEnd, StoredProgram, StoredRun, StoredTest
+from assay.errors import StoreError, VerificationError
+from assay.files import exists_inside, read_inside
+from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
+from assay.run.store.forms import Engine
+from assay.run.store.journal import read_journal
+from assay.run.store.tests import Tables, read_steps, stored_tests
+from assay.run.store.trace_summary import trace_summary
+from assay.run.store.traces import TRACES, latency_reader, trace_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from assay.run.store.forms import Steps
+    from assay.run.store.journal import Entry
+
+# Of the tables of a run together, where they are kept in memory, and of each otherwise.
+_TABLES_BYTES_MAX = 1 << 31
+
+
+def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
+    """Read a run folder as far as it goes; an unfinished or crashed run gives what was measured.
+
+    histograms : read the response-time counts of every step and the seconds of studies, too, and sum up what was
+    captured.
+    Raises StoreError naming file, place and reason where it is no run folder, damaged, or of another form.
+    """
+    head, document = read_document(folder)
+    journal = read_journal(folder, head)
+    programs = {entry.seq: read_steps(entry) for entry in journal.lines if entry.kind == "steps"}
+    contents = _checked_tables(folder, programs.values(), kept=histograms)
+    tests = stored_tests(journal.lines, programs, Tables(folder=folder, contents=contents))
+    traces = _Traces(folder, document.identity.capacity_bytes if histograms else None)
+    tests = [traces.joined(test) for test in tests]
+    purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
+    return StoredRun(
+        run_id=document.run_id,
+        identity=document.identity,
+        platform=document.platform,
+        certificate=document.certificate,
+        description=document.description,
+        plan=document.plan,
+        profile=document.profile,
+        deviations=tuple(dict.fromkeys([*document.deviations, *purges])),
+        started_wall_ns=document.started_wall_ns,
+        report_date_ns=report_date(folder),
+        skipped=document.skipped,
+        engine=_engine(journal.lines),
+        conditions=tuple(
+            decode(DriveCondition, entry.data, name=entry.place) for entry in journal.lines if entry.kind == "condition"
+        ),
+        tests=tuple(tests),
+        journal=JournalEnd(line_count=len(journal.lines), complete=journal.complete, hash=journal.digest),
+    )
+
+
+def list_runs(folder: Path) -> Iterator[Path]:
+    """The run folders directly below a folder, by name."""
+    if folder.is_dir():
+        yield from sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}"))
+
+
+@dataclass
+class _Traces:
+    """Finds what was captured of each program; captures are in nobody's digest, so a missing one is none."""
+
+    folder: Path
+    capacity_bytes: int | None
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def joined(self, test: StoredTest) -> StoredTest:
+        return replace(test, programs=tuple(self._joined(test.settings.test, program) for program in test.programs))
+
+    def _joined(self, test: str, program: StoredProgram) -> StoredProgram:
+        name = f"{TRACES}/{trace_name(self.taken, test, program.stage, program.index)}"
+        try:
+            if not exists_inside(self.folder, name):
+                return program
+        except OSError as error:
+            raise StoreError(str(self.folder / name), error.strerror or "cannot be read", "remove it") from None
+        captured = latency_reader(self.folder, name, program.steps) if program.keeps_ios else None
+        if self.capacity_bytes is None:
+            return replace(program, captured=captured)
+        found = trace_summary(self.folder, name, step_count=len(program.steps), capacity_bytes=self.capacity_bytes)
+        return replace(program, captured=captured, trace=found)
+
+
+def _engine(entries: Sequence[Entry]) -> dict[str, str]:
+    """What was in force; a fact that changed during the run is given with all its values in order."""
+    values: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        if entry.kind == "engine":
+            for name, text in decode(Engine, {"facts": entry.data}, name=entry.place).facts.items():
+                values.setdefault(name, {})[text] = None
+    return {name: ", later ".join(texts) for name, texts in values.items()}
+
+
+def _checked_tables(folder: Path, programs: Iterable[Steps], *, kept: bool) -> dict[str, bytes]:
+    """Read the tables that programs name; their contents by name, where these are to be kept.
+
+    Raises StoreError where one is missing or not the one that the journal names.
+    """
+    contents: dict[str, bytes] = {}
+    left = _TABLES_BYTES_MAX
+    for name, digest in (pair for program in programs for pair in program.tables.items()):
+        try:
+            content = read_inside(folder, name, bytes_max=left)
+        except OSError as error:
+            raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
+        if hashlib.sha256(content).hexdigest() != digest:
+            remedy = "the run was changed or damaged; do not trust it"
+            raise VerificationError(str(folder / name), "is not the table that was written", remedy)
+        if kept:
+            contents[name] = content
+            left -= len(content)
+    return contents

@@ -1,0 +1,62 @@
+"""The per-second series of stored steps, put back from their table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.records import SeriesTable
+from assay.errors import StoreError
+from assay.run.store.tables import SERIES_COLUMNS, read_table
+from assay.spec.units import SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import DirectionRecord, StepRecord
+
+_READ = tuple(column for column in SERIES_COLUMNS if column != "second")
+# A step that ends late has begun a second that it was not set to.
+_SECONDS_BEYOND = 2
+
+
+def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> Any:
+    """The table that ``series_table`` wrote of these steps, as pyarrow has it.
+
+    name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
+    table = read_table(content, SERIES_COLUMNS, rows_max=2 * seconds, name=name)
+    if table.num_rows and table["step"].to_numpy().max() >= len(steps):
+        raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
+    return table
+
+
+def completions(rows: Any) -> SeriesTable:
+    """The completions per second of such a table."""
+    return SeriesTable(step=rows["step"].to_numpy(), io_count=rows["io_count"].to_numpy())
+
+
+def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:
+    """The same steps with the seconds of such a table."""
+    columns = rows.to_pydict()
+    found: dict[tuple[int, str], list[tuple[int, ...]]] = defaultdict(list)
+    for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
+        found[step, direction].append(tuple(values))
+    return tuple(
+        replace(step, read=_filled(step.read, found[index, "read"]), write=_filled(step.write, found[index, "write"]))
+        for index, step in enumerate(steps)
+    )
+
+
+def _filled(side: DirectionRecord, seconds: Sequence[tuple[int, ...]]) -> DirectionRecord:
+    counts, moved, sums, largest = zip(*seconds, strict=True) if seconds else ((), (), (), ())
+    return replace(
+        side,
+        series_io_count=counts,
+        series_bytes=moved,
+        series_latency_ns_sum=sums,
+        series_latency_ns_max=largest,
+    )

@@ -1,0 +1,167 @@
+"""Per-second series and response-time histograms of one program, as Parquet."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.records import HistogramTable
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import DirectionRecord, StepRecord
+
+SERIES, HISTOGRAMS, INTENDED, LEAD_INS = "series", "histograms", "intended", "lead-ins"
+"""Folders of the tables."""
+BUCKET_COUNT = 32 * 512 + 1
+"""Of a histogram: 512 to an octave up to 2^40 ns, and one for all that is longer."""
+SERIES_COLUMNS = ("step", "direction", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")
+_HISTOGRAM_COLUMNS = ("step", "direction", "bucket", "count")
+_DIRECTIONS = ("read", "write")
+# Of a value, whatever its form in the file, and of what a column has beside its values.
+_VALUE_BYTES_MAX, _COLUMN_BYTES_MAX = 16, 1 << 16
+_DAMAGED = "the run was changed or damaged"
+
+
+def warm_up() -> None:
+    """Load what writing a table needs, so that the first one does not wait for it."""
+    _parquet(("step",), [])
+
+
+def series_table(steps: Sequence[StepRecord]) -> bytes:
+    """Rows (step, direction, second, io_count, bytes, latency_ns_sum, latency_ns_max) as a Parquet file.
+
+    step : index in the program. second : 0 is the first second of the step's window.
+    """
+    rows = [
+        (index, name, second, *values)
+        for index, name, direction in _directions(steps)
+        for second, values in enumerate(
+            zip(
+                direction.series_io_count,
+                direction.series_bytes,
+                direction.series_latency_ns_sum,
+                direction.series_latency_ns_max,
+                strict=True,
+            )
+        )
+    ]
+    return _parquet(SERIES_COLUMNS, rows)
+
+
+def histogram_table(steps: Sequence[StepRecord]) -> bytes:
+    """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``."""
+    return _counts([[step.read.histogram, step.write.histogram] for step in steps])
+
+
+def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
+    """The same from when the I/Os were due; None where no step states a rate of arrivals."""
+    if all(step.offered_io_count is None for step in steps):
+        return None
+    return _counts([[step.read.intended_histogram, step.write.intended_histogram] for step in steps])
+
+
+def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
+    """The same of the I/Os issued before the windows opened; None where there are none."""
+    found = [[step.read.lead_in_histogram, step.write.lead_in_histogram] for step in steps]
+    return _counts(found) if any(map(any, found)) else None
+
+
+def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramTable:
+    """The columns of a histogram table that ``histogram_table`` wrote.
+
+    step_count : of its program. name : of the file, for messages.
+    Raises StoreError where it is no such table, or larger than those steps can have made it.
+    """
+    import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    table = read_table(content, _HISTOGRAM_COLUMNS, rows_max=2 * BUCKET_COUNT * step_count, name=name)
+    steps, buckets, counts = (table[column].to_numpy() for column in ("step", "bucket", "count"))
+    if table.num_rows and (steps.max() >= step_count or buckets.max() >= BUCKET_COUNT or counts.min() == 0):
+        raise StoreError(name, "holds a row that is of no step or in no bucket", _DAMAGED)
+    if counts.sum(dtype=np.float64) >= 1 << 62:
+        raise StoreError(name, "counts more I/Os than a run can have", _DAMAGED)
+    return HistogramTable(
+        step=steps,
+        write=pc.equal(table["direction"], "write").to_numpy(),
+        bucket=buckets,
+        count=counts,
+    )
+
+
+def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: str) -> Any:
+    """A table of these columns as pyarrow has it. What the file says of itself is looked at before its data are.
+
+    columns : all unsigned integers, but ``direction``, which is ``read`` or ``write``. rows_max : it may have.
+    Raises StoreError naming ``name`` where it cannot be read, is another table, or would be larger.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            _check_sizes(file.metadata, rows_max, name)
+            _check_columns(file.schema_arrow, columns, name)
+        # A text that repeats is read as one, whatever its length.
+        with pq.ParquetFile(pa.BufferReader(content), read_dictionary=["direction"]) as file:
+            table = file.read()
+        empty = [column for column in columns if table[column].null_count]
+        strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in _DIRECTIONS]
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise StoreError(name, f"cannot be read ({error})", _DAMAGED) from None
+    if empty or strange:
+        raise StoreError(name, "holds a row without a value or direction", _DAMAGED)
+    return table
+
+
+def _check_sizes(metadata: Any, rows_max: int, name: str) -> None:
+    """Raise StoreError where a file says that it has more rows or bytes than it may."""
+    if not 0 <= metadata.num_rows <= rows_max:
+        raise StoreError(name, f"has {metadata.num_rows} rows where at most {rows_max} can be", _DAMAGED)
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    rows, size = sum(one.num_rows for one in groups), sum(one.total_byte_size for one in groups)
+    bytes_max = metadata.num_columns * (rows_max * _VALUE_BYTES_MAX + _COLUMN_BYTES_MAX)
+    if rows != metadata.num_rows or any(one.num_rows < 0 for one in groups) or not 0 <= size <= bytes_max:
+        raise StoreError(name, f"has {size} bytes of data where at most {bytes_max} can be", _DAMAGED)
+
+
+def _check_columns(schema: Any, columns: Sequence[str], name: str) -> None:
+    found = {column: str(schema.field(column).type) for column in schema.names}
+    wanted = {column: "uint64" for column in columns if column != "direction"}
+    text = found.pop("direction", "")
+    if found != wanted or len(schema.names) != len(columns) or "string" not in text:
+        raise StoreError(name, f"has not the columns {', '.join(columns)}", _DAMAGED)
+
+
+def _counts(steps: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> bytes:
+    rows = [
+        (index, name, bucket, count)
+        for index, histograms in enumerate(steps)
+        for name, histogram in zip(_DIRECTIONS, histograms, strict=True)
+        for bucket, count in histogram
+    ]
+    return _parquet(_HISTOGRAM_COLUMNS, rows)
+
+
+def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:
+    return [
+        (index, name, direction)
+        for index, step in enumerate(steps)
+        for name, direction in (("read", step.read), ("write", step.write))
+    ]
+
+
+def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> bytes:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, needed on the writer thread only
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    types = [pa.string() if name == "direction" else pa.uint64() for name in names]
+    arrays = [pa.array(column, type=kind) for column, kind in zip(columns, types, strict=True)]
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(arrays, names=list(names)), buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,189 @@
+"""The tests of a run, put together from the journal's lines and the tables that they name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.codec import decode
+from assay.engine.records import DriveCondition, PurgeRecord, StoredProgram, StoredTest
+from assay.errors import StoreError, UsageError
+from assay.files import is_plain_name
+from assay.procedures.registry import find_procedure
+from assay.run.store.asked import AskedReader
+from assay.run.store.forms import Steps, TestEnded, TestStarted, Verdict
+from assay.run.store.series import completions, series_rows, with_series
+from assay.run.store.settings import impossible
+from assay.run.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StepSpec, TestSettings
+    from assay.procedures.procedure import Procedure
+    from assay.run.store.journal import Entry
+
+_TEST_NAME_MAX = 64
+_DAMAGED = "the run was changed or damaged, or written by another version of Assay"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """Tables of a run folder by name. contents : of those that are to be read into records."""
+
+    folder: Path
+    contents: Mapping[str, bytes]
+
+    def _histograms(self, program: Steps, kind: str) -> HistogramTable | None:
+        """The counts of a kind of a program, None where there are none or they were not read."""
+        if (name := self._named(program, kind)) is None:
+            return None
+        return read_histograms(self.contents[name], step_count=len(program.steps), name=str(self.folder / name))
+
+    def _series(self, program: Steps) -> Any:
+        """The rows of a program's seconds, None where they were not read."""
+        if (name := self._named(program, SERIES)) is None:
+            return None
+        return series_rows(program.steps, self.contents[name], name=str(self.folder / name))
+
+    def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredProgram:
+        """A program with what was asked of it and what its tables hold."""
+        rows = self._series(steps)
+        return StoredProgram(
+            name=steps.name,
+            stage=steps.stage,
+            index=steps.index,
+            asked=asked,
+            role=steps.role,
+            on_void=steps.on_void,
+            keeps_ios=steps.keeps_ios,
+            # Only studies look at seconds; the series of a day of samples would take their memory for nothing.
+            steps=with_series(steps.steps, rows) if rows is not None and steps.stage == "variant" else steps.steps,
+            histograms=self._histograms(steps, HISTOGRAMS),
+            intended=self._histograms(steps, INTENDED),
+            lead_in=self._histograms(steps, LEAD_INS),
+            series=None if rows is None else completions(rows),
+            host=steps.host,
+            drive=steps.drive,
+        )
+
+    def _named(self, program: Steps, kind: str) -> str | None:
+        """The table of a kind of a program; None where there is none, or it was not read."""
+        found = (name for name in program.tables if name in self.contents and name.startswith(f"{kind}/"))
+        return next(found, None)
+
+
+@dataclass
+class _Test:
+    settings: TestSettings
+    started_wall_ns: int
+    purge: PurgeRecord | None = None
+    programs: list[StoredProgram] = field(default_factory=list)
+    conditions: list[DriveCondition] = field(default_factory=list)
+    verdict: Verdict | None = None
+    ended: str | None = None
+    ended_detail: str = ""
+    ended_wall_ns: int | None = None
+
+    def take(self, entry: Entry) -> None:
+        match entry.kind:
+            case "purged":
+                self.purge = decode(PurgeRecord, entry.data, name=entry.place)
+            case "test_condition":
+                self.conditions.append(decode(DriveCondition, entry.data, name=entry.place))
+            case "verdict":
+                self.verdict = decode(Verdict, entry.data, name=entry.place)
+            case "test_ended" if self.ended is None:
+                ended = decode(TestEnded, entry.data, name=entry.place)
+                self.ended, self.ended_detail = ended.reason, ended.detail
+                self.ended_wall_ns = entry.wall_ns
+
+    def stored(self) -> StoredTest:
+        return StoredTest(
+            settings=self.settings,
+            started_wall_ns=self.started_wall_ns,
+            ended_wall_ns=self.ended_wall_ns,
+            purge=self.purge,
+            programs=tuple(self.programs),
+            verdict=self.verdict.window if self.verdict else None,
+            window_stage=self.verdict.stage if self.verdict else "",
+            window_indexes=self.verdict.covered if self.verdict else (),
+            ended=self.ended,
+            ended_detail=self.ended_detail,
+            conditions=tuple(self.conditions),
+        )
+
+
+def read_steps(entry: Entry) -> Steps:
+    """A program of steps as the journal has it. Raises StoreError where it is none."""
+    steps = decode(Steps, entry.data, name=entry.place)
+    if not steps.steps:
+        raise StoreError(entry.place, "steps: a program has at least one", _DAMAGED)
+    if len(steps.steps) > len(steps.asked):
+        raise StoreError(entry.place, "asked: names fewer steps than ran", _DAMAGED)
+    for place, step in enumerate(steps.steps):
+        if fault := step_fault(step):
+            raise StoreError(entry.place, f"steps.{place}: {fault}", _DAMAGED)
+    return steps
+
+
+def step_fault(step: StepRecord) -> str | None:
+    """What of a step nothing can have done; None where there is nothing of that kind."""
+    for name, side in (("read", step.read), ("write", step.write)):
+        completed = side.latency_io_count > 0
+        if completed != (side.latency_ns_min is not None) or completed != (side.latency_ns_max is not None):
+            return f"{name}: I/Os without response times, or response times without I/Os"
+    spans = (step.span_ns, step.lead_in_ns, step.carried_in_ns, step.carried_out_ns, step.submission_gap_ns_max)
+    numbers = (*spans, step.start_ns, step.start_wall_ns, step.outstanding_ns)
+    sides = (value for side in (step.read, step.write) for value in _numbers(side))
+    return "holds a number below zero" if min(*numbers, *sides) < 0 else None
+
+
+def _numbers(side: DirectionRecord) -> list[int]:
+    lead_in = [side.lead_in_io_count, side.lead_in_bytes, side.lead_in_latency_ns_sum or 0]
+    carried_in = [side.carried_in_io_count, side.carried_in_bytes, side.carried_in_latency_ns_sum]
+    own = [side.window_io_count, side.window_bytes, side.tail_io_count, side.tail_bytes, side.failed_ns]
+    counts = [*own, *lead_in, *carried_in, side.latency_io_count, side.latency_ns_sum]
+    return [*counts, side.latency_ns_min or 0, side.latency_ns_max or 0, *side.errors.values()]
+
+
+def stored_tests(entries: Sequence[Entry], programs: Mapping[int, Steps], tables: Tables) -> list[StoredTest]:
+    """The tests of a journal in the order they ran.
+
+    programs : its lines of the kind ``steps`` as read, by ``seq``.
+    Raises StoreError naming the line that is none of a run's.
+    """
+    tests: list[_Test] = []
+    asked = AskedReader()
+    for entry in entries:
+        if entry.kind == "test_started":
+            tests.append(_Test(_settings(entry), entry.wall_ns))
+        elif entry.kind == "steps":
+            if not tests:
+                raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
+            steps = programs[entry.seq]
+            tests[-1].programs.append(tables.joined(steps, asked.specs(steps.asked, entry)))
+        elif entry.kind == "asked":
+            asked.take(entry)
+        elif tests:
+            tests[-1].take(entry)
+    return [test.stored() for test in tests]
+
+
+def _procedure(settings: Mapping[str, Any], entry: Entry) -> Procedure[Any, Any]:
+    try:
+        return find_procedure(str(settings.get("procedure")))
+    except UsageError as error:
+        raise StoreError(f"{entry.place}: settings.procedure", f"{error.thing} {error.reason}", error.remedy) from None
+
+
+def _settings(entry: Entry) -> TestSettings:
+    stored = decode(TestStarted, entry.data, name=entry.place).settings
+    settings = decode(_procedure(stored, entry).settings, stored, name=f"{entry.place}: settings")
+    if not is_plain_name(settings.test) or len(settings.test) > _TEST_NAME_MAX:
+        # It becomes part of the names of files.
+        raise StoreError(entry.place, f"settings.test: {settings.test[:40]!r} is no name of a test", _DAMAGED)
+    if fault := impossible(settings, "settings"):
+        raise StoreError(entry.place, fault, _DAMAGED)
+    return settings

@@ -1,0 +1,272 @@
+"""Writing a run folder."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from collections import Counter
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from assay.engine.codec import canonical, encode
+from assay.errors import FolderBusyError, StoreError
+from assay.files import write_inside
+from assay.run.store.asked import AskedWriter
+from assay.run.store.document import RUN_DOCUMENT
+from assay.run.store.forms import RUN_SCHEMA
+from assay.run.store.journal import Journal
+from assay.run.store.tables import (
+    HISTOGRAMS,
+    INTENDED,
+    LEAD_INS,
+    SERIES,
+    histogram_table,
+    intended_table,
+    lead_in_table,
+    series_table,
+    warm_up,
+)
+from assay.run.store.traces import TRACES, trace_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import (
+        DriveCondition,
+        DriveIdentity,
+        DriveRecord,
+        HostCertificate,
+        HostRecord,
+        MeasurementWindow,
+        Platform,
+        PurgeRecord,
+        SkippedTest,
+        Stage,
+        StepRecord,
+        StepSequence,
+        TestSettings,
+    )
+
+RUNS = Path("runs")
+"""Where runs go that are given no folder."""
+ADVICE = "advice.txt"
+FREE_BYTES_MIN = 64 << 20
+"""A run is not begun with less free space; the journal and tables of a day's test need about this much."""
+_TABLES = (
+    "histogram",
+    "intended_histogram",
+    "lead_in_histogram",
+    "series_io_count",
+    "series_bytes",
+    "series_latency_ns_sum",
+    "series_latency_ns_max",
+)
+_STEP_WITHOUT_TABLES = {"read": set(_TABLES), "write": set(_TABLES)}
+"""What of a StepRecord goes to Parquet instead of the journal."""
+
+
+def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
+    """Make the run folder.
+
+    out : the folder itself, which must be new or empty; None makes ``runs/<time>-<name>``.
+    needed_bytes : free space that it should have, at least 67 MB.
+    Raises FolderBusyError where another run writes to it, StoreError where it is not empty, cannot be written, or the
+    disk is too full.
+    """
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    folder = out or RUNS / f"{stamp}-{name}-{secrets.token_hex(2)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            os.close(_locked(folder))
+            raise StoreError(str(folder), "is not empty", "name a new folder with --out")
+        _probe(folder)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out") from None
+    needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
+    if free < needed_bytes:
+        remedy = "free some space or choose another folder with --out"
+        reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
+        raise StoreError(str(folder), reason, remedy)
+    return folder
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor with a lock on the folder, which leaves no file behind. Raises FolderBusyError, OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise FolderBusyError(str(folder), "another run writes to it", "name a new folder with --out") from None
+    return descriptor
+
+
+def _probe(folder: Path) -> None:
+    write_inside(folder, "writable", b"", durable=False)
+    (folder / "writable").unlink()
+
+
+class RunWriter:
+    """Appends what happens to a run folder; must be closed. Use it as a context manager."""
+
+    def __init__(self, folder: Path, document: dict[str, Any]) -> None:
+        head = canonical(document)
+        self.folder = folder
+        self._program_count = 0
+        self._asked = AskedWriter()
+        self._traces: Counter[str] = Counter()
+        try:
+            self._lock = _locked(folder)
+            for name in (SERIES, HISTOGRAMS):
+                (folder / name).mkdir()
+            write_inside(folder, RUN_DOCUMENT, head)
+            self._journal = Journal(folder, head, time.time_ns)
+            self._journal.prepare(warm_up)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
+
+    def test_started(self, settings: TestSettings) -> None:
+        """A test begins with these settings."""
+        self._journal.append("test_started", lambda: {"settings": encode(settings)})
+
+    def purged(self, record: PurgeRecord) -> None:
+        """The drive was purged."""
+        self._journal.append("purged", lambda: encode(record))
+
+    def stepped(
+        self,
+        sequence: StepSequence,
+        steps: Sequence[StepRecord],
+        *,
+        host: HostRecord | None = None,
+        drive: DriveRecord | None = None,
+    ) -> None:
+        """A sequence ran; returns once its record is durable.
+
+        steps : what its steps did, as many as were begun. host : what the test system did.
+        drive : what was seen of the drive from beside it.
+        Raises StoreError where it cannot be stored.
+        """
+        self._program_count += 1
+        number = self._program_count
+        names, unknown = self._asked.named(sequence.steps)
+        if unknown:
+            self._journal.append("asked", lambda: unknown)
+        watched = {name: encode(record) for name, record in (("host", host), ("drive", drive)) if record}
+        ran = {**_sequence_facts(sequence), "asked": names, **watched}
+        self._journal.append("steps", lambda: ran | self._store_steps(number, steps))
+        self._journal.wait()
+
+    def judged(self, window: MeasurementWindow, stage: Stage, covered: Sequence[int]) -> None:
+        """A verdict, with its inputs, and the sequences of a stage, by index, that its window is of."""
+        self._journal.append("verdict", lambda: {"window": encode(window), "stage": stage, "covered": list(covered)})
+
+    def trace_path(self, test: str, stage: Stage, index: int) -> Path:
+        """Where the completions of a program are to be kept; the folder is made."""
+        folder = self.folder / TRACES
+        folder.mkdir(exist_ok=True)
+        return folder / trace_name(self._traces, test, stage, index)
+
+    def condition(self, condition: DriveCondition) -> None:
+        """The condition of the drive now."""
+        self._journal.append("condition", lambda: encode(condition))
+
+    def test_condition(self, condition: DriveCondition) -> None:
+        """The condition of the drive before or behind the test that runs."""
+        self._journal.append("test_condition", lambda: encode(condition))
+
+    def note(self, kind: str, **data: Any) -> None:
+        """Anything else, by name: ``test_ended``, ``run_ended``, ``engine``, ``failure``."""
+        self._journal.append(kind, lambda: data)
+
+    def keep_advice(self, advice: str) -> None:
+        """What frees the drive if this run is cut short, in the journal and in a file; returns once both are durable.
+
+        Raises StoreError.
+        """
+        self._journal.append("advice", lambda: {"text": advice})
+        self._journal.wait()
+        try:
+            write_inside(self.folder, ADVICE, f"{advice}\n".encode())
+        except OSError as error:
+            reason = error.strerror or "cannot be written"
+            raise StoreError(str(self.folder / ADVICE), reason, "make the run folder writable") from None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the journal's last line; that of the whole run once everything is durable."""
+        return self._journal.digest
+
+    def wait(self) -> None:
+        """Return once everything is durable. Raises StoreError."""
+        self._journal.wait()
+
+    def close(self) -> None:
+        """Finish writing and let go of the folder."""
+        self._journal.close()
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _store_steps(self, number: int, steps: Sequence[StepRecord]) -> dict[str, Any]:
+        tables = {
+            f"{SERIES}/{number:06}.parquet": series_table(steps),
+            f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
+        }
+        for kind, table in ((INTENDED, intended_table(steps)), (LEAD_INS, lead_in_table(steps))):
+            if table is not None:
+                tables[f"{kind}/{number:06}.parquet"] = table
+        for name, content in tables.items():
+            write_inside(self.folder, name, content)
+        return {
+            "steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps],
+            "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
+        }
+
+
+def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
+    """All of a sequence but its steps, which the journal names by what they were asked."""
+    return {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name != "steps"}
+
+
+def run_document(
+    *,
+    plan: dict[str, Any],
+    profile: dict[str, Any],
+    description: dict[str, str],
+    identity: DriveIdentity,
+    platform: Platform,
+    certificate: HostCertificate | None,
+    deviations: Sequence[str],
+    skipped: Sequence[SkippedTest],
+    started_wall_ns: int,
+    seed: int,
+) -> dict[str, Any]:
+    """The content of ``run.json``: everything that is known before the first I/O."""
+    return {
+        "schema": RUN_SCHEMA,
+        "run_id": f"{started_wall_ns:x}-{os.urandom(4).hex()}",
+        "plan": plan,
+        "profile": profile,
+        "description": description,
+        "identity": encode(identity),
+        "platform": asdict(platform),
+        "certificate": None if certificate is None else asdict(certificate),
+        "deviations": list(deviations),
+        "skipped": [asdict(test) for test in skipped],
+        "started_wall_ns": started_wall_ns,
+        "seed": seed,
+    }

@@ -1,0 +1,13 @@
+"""Fits the parameters of a simulated drive to published figures. No curve is stored: only physics is varied.
+
+What physics does not give is left as a residual and listed.
+"""
+
+from __future__ import annotations
+
+from assay.simfit.measure import Rig, measured
+from assay.simfit.refine import refine, scattered
+from assay.simfit.search import Fit, fit, residuals
+from assay.simfit.targets import read_targets
+
+__all__ = ["Fit", "Rig", "fit", "measured", "read_targets", "refine", "residuals", "scattered"]

@@ -1,0 +1,135 @@
+"""The search for parameters: differential evolution around a starting card, the same for the same seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import AssayError
+from assay.simfit.measure import Rig, measured
+from assay.simfit.targets import log_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from assay.dut.simulated.model import Card
+
+CLIPPED = 1.5
+"""A cell that physics cannot give counts no more than this, so that it does not bend the others."""
+
+_FAILED = 10.0
+_SPREAD = 0.35
+
+RANGES: dict[str, tuple[float, float]] = {
+    "over_provisioning": (0.02, 1.5),
+    "read_ns": (15e3, 400e3),
+    "program_ns": (100e3, 5e6),
+    "channel_bytes_per_s": (10e6, 800e6),
+    "link_bytes_per_s": (80e6, 900e6),
+    "read_command_ns": (1e3, 120e3),
+    "write_command_ns": (1e3, 400e3),
+    "read_extra_ns": (1, 60e3),
+    "write_extra_ns": (1, 120e3),
+    "partial_write_ns": (1, 10e6),
+    "protocol_ns": (1, 200e3),
+    "write_buffer_bytes": (131_072, 67_108_864),
+}
+"""Parameters that are varied, each on a logarithmic scale inside its physical range."""
+
+POWERS: dict[str, tuple[int, int]] = {"dies_per_channel": (0, 4), "program_unit_bytes": (12, 17)}
+"""Parameters that are powers of two, by their exponents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """The best card found. error : mean of the clipped absolute logarithms. evaluations : cards that were tried."""
+
+    card: Card
+    error: float
+    evaluations: int
+
+
+def fit(
+    start: Card,
+    rig: Rig,
+    targets: Mapping[str, float],
+    *,
+    evaluations: int,
+    seed: int,
+    show: Callable[[float], None] = lambda _: None,
+    workers: Callable[..., Any] | None = None,
+) -> Fit:
+    """Vary the parameters of a card until it gives the published values as well as it can.
+
+    start : where the search begins; what is not in ``RANGES`` and ``POWERS`` stays as it is there.
+    evaluations : about how many cards are tried, at least 60. workers : a ``map`` that runs on several processes.
+    Deterministic for a seed, whatever ``workers`` is.
+    """
+    import numpy as np  # noqa: PLC0415 - heavy, needed here only
+    from scipy.optimize import differential_evolution  # noqa: PLC0415
+
+    bounds = [*_log_bounds(), *POWERS.values()]
+    centre = np.array(_vector(start))
+    lower, upper = (np.array([bound[side] for bound in bounds], float) for side in (0, 1))
+    population = 24
+    rng = np.random.default_rng(seed)
+    members = centre + rng.normal(0, _SPREAD, (population, len(bounds)))
+    members[:, len(RANGES) :] = centre[len(RANGES) :] + rng.integers(-1, 2, (population, len(POWERS)))
+    members[0] = centre
+    found = differential_evolution(
+        partial(_cost, start=start, rig=rig, targets=dict(targets)),
+        bounds,
+        init=np.clip(members, lower, upper),
+        maxiter=max(evaluations // population - 1, 1),
+        integrality=[*(False,) * len(RANGES), *(True,) * len(POWERS)],
+        mutation=(0.4, 0.9),
+        recombination=0.7,
+        polish=False,
+        tol=0,
+        rng=seed,
+        updating="deferred",
+        workers=workers or map,
+        callback=lambda intermediate_result: show(float(intermediate_result.fun)),
+    )
+    return Fit(card=_card(found.x, start), error=float(found.fun), evaluations=int(found.nfev))
+
+
+def residuals(card: Card, rig: Rig, targets: Mapping[str, float]) -> dict[str, float]:
+    """The natural logarithm of simulated over published, by name."""
+    return log_errors(measured(card, rig), targets)
+
+
+def _cost(vector: Sequence[float], *, start: Card, rig: Rig, targets: dict[str, float]) -> float:
+    try:
+        errors = log_errors(measured(_card(vector, start), rig), targets)
+    except AssayError:
+        # A card that the drive refuses, such as a buffer below four program units.
+        return _FAILED
+    cells = [min(abs(error), CLIPPED) for name, error in errors.items() if name.startswith("iops")]
+    figures = [min(abs(error), CLIPPED) for name, error in errors.items() if not name.startswith("iops")]
+    # Six figures weigh as much as a third of the cells.
+    return fmean(cells) + (fmean(figures) / 3 if figures else 0.0)
+
+
+def _log_bounds() -> list[tuple[float, float]]:
+    return [(math.log(low), math.log(high)) for low, high in RANGES.values()]
+
+
+def _vector(card: Card) -> list[float]:
+    logs = [math.log(min(max(card[name], low), high)) for name, (low, high) in RANGES.items()]
+    return [*logs, *(round(math.log2(card[name])) for name in POWERS)]
+
+
+def _card(vector: Sequence[float], start: Card) -> Card:
+    values = [math.exp(value) for value in vector[: len(RANGES)]]
+    changes: dict[str, Any] = {name: round(value) for name, value in zip(RANGES, values, strict=True)}
+    changes["over_provisioning"] = round(values[0], 4)
+    powers = zip(POWERS, vector[len(RANGES) :], strict=True)
+    changes |= {name: 1 << round(exponent) for name, exponent in powers}
+    unit = max(changes["program_unit_bytes"], start["map_unit_bytes"])
+    buffer = max(changes["write_buffer_bytes"] // unit * unit, 8 * unit)
+    changes |= {"program_unit_bytes": unit, "erase_unit_bytes": unit * 256, "write_buffer_bytes": buffer}
+    return start.replaced(**changes)

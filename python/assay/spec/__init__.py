@@ -1,0 +1,1 @@
+"""The specification as data: units, steady state, editions and their data with sources."""

@@ -1,0 +1,131 @@
+"""The boundaries between packages: who may import whom, and that modules import each other in no circle."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from assay.procedures.registry import SHIPPED
+
+PACKAGE = Path(__file__).parents[2] / "python/assay"
+
+BASE = {"errors", "files", "finding", "toml_file", "visible"}
+"""What every package may use: errors, files, texts and findings."""
+
+ALLOWED = {
+    "errors": set(),
+    "files": set(),
+    "finding": set(),
+    "visible": set(),
+    "toml_file": {"_native", "errors", "files"},
+    "spec": BASE | {"engine"},
+    "engine": BASE | {"_native", "spec"},
+    "results": BASE | {"engine", "spec"},
+    "pages": BASE | {"engine", "results", "spec"},
+    "procedures": BASE | {"engine", "pages", "results", "spec"},
+    "report": BASE | {"crosscheck", "engine", "iostack", "pages", "procedures", "results", "spec"},
+    "dut": BASE | {"_native", "engine", "host", "procedures", "run", "spec"},
+    "host": BASE | {"_native", "crosscheck", "dut", "engine", "results", "spec"},
+    "run": BASE | {"crosscheck", "dut", "engine", "host", "iostack", "procedures", "report", "results", "spec"},
+    "crosscheck": BASE | {"dut", "engine", "results", "spec"},
+    "iostack": BASE | {"dut", "spec"},
+    "simfit": BASE | {"dut", "engine", "procedures", "results", "run", "spec"},
+    "cli": BASE
+    | {
+        "crosscheck",
+        "dut",
+        "engine",
+        "host",
+        "iostack",
+        "pages",
+        "procedures",
+        "report",
+        "results",
+        "run",
+        "simfit",
+        "spec",
+    },
+}
+"""Packages and the packages that they may import; modules never import each other in a circle."""
+
+
+def package(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        found |= {name.split(".")[1] for name in names if name.startswith("assay.")}
+    return found - {package(path)}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def imported(path: Path, names: dict[str, Path]) -> set[str]:
+    """The modules of the package that one imports, also where only types are checked."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assay"):
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {one if one in names else str(node.module) for one in inner}
+    return found & names.keys()
+
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_package_imports_only_what_it_may(path: Path) -> None:
+    assert imports(path) <= ALLOWED[package(path)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_but_the_command_line_prints(path: Path) -> None:
+    if package(path) != "cli":
+        calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+        assert not [call for call in calls if isinstance(call, ast.Name) and call.id == "print"]
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    names = {module_name(path): path for path in MODULES}
+    graph = {name: imported(path, names) - {name} for name, path in names.items()}
+    # What imports nothing that is left is taken away, until nothing is left; a circle would stay.
+    while leaves := {name for name, found in graph.items() if not found & graph.keys()}:
+        graph = {name: found for name, found in graph.items() if name not in leaves}
+    assert sorted(graph) == []
+
+
+@pytest.mark.parametrize("name", ["report", "run", "pages", "results"])
+def test_what_tests_share_names_no_test(name: str) -> None:
+    shared = {"data_file", "departures", "editions", "options", "procedure", "registry", "until"}
+    for path in (PACKAGE / name).rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        assert {one.split(".")[2] for one in modules if one.startswith("assay.procedures.")} <= shared
+        texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        assert not texts & {one.name for one in SHIPPED if one.kind == "test" and one.name != "iops"}
+
+
+def test_only_real_drives_know_device_nodes_and_commands() -> None:
+    outside = [path for path in MODULES if path.relative_to(PACKAGE).parts[:2] != ("dut", "real")]
+    assert not [path for path in outside if "subprocess" in path.read_text("utf-8")]
+    assert not [path for path in outside if re.search(r"O_DIRECT\b", path.read_text("utf-8"))]
+
+
+def test_no_procedure_asks_whether_a_drive_is_simulated() -> None:
+    procedures = [path for path in MODULES if package(path) in {"procedures", "results", "pages"}]
+    assert not [path for path in procedures if '"simulated"' in path.read_text("utf-8")]
+
+
+def test_no_crate_of_the_product_knows_the_file_that_tests_are_held_against() -> None:
+    manifests = [
+        path for path in (PACKAGE.parents[1] / "crates").glob("*/Cargo.toml") if path.parent.name != "timed-file"
+    ]
+    assert len(manifests) == 6
+    assert not [path for path in manifests if "timed-file" in path.read_text("utf-8")]

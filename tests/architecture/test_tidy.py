@@ -1,0 +1,50 @@
+"""Files and functions stay small."""
+
+import ast
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PYTHON = sorted(path for folder in ("python", "tools", "benches") for path in (ROOT / folder).rglob("*.py"))
+RUST = sorted((ROOT / "crates").rglob("*.rs"))
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 60
+FORBIDDEN = {"utils", "helpers", "common", "misc", "manager"}
+
+
+def python_functions() -> list[tuple[str, int]]:
+    nodes = [(path.name, node) for path in PYTHON for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    return [(f"{name}:{node.name}", body_lines(node)) for name, node in nodes if isinstance(node, ast.FunctionDef)]
+
+
+def body_lines(node: ast.FunctionDef) -> int:
+    body = node.body[1:] if ast.get_docstring(node) else node.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body and body[-1].end_lineno else 0
+
+
+def rust_functions() -> list[tuple[str, int]]:
+    found = []
+    for path in RUST:
+        lines = path.read_text("utf-8").splitlines()
+        for index, line in enumerate(lines):
+            match = re.match(r"( *)(pub(\([a-z]+\))? )?(const )?fn (\w+)", line)
+            # A signature without a body, or with all of it on its line, has no lines of its own.
+            if match and line.endswith("{"):
+                end = next((n for n in range(index, len(lines)) if lines[n].startswith(match[1] + "}")), index)
+                found.append((f"{path.name}:{match[5]}", end - index - 1))
+    return found
+
+
+@pytest.mark.parametrize("path", [*PYTHON, *RUST], ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_small_and_named_for_what_they_hold(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= FILE_LINES_MAX
+    assert path.stem not in FORBIDDEN
+
+
+@pytest.mark.parametrize("functions", [python_functions(), rust_functions()], ids=["python", "rust"])
+def test_functions_are_short(functions: list[tuple[str, int]]) -> None:
+    assert statistics.median(lines for _, lines in functions) <= 10
+    assert [(name, lines) for name, lines in functions if lines > FUNCTION_LINES_MAX] == []
