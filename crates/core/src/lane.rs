@@ -69,8 +69,10 @@ impl<D: Device> Lane<D> {
         program.start.fetch_max(self.device.now().0, Ordering::AcqRel);
         program.ready.wait();
         prepared?;
-        // A lane without a part in the program sleeps through it: its wake-ups would disturb the others.
-        if program.prepare_failed.load(Ordering::Acquire) || self.flights.is_empty() {
+        // A lane without a part in the program sleeps through it: its wake-ups would disturb the others. The first one
+        // keeps the time of a program that is nothing but idle.
+        let sleeps = self.flights.is_empty() && self.index > 0;
+        if program.prepare_failed.load(Ordering::Acquire) || sleeps {
             return Ok(Vec::new());
         }
         let start = Nanos(program.start.load(Ordering::Acquire));

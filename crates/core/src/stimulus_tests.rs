@@ -432,6 +432,15 @@ fn bursts_with_idle_between_them_begin_and_end_on_time() {
 }
 
 #[test]
+fn a_program_of_nothing_but_idle_time_lasts_that_time() {
+    let (mut stimulus, _) = stimulus(1_000_000, None, false);
+    let records = run(&mut stimulus, &[idle(Nanos(50_000_000)), idle(Nanos(30_000_000))]);
+    let spans: Vec<u64> = records.iter().map(|record| record.span.0).collect();
+    assert_eq!(spans, [50_000_000, 30_000_000]);
+    assert!(records.iter().all(|record| record.first_submission.is_none() && record.write.window_io_count == 0));
+}
+
+#[test]
 fn only_a_step_of_stated_time_may_be_idle() {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let mut endless = idle(Nanos(1));

@@ -1,0 +1,231 @@
+"""What a test of another package is written with; see ``docs/guide/own-tests.md``.
+
+Everything that such a test needs is imported from here. It runs in the same loop, is stored, audited, withheld and
+printed as the tests of this package are, and every page says that it is no test of the specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.engine.pattern import cell_pattern, leading_range, segmented_range
+from assay.engine.records import (
+    IDLE,
+    Demand,
+    Ending,
+    Purge,
+    StepSequence,
+    StepSpec,
+    StopRule,
+    TestSettings,
+    Trim,
+)
+from assay.pages.facts import TestFacts, share_label
+from assay.pages.model import DataTable, Figure, Series, Table
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na
+from assay.pages.select import Selected, claim_label
+from assay.pages.sheets import Sheets
+from assay.pages.time_figures import time_figure
+from assay.procedures.options import DemandOptions, Options
+from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
+from assay.procedures.procedure import Context, Outline, PlannedTest, Procedure, Request
+from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
+from assay.spec.edition_data import RangeDatum
+from assay.spec.units import GIB, KIB, MIB, SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import DriveIdentity, StoredRun, StoredTest
+    from assay.finding import Finding
+    from assay.pages.model import Entry, Page
+    from assay.spec.edition import Profile
+
+__all__ = [
+    "GIB",
+    "IDLE",
+    "KIB",
+    "MIB",
+    "SECOND_NS",
+    "Context",
+    "CustomReport",
+    "DataTable",
+    "Demand",
+    "DemandOptions",
+    "Ending",
+    "Figure",
+    "Options",
+    "Outline",
+    "PlannedTest",
+    "Procedure",
+    "Purge",
+    "Request",
+    "Series",
+    "StepSequence",
+    "StepSpec",
+    "StopRule",
+    "Table",
+    "TestSettings",
+    "Trim",
+    "Value",
+    "cell_pattern",
+    "common_settings",
+    "custom_procedure",
+    "iops",
+    "leading_range",
+    "max_latency_ns",
+    "mean_latency_ns",
+    "refuse_deep",
+    "scaled_ns",
+    "segmented_range",
+    "throughput",
+    "time_figure",
+    "unfit",
+    "whole_drive_bytes",
+    "withheld_reason",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One figure of a custom test. item : what it is. value : None where it was not measured."""
+
+    item: str
+    unit: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomResult:
+    """The values of a custom test; each is None where the test's results are withheld."""
+
+    values: tuple[Value, ...]
+    withheld: str | None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomReport(Sheets):
+    """The pages of a custom test: its values, its figures and its tables of numbers.
+
+    title : over each page. settings_shown : what the disclosure prints of its settings, as item and text.
+    """
+
+    result: CustomResult
+    title: str
+    figures: tuple[Figure, ...] = ()
+    data: tuple[DataTable, ...] = ()
+    settings_shown: tuple[Entry, ...] = ()
+
+    @classmethod
+    def of(cls, run: StoredRun, test: StoredTest, profile: Profile, prefix: str, **parts: Any) -> CustomReport:
+        """The report of a stored test. parts : ``title``, ``values`` and, where there are any, the other fields.
+
+        No value is printed where the results are withheld, and no figure.
+        """
+        withheld = withheld_reason(test)
+        values = tuple(replace(one, value=None) if withheld else one for one in parts.pop("values"))
+        if withheld:
+            parts["figures"] = ()
+        result = CustomResult(values=values, withheld=withheld)
+        return cls(run=run, test=test, profile=profile, prefix=prefix, result=result, **parts)
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries."""
+        settings = self.test.settings
+        share = share_label(self.run, settings.range_amount_bytes)
+        names = [one.name for one in self.test.programs if one.role == "measure"]
+        return TestFacts(
+            dependent="see the test's own page",
+            test_area=share,
+            test_range=share,
+            step="see the test's own page",
+            stimulus=(("Test Stimulus 1", self.title), ("RW Mix", "own"), ("Block Sizes", "own")),
+            workload=self.title,
+            extent=f"{len(names)} measured sequences",
+            steady=NOT_APPLICABLE,
+        )
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """A page of values, and one per figure."""
+        rows = tuple((one.item, _text(one.value), one.unit) for one in self.result.values)
+        values = Table(caption=self.title, columns=("Value", "", "Unit"), rows=rows)
+        figures = tuple((figure.alt, (figure,)) for figure in self.figures)
+        return self.pages(
+            f"{self.title} - Report Page (no test of the specification)",
+            (("Values", (self.strip(), values)), *figures),
+        )
+
+    def selected(self) -> tuple[Selected, ...]:
+        """Every value."""
+        return tuple(
+            Selected(
+                item=one.item,
+                unit=one.unit,
+                fresh=NOT_AVAILABLE,
+                steady=_text(one.value),
+                claim=claim_label(self.run, None),
+            )
+            for one in self.result.values
+        )
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """What the test says of its settings."""
+        return self.settings_shown or (("Data", data_label(self.test.settings.data)),)
+
+    def details(self) -> tuple[Table, ...]:
+        """None beside the tables of numbers."""
+        return ()
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """The values, and the test's own tables."""
+        stem = self.test.settings.test.replace("-", "_")
+        rows = tuple((one.item, or_na(one.value), one.unit) for one in self.result.values)
+        yield DataTable(name=f"{stem}_values{suffix}", columns=("item", "value", "unit"), rows=rows)
+        for table in self.data:
+            yield replace(table, name=f"{stem}_{table.name}{suffix}")
+
+    def results(self) -> dict[str, Any]:
+        """The values by item."""
+        found = [{"item": one.item, "unit": one.unit, "value": one.value} for one in self.result.values]
+        return {"withheld": self.result.withheld, "values": found}
+
+
+def custom_procedure(**parts: Any) -> Procedure[Any, Any]:
+    """A procedure of another package. parts : the fields of ``Procedure`` but for ``kind``, ``table`` and
+    ``departures``, which are the same for all of them.
+    """  # noqa: D205 - one sentence
+    return Procedure(kind="custom", table=None, departures=_departures, **parts)
+
+
+def common_settings(request: Request[Any, Any], name: str, demand: Demand) -> dict[str, Any]:
+    """What every test settles, as keywords of its settings: the whole drive, and no limits of steady state."""
+    return {
+        "procedure": name,
+        "test": name,
+        "profile": request.profile.name,
+        "demand": demand,
+        "data": request.data,
+        "range_amount_bytes": whole_drive_bytes(request.drive),
+        "segment_count": None,
+        "range_limit": 1.0,
+        "slope_limit": 1.0,
+        "write_cache_required": request.profile.write_cache.value,
+    }
+
+
+def whole_drive_bytes(drive: DriveIdentity) -> int:
+    """The capacity in whole blocks. Worked: 1,000 bytes in blocks of 512 -> 512."""
+    return shared_bytes(RangeDatum(), drive)
+
+
+def _departures(
+    settings: TestSettings, _table: object, _drive: DriveIdentity, _test: StoredTest | None
+) -> Iterator[str]:
+    yield f"{settings.test} is no test of the specification"
+
+
+def _text(value: float | None) -> str:
+    return NOT_AVAILABLE if value is None else f"{value:,.6g}"
