@@ -44,6 +44,7 @@ check: $(NATIVE) ## formatting, lints, types, walls, stubs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	tools/stubs --check
+	tools/procedure-pages --check
 	$(BIN)/stubtest assay._native --mypy-config-file pyproject.toml
 
 stubs: $(NATIVE) ## write the type stubs of the native module anew

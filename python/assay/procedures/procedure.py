@@ -109,7 +109,8 @@ Chosen = TypeVar("Chosen", bound="Options")
 class Procedure(Generic[Table, Chosen]):
     """One test or study: everything that the rest of the tool knows of it.
 
-    name : on the command line, in plan files and in stored settings. title : on summary pages.
+    name : on the command line, in plan files and in stored settings. title : on summary pages. header : the docstring
+    of its module in the fixed form of all tests, from which its page under ``docs/procedures`` is made.
     question, outline, preconditioning : what it asks, what it does and how the drive is prepared, one sentence each.
     table : of its parameters in an edition, None where editions say nothing of it. options : of the tester's choices
     in a plan file, under the name ``options_name``, its own unless said otherwise. settings : what is stored of it.
@@ -119,6 +120,7 @@ class Procedure(Generic[Table, Chosen]):
     """
 
     name: str
+    header: str = ""
     title: str
     question: str
     outline: str

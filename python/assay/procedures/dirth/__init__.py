@@ -70,6 +70,7 @@ def _pattern(asked: str | PatternDatum, edition: IntensityProfile, data: DataPat
 
 DIRTH = Procedure(
     name="dirth",
+    header=__doc__,
     title="Demand Intensity (DIRTH)",
     question=(
         "IOPS and response times of a named workload over demand, and how response times spread at operating points."

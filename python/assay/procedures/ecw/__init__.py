@@ -49,6 +49,7 @@ def _composite(edition: CompositeProfile, data: DataPattern) -> Workload:
 
 ECW = Procedure(
     name="ecw",
+    header=__doc__,
     title="Composite Workload (ECW)",
     question=(
         "IOPS and response times of mixed block sizes with hot and cold places, over demand and at operating points."

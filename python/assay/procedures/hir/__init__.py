@@ -23,6 +23,7 @@ from assay.procedures.procedure import Procedure
 
 HIR = Procedure(
     name="hir",
+    header=__doc__,
     title="Host Idle Recovery (HIR)",
     question="What idle periods of the host do for small random writes of a saturated drive.",
     outline="Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",

@@ -40,6 +40,7 @@ def plan_iops(request: Request[LoopProfile, LoopOptions]) -> list[PlannedTest]:
 
 IOPS = Procedure(
     name="iops",
+    header=__doc__,
     title="IOPS",
     question="Random I/Os per second at steady state, over block sizes and read/write mixes.",
     outline=(

@@ -51,6 +51,7 @@ def plan_lat(request: Request[LoopProfile, LatencyOptions]) -> list[PlannedTest]
 
 LAT = Procedure(
     name="lat",
+    header=__doc__,
     title="Latency (LAT)",
     question="Response time of a single outstanding random I/O at steady state, average and maximum.",
     outline="Rounds of one-minute cells at one outstanding I/O: read share outside, block size inside, until steady.",

@@ -63,6 +63,7 @@ def _variant(label: str, amount: int, count: int | None, ground: Ground) -> Stud
 
 ACTIVE_RANGE = study(
     "active-range",
+    header=__doc__,
     title="Active Range",
     question="What do random writes to few LBAs of a full drive do?",
     outline="RND 4KiB writes for 2 hours over the whole drive, and over 16 GiB and 8 GiB in segments.",

@@ -56,6 +56,7 @@ def _variant(label: str, read_pct: int, offsets: list[int], ground: Ground, *, f
 
 ALIGNMENT = study(
     "alignment",
+    header=__doc__,
     title="Alignment",
     question="What does it cost when 4KiB accesses do not begin at the drive's own units?",
     outline="RND 4KiB accesses for 5 minutes each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4KiB.",

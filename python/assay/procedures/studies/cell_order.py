@@ -50,6 +50,7 @@ def _variant(label: str, order: list[float], ground: Ground) -> StudyVariant:
 
 CELL_ORDER = study(
     "cell-order",
+    header=__doc__,
     title="Order of Cells",
     question="Does the order of block sizes in a test loop change the figures?",
     outline="RND writes of 1024 to 0.5KiB, one minute each: descending, ascending, and in a fixed shuffled order.",

@@ -57,6 +57,7 @@ def _variant(label: str, ground: Ground) -> StudyVariant:
 
 DATA_PATTERN = study(
     "data-pattern",
+    header=__doc__,
     title="Data Pattern",
     question="What does it change when the data written are not random?",
     outline="SEQ 1024KiB writes for 10 minutes, then RND 4KiB writes for 2 hours, with data of each kind.",

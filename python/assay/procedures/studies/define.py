@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 
 def study(
-    name: str, *, title: str, question: str, outline: str, preparation: str, plan: Variants
+    name: str, *, header: str, title: str, question: str, outline: str, preparation: str, plan: Variants
 ) -> Procedure[Strict, StudyOptions]:
     """A study as a procedure. plan : its variants on a drive, or why this drive cannot run it."""
     words = (title, question, outline, preparation)
     return Procedure(
         name=name,
+        header=header,
         title=title,
         question=question,
         outline=outline,

@@ -57,6 +57,7 @@ def _variant(label: str, read_pct: int, ground: Ground, *, first: bool) -> Study
 
 DEMAND_MAP = study(
     "demand-map",
+    header=__doc__,
     title="Demand Intensity Map",
     question="Which thread count and queue depth does this drive need?",
     outline="RND 4KiB accesses in one-minute cells of TC and QD 1 to 32, in order of decreasing total OIO.",

@@ -51,6 +51,7 @@ def _cell(step: StudyStep, total: int) -> StudyStep:
 
 OIO = study(
     "oio",
+    header=__doc__,
     title="OIO Throttling",
     question="How do IOPS and response time depend on the number of outstanding I/Os?",
     outline="RND 4KiB accesses at 1, 2, 4 to 256 outstanding I/Os, one minute each: writes, 65/35, reads.",

@@ -37,6 +37,7 @@ def _variant(share: float, ground: Ground) -> StudyVariant:
 
 OVER_PROVISIONING = study(
     "over-provisioning",
+    header=__doc__,
     title="Over-Provisioning",
     question="How much faster do random writes become when part of the drive is left unused?",
     outline="RND 4KiB writes for 2 hours over 100, 80, 50, 25, 10 and 5 % of the drive.",

@@ -49,6 +49,7 @@ def _whole(ground: Ground, access: str, size: int, read_pct: int) -> StudyStep:
 
 STABILITY = study(
     "stability",
+    header=__doc__,
     title="Performance Stability",
     question="How steady is the performance of a saturated drive from second to second?",
     outline="20 minutes each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",

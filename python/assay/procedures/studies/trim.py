@@ -40,6 +40,7 @@ def _variant(label: str, ground: Ground, *, trims: bool) -> StudyVariant:
 
 TRIM = study(
     "trim",
+    header=__doc__,
     title="Trim",
     question="What does it help when the host tells the drive what it no longer needs?",
     outline="RND 4KiB writes to the first half of the drive for an hour, the second half trimmed before or not.",

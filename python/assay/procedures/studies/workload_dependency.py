@@ -41,6 +41,7 @@ def _variant(share: float, ground: Ground) -> StudyVariant:
 
 WORKLOAD_DEPENDENCY = study(
     "workload-dependency",
+    header=__doc__,
     title="Workload Dependency",
     question="How much slower are sequential writes after random ones, and how soon do they recover?",
     outline="One pass of SEQ 128KiB writes, one hour of RND 4KiB writes, three passes of SEQ 128KiB writes.",

@@ -49,6 +49,7 @@ def _variant(label: str, state: CacheState, ground: Ground) -> StudyVariant:
 
 WRITE_CACHE = study(
     "write-cache",
+    header=__doc__,
     title="Write Cache",
     question="What does the volatile write cache of the drive do for writes?",
     outline="SEQ 1024KiB writes for 5 minutes, RND 4KiB writes for 30, and with one outstanding for 5 minutes.",

@@ -67,6 +67,7 @@ def _departures(
 
 XSR_REVERSE = Procedure(
     name="xsr-reverse",
+    header=__doc__,
     title="Cross Stimulus Recovery in Both Orders",
     question="How does a drive take the change between sequential and random writes, in either order?",
     outline="SEQ 1024KiB writes for 8 hours and RND 8KiB writes for 6 hours: SEQ-RND-SEQ, then RND-SEQ-RND.",

@@ -42,6 +42,7 @@ def plan_tp(request: Request[LoopProfile, LoopOptions]) -> list[PlannedTest]:
 
 TP = Procedure(
     name="tp",
+    header=__doc__,
     title="Throughput (TP)",
     question="Throughput of large sequential transfers at steady state.",
     outline="Rounds of one minute of reads and one of writes; the position runs on; until the writes are steady.",

@@ -22,6 +22,7 @@ from assay.procedures.wsat.run import plan_wsat
 
 WSAT = Procedure(
     name="wsat",
+    header=__doc__,
     title="Write Saturation (WSAT)",
     question="How random writes develop from the fresh drive on, over time and data written.",
     outline="Continuous accesses over the whole drive in one-minute samples, ended by time, amount or five-point rule.",

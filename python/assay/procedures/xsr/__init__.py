@@ -25,6 +25,7 @@ from assay.procedures.xsr.settings import CrossStimulusSettings
 
 XSR = Procedure(
     name="xsr",
+    header=__doc__,
     title="Cross Stimulus Recovery (XSR)",
     question="How a drive takes the change between large sequential and small random writes, and when it recovers.",
     outline="Sequential, random and again sequential writes for hours each, in one-minute samples without a gap.",

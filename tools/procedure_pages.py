@@ -1,0 +1,87 @@
+"""The pages under ``docs/procedures``: each begins as the registry has it, what follows is written by hand."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.procedures.editions import load_profile, profile_names
+from assay.procedures.registry import SHIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.procedure import Procedure
+
+PAGES = Path(__file__).parents[1] / "docs/procedures"
+END = "<!-- The lines above are made by tools/procedure-pages. -->"
+FIELD = re.compile(r"^([A-Z][A-Za-z ]+):\s+(.*)$")
+
+
+def header_fields(header: str) -> dict[str, str]:
+    """The fields of a module's header. Worked: ``Purge:  yes.`` -> ``{"Purge": "yes."}``."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in header.splitlines()[1:]:
+        match = FIELD.match(line)
+        if match:
+            name, found[match[1]] = match[1], match[2]
+        elif name and line.startswith(" "):
+            found[name] += " " + line.strip()
+    return found
+
+
+def editions_of(one: Procedure[Any, Any]) -> str:
+    """The shipped editions that have a test, by name."""
+    return ", ".join(f"`{name}`" for name in profile_names() if load_profile(name).table(one.name) is not None)
+
+
+def head(one: Procedure[Any, Any]) -> Iterator[str]:
+    """The first lines of a page: title, question, how to run it, and its header as a table."""
+    option = "--study" if one.kind == "study" else "--test"
+    yield f"# {one.title}"
+    yield ""
+    yield f"{one.question} {one.outline}"
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| Run it | `assay run DRIVE {option} {one.name}` |"
+    if one.table is not None:
+        yield f"| Editions | {editions_of(one)} |"
+    fields = header_fields(one.header)
+    # The question is the first sentence already.
+    yield from (f"| {name} | {text} |" for name, text in fields.items() if name != "Question")
+    yield ""
+
+
+def page(one: Procedure[Any, Any]) -> str:
+    """A page with its head made anew; what stands behind it is kept."""
+    path = PAGES / f"{one.label}.md"
+    kept = path.read_text("utf-8").partition(END)[2] if path.exists() else "\n"
+    return "\n".join([*head(one), END]) + kept
+
+
+def index() -> str:
+    """The list of all tests and studies."""
+    lines = ["# Tests and studies", "", "| name | | what it asks |", "|---|---|---|"]
+    lines += [f"| [`{one.name}`]({one.label}.md) | {one.title} | {one.question} |" for one in SHIPPED]
+    lines += ["", "Made by `tools/procedure-pages`. A test of your own: [own-tests.md](../guide/own-tests.md).", ""]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Write the pages; with ``--check``, say which differ."""
+    made = {PAGES / f"{one.label}.md": page(one) for one in SHIPPED} | {PAGES / "README.md": index()}
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text("utf-8") != text]
+    if "--check" in sys.argv[1:]:
+        print(*(f"{path} is out of date: run tools/procedure-pages" for path in stale), sep="\n", end="")
+        return bool(stale)
+    for path in stale:
+        path.write_text(made[path], "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
