@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.report import render
 from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
-from every_kind import KINDS, run_of
+from every_kind import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from assay.records import StoredRun
 
 # What a drive or a check says in words; "n/a" is a verdict of the stimulus audit.
 WORDS = {"identity", "platform", "plan", "settings", "stimulus_audit", "description", "certificate"}
@@ -33,14 +35,14 @@ def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_what_is_unknown_is_null(kind: str, tmp_path: Path) -> None:
-    (path,) = render(run_of(kind, tmp_path / "run"), tmp_path / "report", formats=["json"])
+def test_what_is_unknown_is_null(kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]) -> None:
+    (path,) = render(quiet(kind), tmp_path, formats=["json"])
     results = json.loads(path.read_text("ascii"))
     assert [pair for pair in texts(results) if pair[1] in {NOT_AVAILABLE, NOT_APPLICABLE, UNKNOWN}] == []
 
 
-def test_the_two_averages_of_latency_have_two_names(tmp_path: Path) -> None:
-    paths = render(run_of("lat", tmp_path / "run"), tmp_path / "report", formats=["csv", "json"])
+def test_the_two_averages_of_latency_have_two_names(tmp_path: Path, quiet: Callable[[str], StoredRun]) -> None:
+    paths = render(quiet("lat"), tmp_path, formats=["csv", "json"])
     heads = {path.name: next(csv.reader(path.read_text().splitlines())) for path in paths if path.suffix == ".csv"}
     assert "latency_ms_mean_of_rounds" in heads["lat_matrix.csv"]
     assert "latency_ms_mean_of_ios" in heads["lat_response_times.csv"]
