@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from assay.store.read import read_run
 from assay.window import demand_result, effective_queue_depth, latency_count, program_audits, total_oio
 from conftest import PATIENT
@@ -35,6 +36,7 @@ def short_profile(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(
     loop_drive_in_memory: LoopDrive, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from assay.bench import Answers
 from assay.plan import load_plan
 from assay.records import HostRecord
@@ -36,6 +37,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "study-demand-map": {"studies": ["demand-map"]},
 }
 """What a plan says of each kind, by its name."""
+
+_BASIC = ("wsat", "iops", "tp", "lat")
+EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
+"""Parameters of a test of every kind: `make test` takes the basic ones, `make test-all` all."""
 
 _SECOND_NS = 10**9
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.report.conformity import derived_deviations
 from assay.report.label import conformity_label
-from every_kind import KINDS, run_of
+from every_kind import EVERY, KINDS, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def shipped(quiet: Callable[[str], StoredRun], tmp_path_factory: pytest.TempPath
     return of
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", EVERY)
 def test_what_the_planner_lists_is_found_again_in_what_ran_and_nothing_else(
     kind: str, shipped: Callable[[str], StoredRun]
 ) -> None:
@@ -49,7 +49,7 @@ def test_what_the_planner_lists_is_found_again_in_what_ran_and_nothing_else(
     [
         ("iops", "cells of 0.06 s instead of 1 min"),
         ("wsat", "samples of 0.06 s instead of 1 min"),
-        ("hir", "bursts of 0.05 s instead of 5 s"),
+        pytest.param("hir", "bursts of 0.05 s instead of 5 s", marks=pytest.mark.long),
         ("xsr", "for 28.8 s instead of 8 h"),
         ("dirth", "operating points of 0.6 s instead of 10 min"),
         ("study-oio", "study oio is no test of the specification"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.report import render
 from assay.report.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
-from every_kind import KINDS
+from every_kind import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", EVERY)
 def test_what_is_unknown_is_null(kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]) -> None:
     (path,) = render(quiet(kind), tmp_path, formats=["json"])
     results = json.loads(path.read_text("ascii"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.report import FORMATS, build_report, render
 from assay.window import counted_programs, withheld_reason
-from every_kind import KINDS, selected, with_stall
+from every_kind import EVERY, selected, with_stall
 from openpyxl import load_workbook
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def places(run: StoredRun) -> list[str]:
     return [one.name for one in counted_programs(run.tests[0])]
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", EVERY)
 def test_without_a_stall_headlines_are_printed(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     run = with_stall(quiet(kind), lambda _: False)
     assert withheld_reason(run.tests[0]) is None
     assert any(text not in {"n/a", "not reached", "not recovered"} for text in selected(run))
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", EVERY)
 def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(
     kind: str, quiet: Callable[[str], StoredRun]
 ) -> None:
@@ -49,7 +49,7 @@ def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(
         assert set(selected(run)) <= {"n/a"}, name
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", EVERY)
 def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(
     kind: str, quiet: Callable[[str], StoredRun]
 ) -> None:
@@ -57,6 +57,7 @@ def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(
     assert withheld_reason(run.tests[0]) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["dirth", "ecw"])
 def test_preconditioning_that_has_the_numbers_of_the_window_s_rounds_is_no_result(
     kind: str, quiet: Callable[[str], StoredRun]
@@ -67,12 +68,14 @@ def test_preconditioning_that_has_the_numbers_of_the_window_s_rounds_is_no_resul
     assert withheld_reason(run.tests[0]) is None
 
 
+@pytest.mark.long
 def test_the_baseline_of_idle_recovery_comes_from_its_preconditioning(quiet: Callable[[str], StoredRun]) -> None:
     last = quiet("hir").tests[0].stage("sample")[-1].name
     run = with_stall(quiet("hir"), lambda one: only(one, last))
     assert f"in {last};" in (withheld_reason(run.tests[0]) or "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["hir", "xsr", "dirth", "study-oio", "study-stability"])
 def test_no_format_has_the_headline_of_a_run_that_is_withheld(
     kind: str, quiet: Callable[[str], StoredRun], tmp_path: Path
