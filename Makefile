@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
 TIMED_FILE := target/release/assay-timed-file
 
-.PHONY: help setup demo test test-all test-rust test-long test-python check bench instructions test-drives stubs clean
+.PHONY: help setup demo test test-all soak test-rust check bench instructions test-drives stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,19 +20,22 @@ setup: $(NATIVE) ## install everything into .venv and build the native module
 demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with the path of the report
 	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops
 
-test: test-rust test-python ## pass the tests, but for those that take long
+# Each starts pytest once: making its workers and runs that several tests look at takes a while.
+test: test-rust test-ready ## pass the tests, but for those that take long; 6 minutes on two cores
+	$(BIN)/pytest -m "not long and not soak"
 
-test-all: test test-long ## pass all tests
+test-all: test-rust test-ready ## pass all tests, those that take long as well; CI runs this
+	$(BIN)/pytest -m "not soak"
+
+soak: test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate
+	$(BIN)/pytest -m soak
+
+.PHONY: test-ready
+test-ready: $(NATIVE) $(TIMED_FILE) tools/debian-packages
+	@tools/debian-packages
 
 test-rust: Cargo.lock
 	cargo test --locked --quiet --workspace --release
-
-test-python: $(NATIVE) $(TIMED_FILE) tools/debian-packages
-	@tools/debian-packages
-	$(BIN)/pytest -m "not long"
-
-test-long: $(NATIVE) $(TIMED_FILE)
-	$(BIN)/pytest -m long
 
 check: $(NATIVE) ## formatting, lints, types, walls, stubs
 	@tools/cargo-lock --check

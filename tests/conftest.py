@@ -1,10 +1,36 @@
-"""Shared by all tests: the builders of synthetic records are importable by name."""
+"""Shared by all tests: the builders of synthetic records are importable by name, and a test worker stays small."""
 
+import re
 import signal
 import sys
 from pathlib import Path
+
+import pytest
 
 # A test run started in the background ignores Ctrl-C, and so would every process that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent / "unit"))
+
+WORKER_BYTES_MAX = 10**9
+"""Resident memory of a test worker at its largest, so that the tests run beside others on a small host."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Fail the test in which the worker's resident memory went beyond its limit."""
+    peak = _peak_bytes()
+    if peak > WORKER_BYTES_MAX:
+        _forget_peak()
+        pytest.fail(f"the test worker held {peak / 10**6:,.0f} MB; the limit is {WORKER_BYTES_MAX / 10**6:,.0f} MB")
+
+
+def _peak_bytes() -> int:
+    status = Path("/proc/self/status").read_text("ascii")
+    (kib,) = re.findall(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(kib) * 1024
+
+
+def _forget_peak() -> None:
+    """Let the peak begin again at what is held now, so that only the test that made it fails."""
+    Path("/proc/self/clear_refs").write_text("5", "ascii")

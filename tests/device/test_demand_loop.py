@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.results import effective_queue_depth, latency_count, program_audits
@@ -37,6 +38,7 @@ def short_profile(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(
     loop_drive_in_memory: LoopDrive, tmp_path: Path
 ) -> None:

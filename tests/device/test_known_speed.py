@@ -1,4 +1,8 @@
-"""Against an independent tool on a device of known speed: a loop device throttled by the block I/O controller."""
+"""Against an independent tool on a device of known speed: a loop device throttled by the block I/O controller.
+
+No host can serve more than the throttle allows. Less is the host's doing where the watch beside says so, and such an
+attempt counts for nothing.
+"""
 
 import json
 import os
@@ -10,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from assay.host import HostWatch
+from assay.results import host_finding
 from conftest import LoopDrive
 
 pytestmark = pytest.mark.long
@@ -70,30 +76,38 @@ def run_in(group: Path, command: list[str]) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("cap", [2_000, 10_000])
+@pytest.mark.parametrize("cap", [pytest.param(2_000, marks=pytest.mark.soak), 10_000])
 def test_our_figure_is_within_half_a_per_cent_of_the_cap_and_that_of_fio_within_one(
     loop_drive: LoopDrive, throttle: Path, cap: int
 ) -> None:
     if shutil.which("fio") is None:
         pytest.skip("SKIPPED: needs fio to compare with")
     path = throttled(loop_drive, throttle, cap)
-    figures = [measured(throttle, path)]
-    # A busy host can only slow a tool down: another look is fair, a better one than the cap allows is not to be had.
-    while len(figures) < ATTEMPTS_MAX and not near(figures[-1], cap):
-        figures.append(measured(throttle, path))
-    assert near(figures[-1], cap), f"cap {cap}: {figures}"
+    figures = []
+    for _ in range(ATTEMPTS_MAX):
+        with HostWatch() as watch:
+            figures.append(measured(throttle, path))
+        assert figures[-1]["ours"] <= 1.005 * cap, f"cap {cap}: {figures}"
+        assert figures[-1]["fio"] <= 1.01 * cap, f"cap {cap}: {figures}"
+        if near(figures[-1], cap):
+            return
+        assert disturbed(watch), f"cap {cap}: {figures}"
+    pytest.skip(f"SKIPPED: the host was disturbed in all {ATTEMPTS_MAX} attempts")
 
 
 def test_an_open_loop_beyond_the_cap_tells_how_late_it_is(loop_drive: LoopDrive, throttle: Path) -> None:
     cap, seconds = 10_000, 4
     path = throttled(loop_drive, throttle, cap)
-    done = run_in(throttle, [sys.executable, "-c", OPEN, path, str(SIZE), str(1.2 * cap), str(seconds)])
+    with HostWatch() as watch:
+        done = run_in(throttle, [sys.executable, "-c", OPEN, path, str(SIZE), str(1.2 * cap), str(seconds)])
     offered, achieved, largest_s, issued_s = map(float, done.split())
     assert offered == 1.2 * cap * seconds + 1
     assert achieved <= 1.01 * cap * seconds
     # The n-th is due at n / offered rate and comes back at n / achieved rate.
     late_s = seconds * (1 - achieved / offered)
     assert late_s > 0.6
+    if disturbed(watch):
+        pytest.skip("SKIPPED: the host was disturbed, which makes single I/Os later than the backlog")
     # The throttle deals out its tokens in slices of a tenth of a second.
     assert abs(largest_s - late_s) < 0.15, f"{largest_s} s late, {late_s} s computed"
     assert issued_s < 0.5, "from its submission on an I/O waits for slices, not for the backlog"
@@ -120,6 +134,11 @@ def measured(throttle: Path, path: str) -> dict[str, float]:
     fio += ["--time_based", "--output-format=json"]
     ours = float(run_in(throttle, [sys.executable, "-c", OURS, path, str(SIZE)]))
     return {"ours": ours, "fio": json.loads(run_in(throttle, fio))["jobs"][0]["read"]["iops"]}
+
+
+def disturbed(watch: HostWatch) -> bool:
+    """Whether the host kept the tools from running."""
+    return host_finding(watch.record, 1).level != "pass"
 
 
 def near(figures: dict[str, float], cap: int) -> bool:

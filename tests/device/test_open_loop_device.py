@@ -39,7 +39,9 @@ def latency(loop_drive_in_memory: LoopDrive, folder: Path, environment: dict[str
     listed = json.loads(assay(environment, "drives", "--json"))
     identity = next(str(drive["id"]) for drive in listed if drive["path"] == path)
     plan = folder / "plan.toml"
-    plan.write_text(f'tests = ["lat"]\nscale = 0.003\ndrive = "{path}"\n[lat]\nround_limit = 5\n')
+    plan.write_text(
+        f'tests = ["lat"]\nscale = 0.001\ndrive = "{path}"\n[lat]\nround_limit = 5\nhistogram_minutes = 5\n'
+    )
     demand = ("--arrival", arrival, "--queue-depth", "64")
     assay(environment, "run", str(plan), *demand, "--yes-destroy", identity, "--out", str(folder / "run"), *PATIENT)
     return read_run(folder / "run", histograms=True)

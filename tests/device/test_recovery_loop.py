@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+import pytest
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.results import program_audits
@@ -33,12 +34,15 @@ SHORTER = (
 )
 
 
-def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(loop_drive: LoopDrive, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(
+    loop_drive_in_memory: LoopDrive, tmp_path: Path
+) -> None:
     text = SHIPPED.read_text("utf-8")
     for asked, shorter in SHORTER:
         assert asked in text, asked
         text = text.replace(asked, shorter)
-    profile, out, path = tmp_path / "short.toml", tmp_path / "run", loop_drive(128 << 20)
+    profile, out, path = tmp_path / "short.toml", tmp_path / "run", loop_drive_in_memory(128 << 20)
     profile.write_text(re.sub(r"(\[xsr\](?:.|\n)*?sample_seconds = \{ value = )60", r"\g<1>0.1", text), "utf-8")
     options = [path, "--test", "hir,xsr", "--profile", str(profile), "--seed", "1"]
     listed = subprocess.run([ASSAY, "plan", *options, "--json"], capture_output=True, text=True, check=True).stdout
@@ -54,9 +58,12 @@ def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(loop_drive: L
     result = idle_recovery_result(recovery, 128 << 20)
     for state in result.states:
         assert (len(state.bursts.iops), len(state.returned.iops)) == (4, 2)
-        assert min(state.bursts.iops) > 0
-    # The host's scheduler is in single bursts; the tool's own part is in the median over all of them.
-    assert median(state.unplanned_idle_share or 0 for state in result.states) < 0.05
+        assert max(state.bursts.iops) > 0
+    # The host's scheduler is in single bursts; the tool's own part is in the median over all of them. Where a busy host
+    # has the results withheld, the test system is what is named.
+    assert result.withheld is None or "test system" in result.withheld
+    assert result.withheld or min(min(state.bursts.iops) for state in result.states) > 0
+    assert result.withheld or median(state.unplanned_idle_share or 0 for state in result.states) < 0.05
     idle = [step for step in recovery.steps("segment") if step.label == "idle"]
     assert len(idle) == 5 * 4
     assert all(step.first_submission_ns is None and not step.write.window_io_count for step in idle)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
 from assay.pages.model import Table
@@ -15,18 +17,18 @@ from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from assay.engine.records import StoredProgram, StoredRun
 
+_SHORT = str(Path(__file__).with_name("short_recovery.toml"))
 _GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
 KINDS: dict[str, dict[str, Any]] = {
     "wsat": {"tests": ["wsat"], "wsat": {"histogram_minutes": 20}},
     "iops": {"tests": ["iops"]},
     "tp": {"tests": ["tp"]},
     "lat": {"tests": ["lat"], "lat": {"histogram_minutes": 20}},
-    "hir": {"tests": ["hir"]},
-    "xsr": {"tests": ["xsr"]},
+    "hir": {"tests": ["hir"], "profile": _SHORT},
+    "xsr": {"tests": ["xsr"], "profile": _SHORT},
     "ecw": {"tests": ["ecw"], "ecw": _GRID},
     "dirth": {"tests": ["dirth"], "dirth": _GRID},
     "study-oio": {"studies": ["oio"]},
@@ -36,13 +38,17 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 """What a plan says of each kind, by its name."""
 
+_BASIC = ("wsat", "iops", "tp", "lat")
+EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
+"""Parameters of a test of every kind: `make test` takes the basic ones, `make test-all` all."""
+
 _SECOND_NS = 10**9
 
 
-def run_of(kind: str, folder: Path) -> StoredRun:
-    """Run one kind of test with steps of 60 ms and read it back with its histograms."""
+def run_of(kind: str, folder: Path, **more: str) -> StoredRun:
+    """Run one kind of test with steps of 60 ms and read it back with its histograms. more : keys of the plan."""
     keys = {"drive": "sim:ideal?capacity=1GB", "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
-    plan = load_plan(None, {**keys, **KINDS[kind]})
+    plan = load_plan(None, {**keys, **KINDS[kind], **more})
     return read_run(run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).folder, histograms=True)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import resource
 from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -17,10 +19,8 @@ from assay.report import pdf as pdf_module
 from assay.report.figure import figure_svg
 from assay.report.glyphs import REPLACEMENT, spelled_out
 from assay.report.workbook import sheet_names, workbook
+from assay.spec.units import MIB
 from report_run import synthetic_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPONSOR = "東芝 データ 삼성 𠮷"
 OTHERS = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "report.xlsx", "results.json"]
@@ -96,6 +96,27 @@ def test_a_page_that_does_not_fit_costs_the_pdf_alone_and_is_named(
     with pytest.raises(VerificationError, match="7 sheets; written all the same: json, csv, xlsx, html; shorten"):
         render(synthetic_run(), tmp_path, formats=FORMATS)
     assert names(tmp_path) == sorted(["report.html", *OTHERS])
+
+
+def test_a_typesetter_that_fails_costs_the_pdf_alone_and_its_reason_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "report.typ").write_text("#panic()")
+    monkeypatch.setattr(pdf_module, "ASSETS", tmp_path)
+    with pytest.raises(StoreError, match=r"report\.pdf: the typesetter ended with code 1: .*panicked"):
+        render(synthetic_run(), tmp_path / "report", formats=["json", "pdf"])
+    assert names(tmp_path / "report") == ["results.json"]
+
+
+def test_a_process_keeps_nothing_of_what_was_typeset(tmp_path: Path) -> None:
+    render(synthetic_run(), tmp_path, formats=["html"])
+    before = resident_bytes()
+    render(synthetic_run(), tmp_path, formats=["pdf"])
+    assert resident_bytes() - before < 32 * MIB
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * resource.getpagesize()
 
 
 def test_pages_that_cannot_be_laid_out_cost_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,12 @@ from assay.simfit.card_file import card_text, residual_lines
 pytestmark = pytest.mark.long
 
 DRIVE = "sim:client-2011"
+SMALL_BYTES = 128_000_000
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Rig:
-    monkeypatch.setattr(measure_module.measured, "__defaults__", (200_000_000, 0.25))
+    monkeypatch.setattr(measure_module.measured, "__defaults__", (SMALL_BYTES, 0.25))
     return Rig.of(load_plan(None, {"drive": DRIVE}), 128 * 10**9)
 
 
@@ -28,7 +29,7 @@ def test_a_perturbed_card_is_brought_nearer_and_the_same_seed_gives_the_same_car
         read_command_ns=truth["read_command_ns"] * 2, link_bytes_per_s=truth["link_bytes_per_s"] // 2
     )
     before = residuals(start, small, targets)
-    found = [fit(start, small, targets, evaluations=72, seed=4) for _ in range(2)]
+    found = [fit(start, small, targets, evaluations=48, seed=4) for _ in range(2)]
     assert found[0] == found[1]
     after = residuals(found[0].card, small, targets)
     assert sum(map(abs, after.values())) < sum(map(abs, before.values()))
@@ -37,13 +38,13 @@ def test_a_perturbed_card_is_brought_nearer_and_the_same_seed_gives_the_same_car
 
 def test_least_squares_bring_a_scattered_card_nearer_with_few_cards_and_always_alike(small: Rig) -> None:
     truth = parse_simulated(DRIVE).card
-    targets = measured(truth, small, 200_000_000, 1.0)
+    targets = measured(truth, small, SMALL_BYTES, 1.0)
     start = scattered(truth, seed=2, spread=0.1)
     assert start != truth
-    found = [refine(start, small, targets, rounds=2, scaled_bytes=200_000_000) for _ in range(2)]
+    found = [refine(start, small, targets, rounds=2, scaled_bytes=SMALL_BYTES) for _ in range(2)]
     assert found[0] == found[1]
     assert found[0].evaluations <= 1 + 3 * (12 + 1)
-    assert found[0].error < 0.8 * refine(start, small, targets, rounds=0, scaled_bytes=200_000_000).error
+    assert found[0].error < 0.8 * refine(start, small, targets, rounds=0, scaled_bytes=SMALL_BYTES).error
     assert refine(truth.replaced(queue_limit=0), small, targets, rounds=1).error == pytest.approx(3.0)
 
 

@@ -34,19 +34,6 @@ pytestmark = pytest.mark.long
 DRIVE = "sim:ideal?capacity=1GB"
 
 
-@pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun]:
-    """A run of a kind to which nothing happens, run once."""
-    folder, found = tmp_path_factory.mktemp("quiet"), {}  # type: Path, dict[str, StoredRun]
-
-    def of(kind: str) -> StoredRun:
-        if kind not in found:
-            found[kind] = run_of(kind, folder / kind)
-        return found[kind]
-
-    return of
-
-
 def middle_s(program: StoredProgram) -> float:
     """The middle of the middle step, in seconds of the drive's clock."""
     step = program.steps[len(program.steps) // 2]

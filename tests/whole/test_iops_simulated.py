@@ -93,6 +93,7 @@ def test_the_same_seed_gives_the_same_rounds(finished: Path, tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.long
 def test_a_report_is_byte_identical_however_often_it_is_rendered(finished: Path) -> None:
     def digests() -> dict[str, str]:
         paths = render_run(finished, FORMATS)

@@ -38,6 +38,7 @@ def test_settings_base_of_a_suite_has_its_own_purge_and_preconditioning(enterpri
         assert test.ended in {"steady", "round-limit"}
 
 
+@pytest.mark.long
 def test_pages_titles_and_tables_are_those_of_each_test(enterprise: Path) -> None:
     report = build_report(read_run(enterprise))
     assert report.pages[-2].place == "32 of 32"
@@ -77,6 +78,7 @@ def test_edition_2_0_preconditions_throughput_with_the_tested_size(tmp_path: Pat
     assert labels == ["WIPC SEQ 128KiB 0/100", "WIPC SEQ 1024KiB 0/100"]
 
 
+@pytest.mark.long
 def test_edition_2_0_has_its_own_header_and_eight_iops_pages(tmp_path: Path) -> None:
     stored(tmp_path / "run", profile="pts-e-2.0", scale=0.005)
     report = build_report(read_run(tmp_path / "run", histograms=True))

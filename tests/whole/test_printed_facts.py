@@ -10,11 +10,11 @@ from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
 from assay.results import iops
-from every_kind import run_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
+    from assay.engine.records import StoredRun
     from assay.pages.model import Report
 
 
@@ -25,9 +25,9 @@ def rows(report: Report, caption: str) -> list[dict[str, str]]:
     return [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
 
 
-def test_write_saturation_prints_the_ranges_of_the_published_report(tmp_path: Path) -> None:
+def test_write_saturation_prints_the_ranges_of_the_published_report(quiet: Callable[[str], StoredRun]) -> None:
     # "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR and AR AMOUNT 100 %; AR AMT N/A in summaries.
-    report = build_report(run_of("wsat", tmp_path / "run"))
+    report = build_report(quiet("wsat"))
     (header, *_) = (page.header for page in report.pages if "Report Page" in page.title)
     entries = {name: text for group in header.groups for name, text in group.entries}
     assert (entries["PC AR"], entries["AR AMOUNT"], entries["AR Segments"]) == ("100 %", "100 %", "N/A")
@@ -36,14 +36,14 @@ def test_write_saturation_prints_the_ranges_of_the_published_report(tmp_path: Pa
         assert (row["PC AR"], row["TEST AR"], row["AR AMT"], row["SEGMENTS"]) == ("100 %", "100 %", "N/A", "N/A")
 
 
-def test_the_recovery_time_names_its_share(tmp_path: Path) -> None:
-    report = build_report(run_of("xsr", tmp_path / "run"))
+def test_the_recovery_time_names_its_share(quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet("xsr"))
     items = [row["Select Performance Data"] for row in rows(report, "Select Performance Data")]
     assert "Recovery time to 95 % of the first group's mean" in items
 
 
-def test_idle_recovery_has_a_second_baseline_from_its_return_phases(tmp_path: Path) -> None:
-    run = run_of("hir", tmp_path / "run")
+def test_idle_recovery_has_a_second_baseline_from_its_return_phases(quiet: Callable[[str], StoredRun]) -> None:
+    run = quiet("hir")
     (test,) = run.tests
     result = idle_recovery_result(test, run.identity.capacity_bytes)
     cycles = test.settings_as(IdleRecoverySettings).cycles

@@ -72,6 +72,7 @@ def crossed(folder: Path, drive: str, profile: Path) -> CrossStimulusResult:
     return cross_stimulus_result(stored(folder, drive, "xsr", profile).tests[0])
 
 
+@pytest.mark.long
 def test_idle_time_helps_a_drive_that_collects_in_it_and_more_of_it_helps_more(tmp_path: Path, quick: Path) -> None:
     drive = card(tmp_path, "collects", idle_delay_ns=500_000_000, idle_target_share=0.04)
     result = recovery(stored(tmp_path / "run", drive, "hir", quick))
@@ -139,6 +140,7 @@ def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shor
     assert 1 < ample.recovery_minutes < 0.5 * scarce.recovery_minutes
 
 
+@pytest.mark.long
 def test_an_edition_without_the_tests_says_so_and_pages_are_those_of_the_specification(
     tmp_path: Path, quick: Path
 ) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, UNKNOWN
 from assay.report import render
-from every_kind import KINDS, run_of
+from every_kind import EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from assay.engine.records import StoredRun
 
 # What a drive or a check says in words; "n/a" and "unknown" are levels of checks.
 WORDS = {"identity", "platform", "plan", "settings", "checks", "description", "certificate"}
@@ -32,15 +34,15 @@ def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_what_is_unknown_is_null(kind: str, tmp_path: Path) -> None:
-    (path,) = render(run_of(kind, tmp_path / "run"), tmp_path / "report", formats=["json"])
+@pytest.mark.parametrize("kind", EVERY)
+def test_what_is_unknown_is_null(kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]) -> None:
+    (path,) = render(quiet(kind), tmp_path, formats=["json"])
     results = json.loads(path.read_text("ascii"))
     assert [pair for pair in texts(results) if pair[1] in {NOT_AVAILABLE, NOT_APPLICABLE, UNKNOWN}] == []
 
 
-def test_the_two_averages_of_latency_have_two_names(tmp_path: Path) -> None:
-    paths = render(run_of("lat", tmp_path / "run"), tmp_path / "report", formats=["csv", "json"])
+def test_the_two_averages_of_latency_have_two_names(tmp_path: Path, quiet: Callable[[str], StoredRun]) -> None:
+    paths = render(quiet("lat"), tmp_path, formats=["csv", "json"])
     heads = {path.name: next(csv.reader(path.read_text().splitlines())) for path in paths if path.suffix == ".csv"}
     assert "latency_ms_mean_of_rounds" in heads["lat_matrix.csv"]
     assert "latency_ms_mean_of_ios" in heads["lat_response_times.csv"]

@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.report import FORMATS, build_report, render
 from assay.results import counted_programs, withheld_reason
-from every_kind import KINDS, run_of, selected, with_stall
+from every_kind import EVERY, selected, with_stall
 from openpyxl import load_workbook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from assay.engine.records import StoredProgram, StoredRun
 
 SAID = "NO HEADLINE: the host stalled for 5,000 ms in "
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StoredRun]:
-    folder = tmp_path_factory.mktemp("kinds")
-    return {kind: run_of(kind, folder / kind) for kind in KINDS}
 
 
 def only(program: StoredProgram, name: str) -> bool:
@@ -36,51 +30,58 @@ def places(run: StoredRun) -> list[str]:
     return [one.name for one in counted_programs(run.tests[0])]
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_without_a_stall_headlines_are_printed(kind: str, runs: dict[str, StoredRun]) -> None:
-    quiet = with_stall(runs[kind], lambda _: False)
-    assert withheld_reason(quiet.tests[0]) is None
-    assert any(text not in {"n/a", "not reached", "not recovered"} for text in selected(quiet))
+@pytest.mark.parametrize("kind", EVERY)
+def test_without_a_stall_headlines_are_printed(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    run = with_stall(quiet(kind), lambda _: False)
+    assert withheld_reason(run.tests[0]) is None
+    assert any(text not in {"n/a", "not reached", "not recovered"} for text in selected(run))
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(kind: str, runs: dict[str, StoredRun]) -> None:
-    found = places(runs[kind])
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(
+    kind: str, quiet: Callable[[str], StoredRun]
+) -> None:
+    found = places(quiet(kind))
     for name in (found[0], found[len(found) // 2], found[-1]):
-        run = with_stall(runs[kind], lambda one, name=name: only(one, name))
+        run = with_stall(quiet(kind), lambda one, name=name: only(one, name))
         banners = [page.banner or "" for page in build_report(run).pages]
         assert all(SAID + name in banner for banner in banners), (name, banners)
         assert set(selected(run)) <= {"n/a"}, name
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(kind: str, runs: dict[str, StoredRun]) -> None:
-    run = with_stall(runs[kind], lambda one: one.role == "prepare")
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_stall_of_the_host_while_a_drive_is_prepared_withholds_nothing(
+    kind: str, quiet: Callable[[str], StoredRun]
+) -> None:
+    run = with_stall(quiet(kind), lambda one: one.role == "prepare")
     assert withheld_reason(run.tests[0]) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["dirth", "ecw"])
 def test_preconditioning_that_has_the_numbers_of_the_window_s_rounds_is_no_result(
-    kind: str, runs: dict[str, StoredRun]
+    kind: str, quiet: Callable[[str], StoredRun]
 ) -> None:
-    run = with_stall(runs[kind], lambda one: one.stage == "sample")
+    run = with_stall(quiet(kind), lambda one: one.stage == "sample")
     rounds, samples = run.tests[0].stage("round"), run.tests[0].stage("sample")
     assert {one.index for one in samples} & {one.index for one in rounds}
     assert withheld_reason(run.tests[0]) is None
 
 
-def test_the_baseline_of_idle_recovery_comes_from_its_preconditioning(runs: dict[str, StoredRun]) -> None:
-    last = runs["hir"].tests[0].stage("sample")[-1].name
-    run = with_stall(runs["hir"], lambda one: only(one, last))
+@pytest.mark.long
+def test_the_baseline_of_idle_recovery_comes_from_its_preconditioning(quiet: Callable[[str], StoredRun]) -> None:
+    last = quiet("hir").tests[0].stage("sample")[-1].name
+    run = with_stall(quiet("hir"), lambda one: only(one, last))
     assert f"in {last};" in (withheld_reason(run.tests[0]) or "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["hir", "xsr", "dirth", "study-oio", "study-stability"])
 def test_no_format_has_the_headline_of_a_run_that_is_withheld(
-    kind: str, runs: dict[str, StoredRun], tmp_path: Path
+    kind: str, quiet: Callable[[str], StoredRun], tmp_path: Path
 ) -> None:
-    last = places(runs[kind])[-1]
-    run = with_stall(runs[kind], lambda one: only(one, last))
+    last = places(quiet(kind))[-1]
+    run = with_stall(quiet(kind), lambda one: only(one, last))
     files = {path.name: path for path in render(run, tmp_path, formats=FORMATS)}
     assert SAID in files["report.html"].read_text("utf-8")
     results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]

@@ -7,15 +7,16 @@ as JSON strings only and are never parsed as markup. Nothing is downloaded.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tempfile
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typst
-
-from assay.errors import VerificationError
+from assay.errors import StoreError, VerificationError
+from assay.report import typeset
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def report_pdf(report: Report, pictures: Mapping[str, bytes]) -> bytes:
 
     pictures : SVG text by figure name. Returns the PDF. Characters that the fonts lack are spelled out as
     ``\u{6771}``, or stand as one mark each where the pages would not hold their numbers.
-    Raises VerificationError when the sheets of paper are not as many as the report's pages.
+    Raises VerificationError when the sheets of paper are not as many as the report's pages, StoreError where the
+    typesetter fails.
     """
     try:
         return _typeset(spelled_out(report), pictures)
@@ -48,15 +50,29 @@ def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         for name, picture in pictures.items():
             (root / f"{name}.svg").write_bytes(picture)
         (root / "report.json").write_text(json.dumps(asdict(report)), "ascii")
-        (root / "report.typ").write_bytes((ASSETS / "report.typ").read_bytes())
-        compiler = typst.Compiler(root / "report.typ", root=root, font_paths=[FONTS], ignore_system_fonts=True)
-        verify_sheet_count(
-            int(compiler.query("<sheet-count>", field="value", one=True)), len(report.pages) + len(report.disclosure)
-        )
-        pdf = compiler.compile(format="pdf", pdf_standards=["a-2b"], timestamp=datetime(*report.date, tzinfo=UTC))
-    if not isinstance(pdf, bytes):
-        raise VerificationError("report.pdf", "the typesetter returned no document", "report this as a defect")
-    return pdf
+        (root / typeset.SOURCE).write_bytes((ASSETS / typeset.SOURCE).read_bytes())
+        sheets = _sheet_count(root, report)
+        verify_sheet_count(sheets, len(report.pages) + len(report.disclosure))
+        return (root / typeset.PRODUCT).read_bytes()
+
+
+def _sheet_count(root: Path, report: Report) -> int:
+    """Typeset a folder in a process of its own, with this interpreter and its module path; the sheets that it took."""
+    stamp = datetime(*report.date, tzinfo=UTC).isoformat()
+    arguments = [str(root), str(FONTS), json.dumps(sys.path), stamp]
+    done = subprocess.run(
+        [sys.executable, "-I", typeset.__file__, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0:
+        last = done.stderr.strip().rpartition("\n")[2] or "it said nothing"
+        reason = f"the typesetter ended with code {done.returncode}: {last}"
+        raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report")
+    return int(done.stdout)
 
 
 def verify_sheet_count(sheets: int, pages: int) -> None:

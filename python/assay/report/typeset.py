@@ -1,0 +1,38 @@
+"""Sets a folder of pages as PDF, as a process of its own; imports nothing of this package.
+
+The typesetter keeps what it has laid out for as long as its process lives, up to 1 GB for the report of a whole suite.
+Here it lives for one report, and where memory runs out it is this process that ends.
+
+Arguments: the folder, the folder of the fonts, the module path as JSON and the date in ISO form. Prints the number of
+sheets.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+
+SOURCE = "report.typ"
+PRODUCT = "report.pdf"
+
+
+def main(folder: str, fonts: str, module_path: str, date: str) -> None:
+    """Write ``report.pdf`` beside ``report.typ`` as PDF/A-2b and print the number of sheets."""
+    # What the caller would import, whatever the environment says.
+    sys.path[:] = json.loads(module_path)
+    import typst  # noqa: PLC0415 - found on the path that was given
+
+    root = Path(folder)
+    compiler = typst.Compiler(root / SOURCE, root=root, font_paths=[Path(fonts)], ignore_system_fonts=True)
+    sheets = int(compiler.query("<sheet-count>", field="value", one=True))
+    pdf = compiler.compile(format="pdf", pdf_standards=["a-2b"], timestamp=datetime.fromisoformat(date))
+    if not isinstance(pdf, bytes):
+        raise TypeError("the typesetter returned no document")
+    (root / PRODUCT).write_bytes(pdf)
+    sys.stdout.write(f"{sheets}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
