@@ -89,7 +89,7 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
 
 def slow_drive(folder: Path) -> str:
     """A drive that takes 0.1 s for every write, one after another: a cell of 60 ms sees none of them complete."""
-    model = (resources.files("assay.dut.real") / "cards/client-2011.toml").read_text("utf-8")
+    model = (resources.files("assay.dut.simulated") / "models/client-2011.toml").read_text("utf-8")
     slow, count = re.subn(r"(write_command_ns = \{ value = )[\d_]+", r"\g<1>100_000_000", model)
     assert count == 1
     (folder / "slow.toml").write_text(slow, "utf-8")

@@ -30,7 +30,7 @@ SECOND_NS = 10**9
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """PTS-E 1.1 with the same bursts and idle times, but few of them, and shorter access groups."""
-    text = (PACKAGE / "profiles/pts-e-1.1.toml").read_text("utf-8")
+    text = (PACKAGE / "spec/editions/pts-e-1.1.toml").read_text("utf-8")
     for old, new in (
         ('name = "pts-e-1.1"', 'name = "quick"'),
         ("cycles = { value = 360", "cycles = { value = 4"),
@@ -49,7 +49,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def card(folder: Path, name: str, **parameters: float) -> str:
     """The drive of 2011 at 4 GB, with further parameters, as a card of one's own."""
-    text = (PACKAGE / "device/cards/client-2011.toml").read_text("utf-8").replace("client-2011", name)
+    text = (PACKAGE / "dut/simulated/models/client-2011.toml").read_text("utf-8").replace("client-2011", name)
     for key, value in parameters.items():
         text = re.sub(rf"^{key} = .*\n", "", text, flags=re.MULTILINE)
         text += f'{key} = {{ value = {value}, source = "of the test" }}\n'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,6 +45,8 @@ def test_a_stall_of_the_host_in_anything_measured_is_said_on_every_page(
     found = places(quiet(kind))
     for name in (found[0], found[len(found) // 2], found[-1]):
         run = with_stall(quiet(kind), lambda one, name=name: only(one, name))
+        # A study may be several tests; sequences of one name are in more than one of them.
+        run = replace(run, tests=run.tests[:1])
         banners = [page.banner or "" for page in build_report(run).pages]
         assert all(SAID + name in banner for banner in banners), (name, banners)
         assert set(selected(run)) <= {"n/a"}, name
