@@ -1,11 +1,19 @@
 """Shared by all tests: the builders of synthetic records are importable by name, and a test worker stays small."""
 
+from __future__ import annotations
+
 import re
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.engine.records import StoredRun
 
 # A test run started in the background ignores Ctrl-C, and so would every process that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,6 +31,25 @@ def pytest_runtest_teardown() -> None:
     if peak > WORKER_BYTES_MAX:
         _forget_peak()
         pytest.fail(f"the test worker held {peak / 10**6:,.0f} MB; the limit is {WORKER_BYTES_MAX / 10**6:,.0f} MB")
+
+
+@pytest.fixture(scope="session")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun]:
+    """A run of a kind to which nothing happens, made once in each worker.
+
+    Records are frozen, so that no test changes it for another.
+    """
+    from every_kind import run_of  # noqa: PLC0415 - takes a second, which most tests need not wait for
+
+    folder = tmp_path_factory.mktemp("quiet")
+    found: dict[str, StoredRun] = {}
+
+    def of(kind: str) -> StoredRun:
+        if kind not in found:
+            found[kind] = run_of(kind, folder / kind)
+        return found[kind]
+
+    return of
 
 
 def _peak_bytes() -> int:

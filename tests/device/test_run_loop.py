@@ -141,6 +141,7 @@ def check_counters(record: StepRecord, split: int) -> None:
         assert counted_ios == issued * split, record.label
 
 
+@pytest.mark.long
 def test_a_plain_file_gives_the_same_report_without_root(tmp_path: Path) -> None:
     file = allocate(tmp_path / "target.img", 256 << 20)
     out = tmp_path / "run"

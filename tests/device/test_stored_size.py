@@ -25,7 +25,7 @@ def run(folder: Path, test: str, data: str) -> Path:
     """The file that a short run wrote to, from one end to the other."""
     file, plan = allocate(folder / "target.img", SIZE), folder / "plan.toml"
     rounds = "\n".join(f"[{name}]\nround_limit = 5" for name in ("iops", "tp", "lat"))
-    plan.write_text(f'schema = 1\nprofile = "pts-e-1.1"\nscale = 0.001\nseed = 3\n{rounds}\n')
+    plan.write_text(f'schema = 1\nprofile = "pts-e-1.1"\nscale = 0.0002\nseed = 3\n{rounds}\n')
     arguments = ["--file-target", "--yes-destroy", str(file), "--out", str(folder / "run"), "--test", test]
     command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data, *FEW, *PATIENT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -64,7 +64,7 @@ def test_what_a_run_of_random_data_wrote_does_not_compress(test: str, memory_pat
     assert not any(line.startswith("data pattern") for line in stored.deviations)
 
 
-@pytest.mark.parametrize("share", [0.05, 0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 def test_what_a_run_of_compressible_data_wrote_comes_to_its_share(share: float, memory_path: Path) -> None:
     file = run(memory_path, "lat", f"compressible:{share}")
     content = file.read_bytes()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,10 +125,18 @@ def test_json_names_every_reason_not_to_exit_with_0(tmp_path: Path) -> None:
     assert "no I/O of RND 4KiB 0/100 completed" in test["withheld"]
 
 
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run whose output goes into a log: its folder and what it said."""
+    out = tmp_path_factory.mktemp("logged") / "run"
+    done = assay("run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    return out, done.stdout
+
+
 @pytest.mark.parametrize("name", ["journal.jsonl", "series/000001.parquet", "histograms/000001.parquet"])
-def test_a_folder_that_was_tampered_with_exits_5(name: str, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    assay("run", DRIVE, "--test", "lat", "--scale", "0.001", "--seed", "1", "--out", str(out))
+def test_a_folder_that_was_tampered_with_exits_5(name: str, tmp_path: Path, logged: tuple[Path, str]) -> None:
+    out = Path(shutil.copytree(logged[0], tmp_path / "run"))
     content = bytearray((out / name).read_bytes())
     content[len(content) // 2] ^= 1
     (out / name).write_bytes(bytes(content))
@@ -136,11 +145,11 @@ def test_a_folder_that_was_tampered_with_exits_5(name: str, tmp_path: Path) -> N
     assert "the run was changed or damaged" in done.stderr
 
 
-def test_a_log_gets_plain_lines(tmp_path: Path) -> None:
-    done = assay("run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--out", str(tmp_path / "run"))
-    assert "\x1b" not in done.stdout
-    assert re.search(r"iops round 5: 56 cells in 33.6 s: (steady|not steady yet) \(RND 4KiB 0/100 average", done.stdout)
-    assert done.stdout.rstrip().endswith("report.pdf")
+def test_a_log_gets_plain_lines(logged: tuple[Path, str]) -> None:
+    _, said = logged
+    assert "\x1b" not in said
+    assert re.search(r"iops round 5: 56 cells in 33.6 s: (steady|not steady yet) \(RND 4KiB 0/100 average", said)
+    assert said.rstrip().endswith("report.pdf")
 
 
 def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "wsat": {"tests": ["wsat"], "scale": 0.005, "profile": "pts-c-2.0"},
     "study": {"studies": ["trim"], "scale": 0.002},
 }
-SAMPLE_CHUNKS = {"lat": 3, "wsat": 1, "study": 1}
+SAMPLE_CHUNKS = {"lat": 2, "wsat": 1, "study": 1}
 CHUNKS = [
     pytest.param(kind, chunk, marks=[] if chunk < SAMPLE_CHUNKS[kind] else pytest.mark.soak)
     for kind in KINDS
@@ -174,7 +174,8 @@ def huge_table(folder: Folder, name: str) -> None:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    rows = 20_000_000
+    # In parts, so that making it takes no gigabytes either.
+    parts, rows = 40, 500_000
     value = pa.array([7], pa.uint64()).take(pa.array([0] * rows, pa.int32()))
     columns = dict.fromkeys(("step", "bucket", "count"), value)
     target = pa.BufferOutputStream()
@@ -182,7 +183,8 @@ def huge_table(folder: Folder, name: str) -> None:
     table = pa.table(
         {**columns, "direction": pa.DictionaryArray.from_arrays([0] * 1, ["read"]).cast("string").take([0] * rows)}
     )
-    writer.write_table(table)
+    for _ in range(parts):
+        writer.write_table(table)
     writer.close()
     folder.tables[name] = target.getvalue().to_pybytes()
 
