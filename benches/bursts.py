@@ -1,4 +1,4 @@
-"""How exactly bursts begin and end: 5 s of writes and 5 s of idle in turn, one program on a loop device over memory.
+"""How exactly bursts begin and end: 5 s of writes and 5 s of idle in turn, one sequence on a loop device over memory.
 
 Goal: how late the first submission of each burst is after its boundary, and how far the last one lies from its end,
 over 200 edges (bars: 1 ms at the median, 5 ms at the 99th percentile). The drive's own tail, from the end of a burst to
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def run(path: str, span_ns: int, count: int, trace: Path) -> list[StepRecord]:
-    """Bursts and idle in turn, as one program whose every completion is kept."""
+    """Bursts and idle in turn, as one sequence whose every completion is kept."""
     burst = StepSpec(
         label="burst",
         pattern=random_pattern(4096, 0.0, DataPattern()),

@@ -60,12 +60,12 @@ def run_suite(suite: str, capacity: str, scale: float) -> None:
 
 def virtual_s(test: StoredTest) -> float:
     """Device time of everything that ran."""
-    return sum(step.span_ns for program in test.programs for step in program.steps) / 1e9
+    return sum(step.span_ns for sequence in test.sequences for step in sequence.steps) / 1e9
 
 
 def outcome(test: StoredTest) -> str:
     """A hash of everything that was counted; the same seed gives the same one."""
-    counted = [(step.span_ns, step.read, step.write) for program in test.programs for step in program.steps]
+    counted = [(step.span_ns, step.read, step.write) for sequence in test.sequences for step in sequence.steps]
     return "outcome " + hashlib.sha256(repr(counted).encode()).hexdigest()[:12]
 
 

@@ -44,11 +44,11 @@ class NativeStimulus:
     """
     def close(self, /) -> None:
         """
-        End the lanes and let go of the drive.
+        End the workers and let go of the drive.
         """
     def disclosure(self, /) -> tuple[str, int, bool, bool] | None:
         """
-        (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
+        (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last sequence.
 
         The errno is 0 where they are registered. None on a simulated drive.
         """
@@ -91,16 +91,16 @@ class NativeStimulus:
 
         The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
         """
-    def run(self, /, program: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[str, tuple[int, int] | None]:
+    def run(self, /, sequence: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[str, tuple[int, int] | None]:
         """
         Run the steps without a gap and return one record per step that was begun, as JSON.
 
-        `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
+        `sequence` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
         of its range, and the order in which they are run.
-        `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
+        `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the sequence:
         the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
         kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
-        longer than `io_time_limit_ns` ends the program as `hung`.
+        longer than `io_time_limit_ns` ends the sequence as `hung`.
         """
     @staticmethod
     def simulated(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex) -> NativeStimulus:

@@ -104,7 +104,7 @@ def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
     with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
         with pytest.raises(ValueRangeError) as caught:
             stimulus.run([step(**changes(word))])
-        assert caught.value.thing == f"program: steps.0.{thing}"
+        assert caught.value.thing == f"sequence: steps.0.{thing}"
         assert caught.value.reason == f'there is none of the name "{word}"; did you mean "{meant}"?'
         assert meant in caught.value.remedy
         with pytest.raises(ValueRangeError) as far:
@@ -119,9 +119,9 @@ PROGRAM = json.loads(program_text([step(), step(stop=StopRule(time_ns=5)), step(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda it: it.update(stops=[]), "program: stops: there is no key of this name; did you mean .steps.?"),
-        (lambda it: it["steps"][1].update(patern={}), "program: steps.1.patern: there is no key .* mean .pattern.?"),
-        (lambda it: it["steps"][1]["demand"].pop("queue_depth"), "program: steps.1.demand.queue_depth: is missing"),
+        (lambda it: it.update(stops=[]), "sequence: stops: there is no key of this name; did you mean .steps.?"),
+        (lambda it: it["steps"][1].update(patern={}), "sequence: steps.1.patern: there is no key .* mean .pattern.?"),
+        (lambda it: it["steps"][1]["demand"].pop("queue_depth"), "sequence: steps.1.demand.queue_depth: is missing"),
         (lambda it: it["steps"][0]["pattern"].update(read_share=None), "pattern.read_share: is null, not a number"),
         (
             lambda it: it["steps"][0].update(stop={"io_cont": 3}),
@@ -129,18 +129,18 @@ PROGRAM = json.loads(program_text([step(), step(stop=StopRule(time_ns=5)), step(
         ),
         (lambda it: it["ranges"][0].update(segment_bytes=-1), "ranges.0.segment_bytes: is -1, not a whole number"),
         (lambda it: it["ranges"][0].update(segment_starts=[0, 1]), "ranges.0: the segments overlap"),
-        (lambda it: it["order"].append(0), "program: has no label 3"),
-        (lambda it: it["order"].__setitem__(0, 7), "program: has no step 7"),
-        (lambda it: it["steps"][0].update(active_range=7), "program: has no range 7"),
+        (lambda it: it["order"].append(0), "sequence: has no label 3"),
+        (lambda it: it["order"].__setitem__(0, 7), "sequence: has no step 7"),
+        (lambda it: it["steps"][0].update(active_range=7), "sequence: has no range 7"),
     ],
 )
 def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[Any], None], words: str) -> None:
     assert (PROGRAM["order"], len(PROGRAM["steps"]), len(PROGRAM["ranges"])) == ([0, 1, 0], 2, 1)
-    program = copy.deepcopy(PROGRAM)
-    change(program)
+    sequence = copy.deepcopy(PROGRAM)
+    change(sequence)
     native = NativeStimulus.simulated(CARD.text, 1, 0)
     with pytest.raises(ValueRangeError, match=words):
-        native.run(json.dumps(program), 1, 10**9, None, None)
+        native.run(json.dumps(sequence), 1, 10**9, None, None)
     records, _ = native.run(json.dumps(PROGRAM), 1, 10**9, None, None)
     assert [record["label"] for record in json.loads(records)] == ["step"] * 3
 
@@ -191,7 +191,7 @@ def test_a_record_adds_up_on_this_side_of_the_border() -> None:
 def test_a_record_names_each_field_of_the_step_and_no_other() -> None:
     native = NativeStimulus.simulated(CARD.text, 1, 0)
     (record,) = json.loads(native.run(program_text([step()]), 1, 10**9, None, None)[0])
-    # The kernel's log is read beside the program.
+    # The kernel's log is read beside the sequence.
     assert set(record) == {field.name for field in fields(StepRecord)} - {"drive_events"}
     for direction in ("read", "write"):
         assert set(record[direction]) == {field.name for field in fields(DirectionRecord)}

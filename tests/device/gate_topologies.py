@@ -179,7 +179,7 @@ class Outcome:
     story: str
 
 
-class Bench:
+class Dut:
     """The images, loop devices and helpers that all trials share; must be closed."""
 
     def __init__(self, folder: Path) -> None:
@@ -329,19 +329,19 @@ def make_template(path: Path, content: str) -> bytes:
 NEED_A_LOOP = ("loop upon it", "shared image", "shared image, hidden")
 
 
-def use(bench: Bench, image: Image, kind: str, spare: int) -> None:
+def use(dut: Dut, image: Image, kind: str, spare: int) -> None:
     """Use an image in one way that its content allows, and note it."""
     acts: dict[str, Callable[[], None]] = {
-        "mount": lambda: bench.mount(image),
-        "mount elsewhere": lambda: bench.mount_elsewhere(image),
-        "swap": lambda: bench.swap(image),
-        "loop upon it": lambda: bench.stack(image, spare),
-        "shared image": lambda: bench.share(image, spare),
-        "shared image, hidden": lambda: bench.share_hidden(image, spare),
-        "image locked": lambda: bench.open_image(image, os.O_RDONLY, fcntl.LOCK_SH),
-        "image written": lambda: bench.open_image(image, os.O_WRONLY, 0),
-        "held": lambda: bench.hold(image, os.O_EXCL, 0),
-        "locked": lambda: bench.hold(image, 0, fcntl.LOCK_EX),
+        "mount": lambda: dut.mount(image),
+        "mount elsewhere": lambda: dut.mount_elsewhere(image),
+        "swap": lambda: dut.swap(image),
+        "loop upon it": lambda: dut.stack(image, spare),
+        "shared image": lambda: dut.share(image, spare),
+        "shared image, hidden": lambda: dut.share_hidden(image, spare),
+        "image locked": lambda: dut.open_image(image, os.O_RDONLY, fcntl.LOCK_SH),
+        "image written": lambda: dut.open_image(image, os.O_WRONLY, 0),
+        "held": lambda: dut.hold(image, os.O_EXCL, 0),
+        "locked": lambda: dut.hold(image, 0, fcntl.LOCK_EX),
     }
     acts[kind]()
     image.uses.add(kind)
@@ -356,7 +356,7 @@ def possible_uses(image: Image) -> list[str]:
     return uses
 
 
-def change(bench: Bench, image: Image, others: list[Image], kind: str, dice: random.Random) -> None:
+def change(dut: Dut, image: Image, others: list[Image], kind: str, dice: random.Random) -> None:
     """Change something between the choice and the start."""
     slot = image.slot
     assert slot is not None
@@ -364,62 +364,62 @@ def change(bench: Bench, image: Image, others: list[Image], kind: str, dice: ran
     if kind == "swap names":
         other_slot = partner.slot
         assert other_slot is not None
-        bench.take_away(image)
-        bench.take_away(partner)
-        bench.place(partner, slot)
-        bench.place(image, other_slot)
+        dut.take_away(image)
+        dut.take_away(partner)
+        dut.place(partner, slot)
+        dut.place(image, other_slot)
     elif kind == "attach again":
-        bench.take_away(image)
-        bench.place(image, slot)
+        dut.take_away(image)
+        dut.place(image, slot)
     elif kind == "another in its place":
-        bench.take_away(image)
-        bench.take_away(partner)
-        bench.place(partner, slot)
+        dut.take_away(image)
+        dut.take_away(partner)
+        dut.place(partner, slot)
     elif kind == "gone":
-        bench.take_away(image)
+        dut.take_away(image)
     elif kind == "use":
-        use(bench, image, dice.choice(possible_uses(image)), LATE_SPARE)
+        use(dut, image, dice.choice(possible_uses(image)), LATE_SPARE)
     elif kind == "resized":
         image.size_bytes = dice.choice([IMAGE_BYTES // 2, IMAGE_BYTES * 2])
         os.truncate(image.path, image.size_bytes)
-        command("losetup", "--set-capacity", bench.loops.node(slot))
+        command("losetup", "--set-capacity", dut.loops.node(slot))
 
 
-def trial(bench: Bench, seed: int) -> Outcome:
+def trial(dut: Dut, seed: int) -> Outcome:
     """One trial; everything is undone at its end."""
     try:
-        return _trial(bench, random.Random(seed))  # noqa: S311 - a trial is to be repeatable
+        return _trial(dut, random.Random(seed))  # noqa: S311 - a trial is to be repeatable
     finally:
-        bench.reset()
+        dut.reset()
 
 
-def _trial(bench: Bench, dice: random.Random) -> Outcome:
+def _trial(dut: Dut, dice: random.Random) -> Outcome:
     slots = dice.sample(range(DISKS), DISKS)
-    for image, slot in zip(bench.images, slots, strict=True):
+    for image, slot in zip(dut.images, slots, strict=True):
         image.content = dice.choice(list(CONTENTS))
-        write_in_place(image.path, bench.templates[image.content])
+        write_in_place(image.path, dut.templates[image.content])
         image.read_only = dice.random() < 0.05
-        bench.place(image, slot)
-    chosen = dice.choice(bench.images)
-    others = [image for image in bench.images if image is not chosen]
+        dut.place(image, slot)
+    chosen = dice.choice(dut.images)
+    others = [image for image in dut.images if image is not chosen]
     is_spare_free = True
-    for image in dice.sample(bench.images, 2):
+    for image in dice.sample(dut.images, 2):
         if not image.read_only and dice.random() < 0.6:
             kind = dice.choice(possible_uses(image))
             if is_spare_free or kind not in NEED_A_LOOP:
                 is_spare_free &= kind not in NEED_A_LOOP
-                use(bench, image, kind, SPARE)
+                use(dut, image, kind, SPARE)
     storeys = 0 if chosen.read_only else dice.choice([0, 0, 1, STOREYS])
-    identity = identify(bench.build(chosen, storeys), file_target=False)
+    identity = identify(dut.build(chosen, storeys), file_target=False)
     instance, noted = chosen.attached, (chosen.slot, chosen.size_bytes)
     changes = ["none"] * 4
     # What has a stack upon it stays attached.
-    if not storeys and not any(image.uses or image.read_only for image in bench.images):
+    if not storeys and not any(image.uses or image.read_only for image in dut.images):
         changes += ["swap names", "attach again", "another in its place", "gone", "resized"]
     elif not chosen.uses and not chosen.read_only:
         changes += ["use"] if storeys else ["use", "resized"]
     kind = dice.choice(changes)
-    change(bench, chosen, others, kind, dice)
+    change(dut, chosen, others, kind, dice)
     acknowledged = CONTENTS[chosen.content] if dice.random() < 0.8 else frozenset[str]()
     confirmation = identity.id if dice.random() < 0.9 else dice.choice(["y", "YES", "", identity.id[:-1]])
     right = (

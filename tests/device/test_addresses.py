@@ -14,8 +14,8 @@ SIZE = 16 << 20
 BLOCK = 4096
 
 
-def write(path: Path, pattern: AccessPattern, programs: list[int]) -> list[frozenset[int]]:
-    """Run programs of so many I/Os each; the blocks that were written up to the end of each."""
+def write(path: Path, pattern: AccessPattern, sequences: list[int]) -> list[frozenset[int]]:
+    """Run sequences of so many I/Os each; the blocks that were written up to the end of each."""
     drive = identify(str(path), file_target=True)
     written = []
     with (
@@ -30,7 +30,7 @@ def write(path: Path, pattern: AccessPattern, programs: list[int]) -> list[froze
             counters_path=None,
         ) as stimulus,
     ):
-        for count in programs:
+        for count in sequences:
             step = StepSpec(
                 label="step",
                 pattern=pattern,
@@ -53,7 +53,7 @@ def test_random_writes_of_four_capacities_reach_nearly_every_block_whatever_the_
     path = allocate(tmp_path / "drive.img", SIZE)
     count = SIZE // BLOCK
     *_, last = write(path, random_pattern(BLOCK, 0.0, DataPattern()), [count // 2] * 8)
-    # Uniform random writes leave e^-4 of the blocks; a sequence begun anew in each program would leave e^-0.5.
+    # Uniform random writes leave e^-4 of the blocks; a sequence begun anew in each sequence would leave e^-0.5.
     assert len(last) / count == pytest.approx(1 - 0.0183, abs=0.01)
 
 

@@ -71,7 +71,7 @@ def held(path: str, thread_count: int, sector_bytes: int = 512) -> Iterator[tupl
 
 
 def kernel_counts(record: StepRecord) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """I/Os, bytes and merges of reads and of writes that the kernel counted in a program of one step."""
+    """I/Os, bytes and merges of reads and of writes that the kernel counted in a sequence of one step."""
     before, after = record.counters_before, record.counters_after
     assert before is not None
     assert after is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
-from assay.results import effective_queue_depth, latency_count, program_audits
+from assay.results import effective_queue_depth, latency_count, sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT
 
@@ -62,19 +62,19 @@ def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(
     (test,) = run.tests
     settings = test.settings_as(DemandSettings)
     assert [total_oio(one) for one in settings.grid] == [1024, 128, 64, 32, 32, 8, 4, 2, 1]
-    for audit in program_audits(test):
+    for audit in sequence_audits(test):
         assert audit.read_bytes[0] == audit.read_bytes[1], audit
         assert audit.write_bytes[0] == audit.write_bytes[1], audit
     result = demand_result(test)
     for round_ in test.rounds:
         tracked = round_.cells[settings.pre_write_samples]
         assert effective_queue_depth(tracked) > 512
-    points = [program for program in test.programs if program.keeps_ios]
+    points = [sequence for sequence in test.sequences if sequence.keeps_ios]
     assert len(points) == 3
-    for program in points:
-        assert program.captured is not None
-        kept = sum(len(block) for block in program.captured(1))
-        assert kept == latency_count(program.steps[1]) > 0
+    for sequence in points:
+        assert sequence.captured is not None
+        kept = sum(len(block) for block in sequence.captured(1))
+        assert kept == latency_count(sequence.steps[1]) > 0
     assert (out / "report/report.pdf").stat().st_size > 10_000
     # A busy host has the results withheld; that every page says so is a matter of other tests.
     assert (done.returncode == 5) == bool(result.withheld)

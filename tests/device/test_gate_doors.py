@@ -295,4 +295,4 @@ def test_a_drive_that_becomes_too_hot_ends_the_run_before_the_next_round(
             show=lambda progress: phases.append(f"{progress.phase} {progress.index}"),
         )
     assert phases[-1] == "round 3"
-    assert len(read_run(tmp_path / "run").tests[0].programs) == 3
+    assert len(read_run(tmp_path / "run").tests[0].sequences) == 3

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from gate_topologies import Bench, trial
+from gate_topologies import Dut, trial
 
 pytestmark = pytest.mark.long
 
@@ -36,11 +36,11 @@ def test_no_trial_opens_a_wrong_drive_or_refuses_a_right_one(trials: int, tmp_pa
         if os.access(memory, os.W_OK):
             tmp_path = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
         try:
-            bench = stack.enter_context(Bench(tmp_path))
+            dut = stack.enter_context(Dut(tmp_path))
         except OSError as error:
             pytest.skip(f"SKIPPED: no loop devices to be had: {error}")
         for seed in range(SEED, SEED + trials):
-            outcome = trial(bench, seed)
+            outcome = trial(dut, seed)
             assert not outcome.wrong, f"ASSAY_GATE_SEED={seed} ASSAY_GATE_TRIALS=1: {outcome.wrong} ({outcome.story})"
             opened += outcome.opened
     print(f"{trials} trials from seed {SEED}: {opened} opened, all of them right")  # noqa: T201

@@ -15,7 +15,7 @@ from assay.engine.records import DataPattern, Demand, HostRecord, StepSpec, Stop
 from assay.engine.stimulus import Stimulus
 from assay.host import HostWatch
 from assay.procedures.loop.result import loop_result
-from assay.results import host_findings, program_host, withheld_reason
+from assay.results import host_findings, sequence_host, withheld_reason
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive
 
@@ -61,8 +61,8 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive_in_mem
     withheld = withheld_reason(test)
     assert child.returncode in ({5} if withheld else {0, 7}), errors
     assert (f"RESULTS WITHHELD: iops: {withheld}" in shown) == bool(withheld)
-    worst = max(test.programs, key=lambda program: program.host.late_ns_max if program.host else 0)
-    found = program_host(worst)
+    worst = max(test.sequences, key=lambda sequence: sequence.host.late_ns_max if sequence.host else 0)
+    found = sequence_host(worst)
     assert found[0].level == "invalid"
     assert any("stalled for " in one.reason for one in found), found
     assert worst.host is not None

@@ -93,7 +93,7 @@ def test_polling_a_drive_without_queues_for_it_is_refused_before_any_step(loop_d
 def test_kernel_threads_are_refused_where_they_have_no_processors_of_their_own(tmp_path: Path) -> None:
     path = allocate(tmp_path / "target.img", SIZE)
     processors = len(os.sched_getaffinity(0))
-    # As many lanes as processors never fit together with their threads of the kernel.
+    # As many workers as processors never fit together with their threads of the kernel.
     with (
         pytest.raises(ValueRangeError, match=rf"kernel-thread.*takes {2 * processors} idle.*--io-path interrupt"),
         stimulus_on(str(path), SIZE, thread_count=processors, io_path="kernel-thread"),

@@ -11,7 +11,7 @@ import pytest
 from assay.engine.records import StoredRun, StoredTest
 from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import loop_result
-from assay.results import completed_count, program_audits
+from assay.results import completed_count, sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive
 
@@ -49,7 +49,7 @@ def latency(loop_drive_in_memory: LoopDrive, folder: Path, environment: dict[str
 
 def _as_on_a_quiet_host(test: StoredTest) -> StoredTest:
     """The stored test without what the host did meanwhile, which may have its results withheld on a busy one."""
-    return replace(test, programs=tuple(replace(program, host=None) for program in test.programs))
+    return replace(test, sequences=tuple(replace(sequence, host=None) for sequence in test.sequences))
 
 
 def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
@@ -66,9 +66,9 @@ def test_a_rate_that_the_device_keeps_up_is_reported_with_both_latencies(
     assert sum(map(completed_count, cells)) > 0.9 * sum(cell.offered_io_count or 0 for cell in cells)
     for cell in rates:
         service, intended = times[cell].service, times[cell].intended
-        assert (intended.average_ms or 0) >= (service.average_ms or 0) > 0
-        assert (intended.largest_ms or 0) >= (service.largest_ms or 0)
-    for audit in program_audits(test):
+        assert (intended.latency_ms_mean or 0) >= (service.latency_ms_mean or 0) > 0
+        assert (intended.latency_ms_max or 0) >= (service.latency_ms_max or 0)
+    for audit in sequence_audits(test):
         assert audit.read_bytes[0] == audit.read_bytes[1], audit
         assert audit.write_bytes[0] == audit.write_bytes[1], audit
     assert any(line.startswith("open loop: poisson arrivals") for line in run.deviations)
@@ -87,7 +87,7 @@ def test_a_rate_beyond_the_device_is_invalid_and_a_missing_certificate_is_told(
     assert {rate.level for rate in rates.values()} == {"invalid"}
     # What the drive did not take waits in the tester.
     for times in open_loop_times(test, loop_result(test)).values():
-        assert (times.intended.average_ms or 0) > 2 * (times.service.average_ms or 0)
+        assert (times.intended.latency_ms_mean or 0) > 2 * (times.service.latency_ms_mean or 0)
     html = (tmp_path / "run/report/report.html").read_text()
     withheld = loop_result(run.tests[0]).withheld
     assert ("OFFERED RATE NOT REACHED in 9 of 9 cells" in html) == (withheld is None)

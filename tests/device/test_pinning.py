@@ -21,17 +21,17 @@ NO_CPU = 8191
 
 
 def lane_cpus() -> dict[str, set[int]]:
-    """The CPUs that the kernel lets every lane of this process run on, by the thread's name."""
+    """The CPUs that the kernel lets every worker of this process run on, by the thread's name."""
     threads = {}
     for task in Path("/proc/self/task").iterdir():
         name = (task / "comm").read_text("utf-8").strip()
-        if name.startswith("lane-"):
+        if name.startswith("worker-"):
             threads[name] = os.sched_getaffinity(int(task.name))
     return threads
 
 
-def lanes_of_a_step(stimulus: Stimulus, thread_count: int) -> dict[str, set[int]]:
-    """The lanes as they were seen while a step ran."""
+def workers_of_a_step(stimulus: Stimulus, thread_count: int) -> dict[str, set[int]]:
+    """The workers as they were seen while a step ran."""
     seen: dict[str, set[int]] = {}
     step = StepSpec(
         label="read",
@@ -51,15 +51,15 @@ def test_every_lane_runs_on_its_cpu_while_a_step_runs(tmp_path: Path, thread_cou
     cpus = tuple(USABLE[::-1])
     before = os.sched_getaffinity(0)
     with stimulus_on(path, SIZE, thread_count=thread_count, placement=Placement(cpus=cpus, text="here")) as stimulus:
-        seen = lanes_of_a_step(stimulus, thread_count)
+        seen = workers_of_a_step(stimulus, thread_count)
         assert stimulus.disclosure()["threads"] == "here"
-    assert seen == {f"lane-{n}": {cpus[n % len(cpus)]} for n in range(thread_count)}
+    assert seen == {f"worker-{n}": {cpus[n % len(cpus)]} for n in range(thread_count)}
     assert os.sched_getaffinity(0) == before
 
 
 def test_without_a_placement_lanes_may_run_anywhere(tmp_path: Path) -> None:
     with stimulus_on(str(allocate(tmp_path / "target.img", SIZE)), SIZE) as stimulus:
-        assert lanes_of_a_step(stimulus, 1) == {"lane-0": set(USABLE)}
+        assert workers_of_a_step(stimulus, 1) == {"worker-0": set(USABLE)}
         assert stimulus.disclosure()["threads"] == "not pinned"
 
 

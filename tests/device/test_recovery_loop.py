@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.xsr.result import cross_stimulus_result
-from assay.results import program_audits
+from assay.results import sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT
 
@@ -52,7 +52,7 @@ def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode in {0, 5, 7}, done.stderr
     recovery, crossed = read_run(out, histograms=True).tests
-    for audit in (*program_audits(recovery), *program_audits(crossed)):
+    for audit in (*sequence_audits(recovery), *sequence_audits(crossed)):
         assert audit.write_bytes[0] == audit.write_bytes[1] > 0, audit
         assert audit.read_bytes[0] == 0
     result = idle_recovery_result(recovery, 128 << 20)

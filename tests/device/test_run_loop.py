@@ -16,7 +16,7 @@ from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, Stop
 from assay.engine.stimulus import Stimulus
 from assay.procedures.editions import load_profile
 from assay.procedures.saturation.result import saturation_result
-from assay.results import issued_bytes, program_audits
+from assay.results import issued_bytes, sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, allocate
 
@@ -62,7 +62,7 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(
     assert test.purge.method == "discard"
     assert [line.split(" ")[0] for line in run.deviations] == ["cells", "test", "at", "purge"]
     assert run.engine["nomerges"] == "2"
-    for audit in program_audits(test):
+    for audit in sequence_audits(test):
         assert audit.read_bytes[0] == audit.read_bytes[1], audit
         assert audit.write_bytes[0] == audit.write_bytes[1], audit
         assert audit.gap_ns is None or audit.gap_ns < 5 * 10**9
@@ -79,7 +79,7 @@ def test_write_saturation_writes_what_the_kernel_counts(loop_drive_in_memory: Lo
     run = read_run(out)
     (test,) = run.tests
     assert test.ended in {"amount", "steady", "time"}
-    audits = program_audits(test)
+    audits = sequence_audits(test)
     assert all(audit.write_bytes[0] == audit.write_bytes[1] for audit in audits), audits
     result = saturation_result(test, run.identity.capacity_bytes)
     assert round(result.written_gb[-1] * 1e9) == sum(audit.write_bytes[1] or 0 for audit in audits)
@@ -164,7 +164,7 @@ def test_a_plain_file_gives_the_same_report_without_root(tmp_path: Path) -> None
     assert "a file on a file system instead of a block device" in run.deviations
     assert run.tests[0].purge is not None
     assert run.tests[0].purge.method == "overwrite"
-    assert program_audits(run.tests[0])[0].write_bytes == (2 * (256 << 20), None)
+    assert sequence_audits(run.tests[0])[0].write_bytes == (2 * (256 << 20), None)
 
 
 def unprivileged() -> list[str]:

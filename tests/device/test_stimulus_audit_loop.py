@@ -67,13 +67,13 @@ def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveI
         amount_bytes=1,
     )
     spec = pattern_step("step", pattern, DEMAND, SIZE, 1)
-    program = stored_steps("sample", 1, *steps, asked=spec)
+    sequence = stored_steps("sample", 1, *steps, asked=spec)
     test = StoredTest(
         settings=settings,
         started_wall_ns=0,
         ended_wall_ns=None,
         purge=None,
-        programs=(program,),
+        sequences=(sequence,),
         verdict=None,
         ended=None,
     )

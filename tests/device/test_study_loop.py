@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from assay.procedures.studies.result import study_result
-from assay.results import program_audits
+from assay.results import sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive
 
@@ -35,7 +35,7 @@ def test_studies_run_on_a_loop_device_and_trim_frees_its_file(loop_drive_in_memo
     assert [test.settings.test for test in run.tests] == ["study-oio", "study-trim"]
     assert [test.test for test in run.skipped] == ["study-write-cache"]
     for test in run.tests:
-        for audit in program_audits(test):
+        for audit in sequence_audits(test):
             assert audit.read_bytes[0] == audit.read_bytes[1], audit
             assert audit.write_bytes[0] == audit.write_bytes[1], audit
     oio = study_result(run.tests[0])

@@ -98,7 +98,7 @@ def test_a_reset_voids_the_step_that_it_befell_though_no_io_fails(
     drive: FindDrive, control: Control, serial: str, happen: Callable[[DriveIdentity], None]
 ) -> None:
     found, begun = drive(serial), threading.Event()
-    program = [step(StopRule(time_ns=seconds * SECOND), leading_range(CAPACITY)) for seconds in (2, 6, 2)]
+    sequence = [step(StopRule(time_ns=seconds * SECOND), leading_range(CAPACITY)) for seconds in (2, 6, 2)]
 
     def look(step_index: int, *_: int) -> None:
         watch.look(step_index)
@@ -108,7 +108,7 @@ def test_a_reset_voids_the_step_that_it_befell_though_no_io_fails(
 
     with held(found) as (_, stimulus, _), DriveWatch(found) as watch:
         watch.begin()
-        records = watch.finished(stimulus.run(program, look))
+        records = watch.finished(stimulus.run(sequence, look))
     assert watch.record is not None
     assert watch.record.log == "read"
     assert watch.record.after.controller in {"live", "running"}

@@ -24,13 +24,13 @@ def test_a_drive_removed_in_mid_run_ends_the_step_by_errors(
     drive: FindDrive, control: Control, read_share: float
 ) -> None:
     found = drive("Q-NVME-A")
-    program = [step(StopRule(time_ns=STEP_SECONDS * SECOND), leading_range(CAPACITY), read_share=read_share)] * 2
+    sequence = [step(StopRule(time_ns=STEP_SECONDS * SECOND), leading_range(CAPACITY), read_share=read_share)] * 2
     removal = threading.Timer(1.5, control.remove, ["nvme-a"])
     try:
         with held(found) as (opened, stimulus, _):
             begun = time.monotonic()
             removal.start()
-            records = stimulus.run(program)
+            records = stimulus.run(sequence)
             took = time.monotonic() - begun
             removal.join()
             with pytest.raises(AssayError):

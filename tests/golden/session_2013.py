@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.dut import Answers
 from assay.engine.records import IDLE, Cell, PurgeRecord, StepRecord, StepSequence, StoredTest
 from assay.procedures.procedure import Context
-from assay.procedures.until import Judged
+from assay.procedures.until import RoundOutcome
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -28,7 +28,7 @@ from report_run import START_NS, balanced, stored_sequence, synthetic_direction,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.engine.records import DirectionRecord, Ending, StepSpec, StoredProgram, StoredRun
+    from assay.engine.records import DirectionRecord, Ending, StepSpec, StoredRun, StoredSequence
     from assay.procedures.procedure import PlannedTest
     from assay.procedures.until import Action
 
@@ -60,8 +60,8 @@ class Rates:
     """What a step is answered with: completions per second, average and maximum response time in ms."""
 
     iops: float
-    average_ms: float = 1.0
-    largest_ms: float = 10.0
+    latency_ms_mean: float = 1.0
+    latency_ms_max: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Played:
 
     def asked(self, stage: str, index: int | None = None) -> list[StepSpec]:
         """The steps of a stage as they were asked, in order."""
-        return [step for program in self.test.stage(stage, index) for step in program.asked]
+        return [step for sequence in self.test.stage(stage, index) for step in sequence.asked]
 
 
 def planned_tests(name: str, **keys: Any) -> tuple[PlannedTest, ...]:
@@ -87,9 +87,9 @@ def played(planned: PlannedTest, answer: Callable[[StepSequence, StepSpec, int],
     answer : the rates of a step, from its sequence, from what was asked, and from its number among the steps of its
     stage, from 1. Steps of idle time are not asked for.
     """
-    programs: list[StoredProgram] = []
+    sequences: list[StoredSequence] = []
     actions: list[Action] = []
-    verdict: Judged | None = None
+    verdict: RoundOutcome | None = None
     counts: Counter[str] = Counter()
     now_ns = 0
     course = planned.run(planned.settings, Context(drive=demand_drive(), seed=1))
@@ -101,7 +101,7 @@ def played(planned: PlannedTest, answer: Callable[[StepSequence, StepSpec, int],
             ending: Ending = done.value
             break
         sent = None
-        if isinstance(action, Judged):
+        if isinstance(action, RoundOutcome):
             verdict = action if action.window else verdict
             continue
         actions.append(action)
@@ -112,13 +112,13 @@ def played(planned: PlannedTest, answer: Callable[[StepSequence, StepSpec, int],
                 rates = Rates(0) if spec.demand == IDLE else answer(action, spec, counts[action.stage])
                 sent.append(_record(spec, rates, now_ns))
                 now_ns += sent[-1].span_ns
-            programs.append(stored_sequence(action, sent))
+            sequences.append(stored_sequence(action, sent))
     test = StoredTest(
         settings=planned.settings,
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + now_ns,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
-        programs=tuple(programs),
+        sequences=tuple(sequences),
         verdict=verdict.window if verdict else None,
         window_stage=verdict.stage if verdict else "",
         window_indexes=verdict.covered if verdict else (),
@@ -158,6 +158,6 @@ def _side(count: int, size: float, rates: Rates) -> DirectionRecord:
     return replace(
         synthetic_direction(count, 1),
         window_bytes=round(count * size),
-        latency_ns_sum=round(count * rates.average_ms * 10**6),
-        latency_ns_max=round(rates.largest_ms * 10**6) if count else None,
+        latency_ns_sum=round(count * rates.latency_ms_mean * 10**6),
+        latency_ns_max=round(rates.latency_ms_max * 10**6) if count else None,
     )

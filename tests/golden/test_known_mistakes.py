@@ -105,8 +105,8 @@ def test_every_round_is_a_full_loop_in_the_order_of_the_specification() -> None:
 def test_latency_accesses_are_random_and_throughput_accesses_sequential() -> None:
     for name, share in (("lat", 1.0), ("tp", 0.0)):
         for found in settings(name, drive(), "pts-e-2.0"):
-            program = round_sequence(found, loop_range(found, drive(), 1), 1).steps
-            assert {step.pattern.random_share for step in program} == {share}
+            sequence = round_sequence(found, loop_range(found, drive(), 1), 1).steps
+            assert {step.pattern.random_share for step in sequence} == {share}
 
 
 def test_throughput_is_preconditioned_and_judged_for_each_size_by_itself() -> None:
@@ -134,7 +134,7 @@ def test_write_saturation_starts_on_a_fresh_drive_without_preconditioning(tmp_pa
     run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
     (test,) = read_run(tmp_path / "run").tests
     assert test.preconditioning == ()
-    assert test.programs[0].stage == "sample"
+    assert test.sequences[0].stage == "sample"
 
 
 def test_a_purge_that_fails_ends_the_run_before_anything_is_measured(
@@ -148,4 +148,4 @@ def test_a_purge_that_fails_ends_the_run_before_anything_is_measured(
     with pytest.raises(DeviceFailureError, match="purge failed"):
         run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
     (test,) = read_run(tmp_path / "run").tests
-    assert (test.programs, test.ended) == ((), "device-failure")
+    assert (test.sequences, test.ended) == ((), "device-failure")

@@ -64,8 +64,8 @@ def test_slow_reads_keep_a_cell_above_the_limit_although_its_writes_are_quick() 
     (best, *_) = operating_points(rounds(settings, [quick_writes] * 5), settings)
     assert best.demand != settings.tracking
     (cell, *_) = grid_cells(rounds(settings, [quick_writes] * 5), settings)
-    assert float(cell.average_ms) == pytest.approx(0.65 * 9 + 0.35 * 0.1)
-    assert float(cell.average_ms) != pytest.approx((9 + 0.1) / 2)
+    assert float(cell.latency_ms_mean) == pytest.approx(0.65 * 9 + 0.35 * 0.1)
+    assert float(cell.latency_ms_mean) != pytest.approx((9 + 0.1) / 2)
 
 
 def test_the_iops_of_an_operating_point_are_reads_and_writes_together() -> None:
@@ -89,5 +89,5 @@ def test_the_composite_workload_reads_40_percent_and_keeps_its_sizes_and_groups(
     assert mean == pytest.approx(7818.24)
     assert settings.pattern.lba_groups == ((0.50, 0.05), (0.30, 0.15), (0.20, 0.80))
     assert settings.pattern.alignment_bytes == 4 * KIB
-    program = demand.demand_round(settings, 1).steps
-    assert [step.pattern.read_share for step in program] == [0.0] * 5 + [0.4] * 49
+    sequence = demand.demand_round(settings, 1).steps
+    assert [step.pattern.read_share for step in sequence] == [0.0] * 5 + [0.4] * 49

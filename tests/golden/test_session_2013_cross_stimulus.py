@@ -40,7 +40,7 @@ def result_of(last: Callable[[int], float], first: float = SEQUENTIAL_MB_PER_S) 
     def answer(sequence: StepSequence, _: StepSpec, number: int) -> Rates:
         if sequence.index == 2:
             largest = CLIENT["lat_8_0_max_ms"] if number == MINUTES[0] + 100 else 1.0
-            return Rates(RANDOM_IOPS, average_ms=CLIENT["lat_8_0_average_ms"], largest_ms=largest)
+            return Rates(RANDOM_IOPS, latency_ms_mean=CLIENT["lat_8_0_average_ms"], latency_ms_max=largest)
         rate = first if sequence.index == 1 else last(number - sum(MINUTES[:2]))
         return Rates(rate * MB / SEQUENTIAL_BYTES)
 
@@ -70,10 +70,10 @@ def test_a_drive_that_holds_its_published_rates_prints_them_and_has_nothing_to_r
 
 def test_the_published_response_times_are_the_peaks_of_their_group_and_of_no_other() -> None:
     first, middle, last = result_of(lambda _: SEQUENTIAL_MB_PER_S).groups
-    assert middle.peak_response_ms == pytest.approx(CLIENT["lat_8_0_average_ms"], rel=1e-6)
-    assert middle.peak_largest_ms == CLIENT["lat_8_0_max_ms"]
-    assert (middle.peak_response_ms or 0) < (middle.peak_largest_ms or 0)
-    assert first.peak_largest_ms == last.peak_largest_ms == 10
+    assert middle.latency_ms_mean_peak == pytest.approx(CLIENT["lat_8_0_average_ms"], rel=1e-6)
+    assert middle.latency_ms_max_peak == CLIENT["lat_8_0_max_ms"]
+    assert (middle.latency_ms_mean_peak or 0) < (middle.latency_ms_max_peak or 0)
+    assert first.latency_ms_max_peak == last.latency_ms_max_peak == 10
 
 
 def test_samples_of_all_groups_lie_on_one_axis_of_minutes() -> None:
@@ -112,15 +112,15 @@ def test_recovery_ends_with_the_first_sample_back_at_the_level_before(low_minute
 
 def test_simulated_groups_follow_each_other_with_the_printed_accesses(run: StoredRun) -> None:
     (test,) = run.tests
-    groups = [group for program in test.stage("group") for group in [program.index] * len(program.steps)]
+    groups = [group for sequence in test.stage("group") for group in [sequence.index] * len(sequence.steps)]
     assert groups == [1] * MINUTES[0] + [2] * MINUTES[1] + [3] * MINUTES[2]
     for index, group in enumerate(SESSION["xsr"]["groups"], 1):
         for step in test.steps("group", index):
             assert step.read.window_io_count == group["read_pct"] == 0
             assert step.write.window_bytes == step.write.window_io_count * group["block_kib"] * KIB
-    for program in test.stage("group"):
-        # Samples of one program are one stimulus, without a gap.
-        assert all(after.start_ns == before.start_ns + before.span_ns for before, after in pairwise(program.steps))
+    for sequence in test.stage("group"):
+        # Samples of one sequence are one stimulus, without a gap.
+        assert all(after.start_ns == before.start_ns + before.span_ns for before, after in pairwise(sequence.steps))
 
 
 def test_simulated_throughput_is_in_mb_of_base_ten_and_sizes_in_kib_of_base_two(run: StoredRun) -> None:

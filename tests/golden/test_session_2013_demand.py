@@ -44,7 +44,7 @@ def curve(demand: Demand) -> Rates:
     total = total_oio(demand)
     most = FULL_IOPS * (1.05 if total >= 64 else 1)
     rate = min(total / FIRST_MS * 1000, most)
-    return Rates(rate, average_ms=total / rate * 1000, largest_ms=LARGEST_MS)
+    return Rates(rate, latency_ms_mean=total / rate * 1000, latency_ms_max=LARGEST_MS)
 
 
 def stored(name: str, tracked: tuple[float, ...] = (12_000.0,) * 5) -> StoredTest:
@@ -54,7 +54,7 @@ def stored(name: str, tracked: tuple[float, ...] = (12_000.0,) * 5) -> StoredTes
         if sequence.stage == "sample":
             return Rates(MLC_A_VALUES[number // 30] if number % 30 == 1 else 4000)
         if sequence.stage == "round" and spec.demand == Demand(**SESSION["dirth"]["tracking"]):
-            return Rates(tracked[sequence.index - 1], average_ms=85)
+            return Rates(tracked[sequence.index - 1], latency_ms_mean=85)
         return curve(spec.demand)
 
     (planned,) = planned_tests(name)
@@ -99,10 +99,10 @@ def test_the_points_are_chosen_as_the_session_says(constructed: DemandResult) ->
     # More IOPS are there, but not within 5 ms.
     assert max(float(cell.iops) for cell in constructed.cells) > FULL_IOPS
     assert best.iops == pytest.approx(FULL_IOPS, abs=1 / 60)
-    assert best.average_ms < LIMIT_MS
+    assert best.latency_ms_mean < LIMIT_MS
     assert (least.demand.thread_count, least.demand.queue_depth) == (1, 1)
     assert least.iops == pytest.approx(1000 / FIRST_MS, abs=1 / 60)
-    assert least.average_ms == pytest.approx(FIRST_MS, rel=1e-6)
+    assert least.latency_ms_mean == pytest.approx(FIRST_MS, rel=1e-6)
     # Of 2,381, 4,762, 9,524 and 11,969 IOPS the third lies nearest to their middle, 7,175.
     assert total_oio(middle.demand) == 4
     assert least.iops < middle.iops < best.iops
@@ -115,7 +115,7 @@ def test_the_cells_keep_the_rates_and_times_of_the_curve(constructed: DemandResu
         if cell.demand != tracking:
             asked = curve(cell.demand)
             assert float(cell.iops) == pytest.approx(asked.iops, abs=1 / 60)
-            assert float(cell.average_ms) == pytest.approx(asked.average_ms, rel=1e-6)
+            assert float(cell.latency_ms_mean) == pytest.approx(asked.latency_ms_mean, rel=1e-6)
     steps = [run.step for run in constructed.points if run.step]
     assert {step.read.latency_ns_max for step in steps} == {round(LARGEST_MS * 10**6)}
     assert {step.span_ns for step in steps} == {SESSION["dirth"]["capture_minutes"] * 60 * SECOND_NS}
@@ -130,14 +130,14 @@ def test_iops_never_fall_and_response_times_rise_with_demand(ideal: StoredTest) 
     rates = [rate for _, rate, _ in totals]
     assert all(after >= before * (1 - cut) for before, after in pairwise(rates))
     assert rates[0] < 0.9 * rates[-1]
-    times = [average_ms for _, _, average_ms in totals]
+    times = [latency_ms_mean for _, _, latency_ms_mean in totals]
     assert all(before < after for before, after in pairwise(times))
     assert math.isclose(times[-1] / times[-2], 2, rel_tol=0.01)
 
 
 def test_rates_times_response_times_are_the_outstanding_ios(ideal: StoredTest) -> None:
     for cell in demand_result(ideal).cells:
-        assert float(cell.iops * cell.average_ms) / 1000 == pytest.approx(total_oio(cell.demand), rel=0.001)
+        assert float(cell.iops * cell.latency_ms_mean) / 1000 == pytest.approx(total_oio(cell.demand), rel=0.001)
 
 
 def test_no_cell_within_the_limit_is_faster_than_max_and_none_at_all_slower_than_min(
@@ -145,7 +145,7 @@ def test_no_cell_within_the_limit_is_faster_than_max_and_none_at_all_slower_than
 ) -> None:
     result = demand_result(flash[1].tests[0])
     best, middle, least = (run.point for run in result.points)
-    within = [cell for cell in result.cells if cell.average_ms < LIMIT_MS]
+    within = [cell for cell in result.cells if cell.latency_ms_mean < LIMIT_MS]
     assert 0 < len(within) < len(result.cells)
     assert best.iops == max(float(cell.iops) for cell in within)
     assert least.iops == min(float(cell.iops) for cell in result.cells)

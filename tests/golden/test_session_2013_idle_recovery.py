@@ -41,7 +41,7 @@ def result() -> IdleRecoveryResult:
             return Rates(MLC_A_VALUES[number // 30 - 1] if number % 30 == 0 else 4000)
         waits = "without" not in sequence.name
         times = 1 + SEGMENTS[sequence.index - 1]["wait_state"] if waits else RETURN_SHARE
-        return Rates(BASELINE * times, average_ms=32_000 / (BASELINE * times))
+        return Rates(BASELINE * times, latency_ms_mean=32_000 / (BASELINE * times))
 
     (planned,) = planned_tests("hir")
     return idle_recovery_result(played(planned, answer).test, demand_drive().capacity_bytes)
@@ -103,8 +103,8 @@ def test_simulated_idle_times_are_the_printed_ones_and_carry_no_ios(run: StoredR
 
 def test_a_simulated_idle_time_begins_when_the_last_io_of_its_burst_is_in(run: StoredRun) -> None:
     (test,) = run.tests
-    for program in test.stage("segment"):
-        for before, step in pairwise(program.steps):
+    for sequence in test.stage("segment"):
+        for before, step in pairwise(sequence.steps):
             gap_ns = step.start_ns - before.start_ns - before.span_ns
             idle = not step.write.window_io_count
             # The wait for the last I/Os of a burst is the lead-in of its idle time; nothing else lies between steps.
@@ -113,7 +113,7 @@ def test_a_simulated_idle_time_begins_when_the_last_io_of_its_burst_is_in(run: S
 
 def test_simulated_wait_states_follow_each_other_and_all_return_to_one_level(run: StoredRun) -> None:
     (test,) = run.tests
-    stages = [(program.stage, program.index) for program in test.programs if program.stage == "segment"]
+    stages = [(sequence.stage, sequence.index) for sequence in test.sequences if sequence.stage == "segment"]
     assert stages == sorted(stages)
     result = idle_recovery_result(test, run.identity.capacity_bytes)
     levels = [state.return_iops or 0 for state in result.states]

@@ -18,7 +18,7 @@ from assay.run.store.read import read_run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.engine.records import StoredProgram, StoredRun
+    from assay.engine.records import StoredRun, StoredSequence
 
 _SHORT = str(Path(__file__).with_name("short_recovery.toml"))
 _GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
@@ -64,19 +64,19 @@ def selected(run: StoredRun) -> list[str]:
     return [row[4] for row in table.rows]
 
 
-def with_stall(run: StoredRun, where: Callable[[StoredProgram], bool]) -> StoredRun:
-    """The same run with a host that stood still for 5 s in the programs that are chosen, and still nowhere else."""
+def with_stall(run: StoredRun, where: Callable[[StoredSequence], bool]) -> StoredRun:
+    """The same run with a host that stood still for 5 s in the sequences that are chosen, and still nowhere else."""
     tests = tuple(
-        replace(test, programs=tuple(replace(one, host=_host(one, stalled=where(one))) for one in test.programs))
+        replace(test, sequences=tuple(replace(one, host=_host(one, stalled=where(one))) for one in test.sequences))
         for test in run.tests
     )
     return replace(run, tests=tests)
 
 
-def _host(program: StoredProgram, *, stalled: bool) -> HostRecord:
+def _host(sequence: StoredSequence, *, stalled: bool) -> HostRecord:
     span_ns = 5 * _SECOND_NS if stalled else 0
     return HostRecord(
-        span_ns=sum(step.span_ns for step in program.steps) + span_ns,
+        span_ns=sum(step.span_ns for step in sequence.steps) + span_ns,
         late_ns_p999=span_ns,
         late_ns_max=span_ns,
         stalled_ns=span_ns,

@@ -23,8 +23,8 @@ from assay.engine.records import (
     StepSequence,
     StepSpec,
     StopRule,
-    StoredProgram,
     StoredRun,
+    StoredSequence,
     StoredTest,
 )
 from assay.procedures.editions import load_profile
@@ -32,7 +32,7 @@ from assay.procedures.loop.result import measurement_window
 from assay.procedures.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.until import until_saturated
-from assay.procedures.until import Judged
+from assay.procedures.until import RoundOutcome
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB, SECOND_NS
 
@@ -167,7 +167,7 @@ def synthetic_test(
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + 20_000 * SECOND_NS if ended else None,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
-        programs=(synthetic_fill(settings), *round_programs(rounds, settings)),
+        sequences=(synthetic_fill(settings), *round_programs(rounds, settings)),
         # A round with an error, or without a completion in its tracking cell, never enters a verdict.
         verdict=judged,
         window_stage="round" if judged else "",
@@ -195,9 +195,9 @@ def asked_sequence(stage: str, index: int, count: int = 1, asked: StepSpec | Non
     )
 
 
-def followed(judging: Judging, run: Callable[[StepSequence], Sequence[StepRecord]]) -> list[Judged]:
+def followed(judging: Judging, run: Callable[[StepSequence], Sequence[StepRecord]]) -> list[RoundOutcome]:
     """Give what a generator of rounds or samples asks for; its verdicts."""
-    found: list[Judged] = []
+    found: list[RoundOutcome] = []
     records: Sequence[StepRecord] | None = None
     while True:
         try:
@@ -205,49 +205,51 @@ def followed(judging: Judging, run: Callable[[StepSequence], Sequence[StepRecord
         except StopIteration:
             return found
         records = run(action) if isinstance(action, StepSequence) else None
-        if isinstance(action, Judged):
+        if isinstance(action, RoundOutcome):
             found.append(action)
 
 
-def judged_rounds(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> list[Judged]:
+def judged_rounds(settings: LoopSettings, run_round: Callable[[int], Sequence[StepRecord]]) -> list[RoundOutcome]:
     """Run rounds until steady; ``run_round`` gives the cells of one, from 1."""
     judging = loop_rounds(settings, lambda index: asked_sequence("round", index, len(settings.cells)))
     return followed(judging, lambda one: run_round(one.index))
 
 
-def judged_samples(settings: SaturationSettings, run_samples: Callable[[int], Sequence[StepRecord]]) -> list[Judged]:
+def judged_samples(
+    settings: SaturationSettings, run_samples: Callable[[int], Sequence[StepRecord]]
+) -> list[RoundOutcome]:
     """Run samples until they end; ``run_samples`` gives so many of them."""
     judging = until_saturated(settings, lambda index, _, count: asked_sequence("sample", index, count))
     return followed(judging, lambda one: run_samples(len(one.steps)))
 
 
-def stored_sequence(sequence: StepSequence, steps: Sequence[StepRecord], **facts: Any) -> StoredProgram:
+def stored_sequence(sequence: StepSequence, steps: Sequence[StepRecord], **facts: Any) -> StoredSequence:
     """Make what is stored of a sequence that did this."""
     shared = {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name != "steps"}
-    return StoredProgram(**(shared | {"steps": tuple(steps), "asked": sequence.steps} | facts))
+    return StoredSequence(**(shared | {"steps": tuple(steps), "asked": sequence.steps} | facts))
 
 
 def stored_steps(
     stage: str, index: int, *steps: StepRecord, asked: StepSpec | None = None, **facts: Any
-) -> StoredProgram:
+) -> StoredSequence:
     """Make what is stored of steps of which all were asked the same: RND 4 KiB writes for 100 s."""
     return stored_sequence(asked_sequence(stage, index, len(steps), asked), steps, **facts)
 
 
 def asked_otherwise(test: StoredTest, change: Callable[[StepSpec], StepSpec]) -> StoredTest:
     """The same test, whose every step was asked something else."""
-    programs = tuple(replace(one, asked=tuple(map(change, one.asked))) for one in test.programs)
-    return replace(test, programs=programs)
+    sequences = tuple(replace(one, asked=tuple(map(change, one.asked))) for one in test.sequences)
+    return replace(test, sequences=sequences)
 
 
-def synthetic_fill(settings: LoopSettings | None = None) -> StoredProgram:
-    """Make the program of a preconditioning that writes 512 GB, twice the drive."""
+def synthetic_fill(settings: LoopSettings | None = None) -> StoredSequence:
+    """Make the sequence of a preconditioning that writes 512 GB, twice the drive."""
     step = synthetic_step(Cell(read_pct=0, transfer_bytes=128 * KIB), 512 * 10**9 / (128 * KIB) / 100)
     return stored_sequence(preconditioning(settings or synthetic_settings(), synthetic_drive()), [step])
 
 
-def round_programs(rounds: Sequence[Round], settings: LoopSettings | None = None) -> tuple[StoredProgram, ...]:
-    """Make the programs that ran these rounds."""
+def round_programs(rounds: Sequence[Round], settings: LoopSettings | None = None) -> tuple[StoredSequence, ...]:
+    """Make the sequences that ran these rounds."""
     chosen = settings or synthetic_settings()
     active_range = loop_range(chosen, synthetic_drive(), 1)
     return tuple(stored_sequence(round_sequence(chosen, active_range, one.index), one.cells) for one in rounds)
@@ -279,7 +281,7 @@ def synthetic_run(
 ) -> StoredRun:
     """Make a stored run of one test on a drive that never existed; ``identity`` replaces facts of it."""
     platform = Platform(
-        system="Synthetic test bench",
+        system="Synthetic test dut",
         motherboard=None,
         cpu="Synthetic CPU, 8 cores",
         memory_bytes=32 * 10**9,

@@ -57,7 +57,7 @@ def saturation_test(rates: Sequence[float], *, ended: str | None = "time", **cha
     asked = pattern_step(
         settings.label, settings.pattern, settings.demand, settings.range_amount_bytes, settings.sample_ns
     )
-    programs = tuple(
+    sequences = tuple(
         stored_steps("sample", place // 31 + 1, *steps[place : place + 31], asked=asked)
         for place in range(0, len(steps), 31)
     )
@@ -67,7 +67,7 @@ def saturation_test(rates: Sequence[float], *, ended: str | None = "time", **cha
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS + len(steps) * MINUTE_NS if ended else None,
         purge=PurgeRecord(method="simulated purge", proof="every mapping is gone", deviation=None, span_ns=10**9),
-        programs=programs,
+        sequences=sequences,
         verdict=window,
         window_stage="sample" if window else "",
         window_indexes=window.rounds if window else (),

@@ -1,9 +1,9 @@
-"""Programs that did not run to their end: each way has its own error."""
+"""Sequences that did not run to their end: each way has its own error."""
 
 from dataclasses import replace
 
 import pytest
-from assay.dut.dut import check_program
+from assay.dut.dut import check_sequence
 from assay.dut.simulated.model import parse_simulated
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
@@ -38,11 +38,11 @@ def test_a_program_that_ended_early_raises_by_its_reason(
     record: StepRecord, ended: str, error: type[BaseException], words: str | None
 ) -> None:
     with pytest.raises(error, match=words):
-        check_program([record, replace(record, ended=ended)], "drive")
+        check_sequence([record, replace(record, ended=ended)], "drive")
 
 
 def test_a_program_that_ran_to_its_end_raises_nothing_unless_ios_failed(record: StepRecord) -> None:
-    check_program([record], "drive")
+    check_sequence([record], "drive")
     failed = replace(record, read=replace(record.read, errors={5: 2}))
     with pytest.raises(DeviceFailureError, match=r"I/Os failed in reads \(2 x errno 5\)"):
-        check_program([failed, record], "drive")
+        check_sequence([failed, record], "drive")

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 COUNTS = (32, 16, 8, 6, 4, 2, 1)
 
 
-def cell(threads: int, depth: int, iops: float, average_ms: float, completed: int = 1000) -> DemandCell:
+def cell(threads: int, depth: int, iops: float, latency_ms_mean: float, completed: int = 1000) -> DemandCell:
     return DemandCell(
         demand=Demand(thread_count=threads, queue_depth=depth),
         iops=Fraction(iops),
-        average_ms=Fraction(average_ms),
+        latency_ms_mean=Fraction(latency_ms_mean),
         cpu_share=None,
         completed=completed,
     )
@@ -103,11 +103,11 @@ def test_the_limit_of_the_max_point_can_be_set_and_is_then_a_deviation() -> None
 def test_a_plan_at_full_length_has_the_steps_of_the_specification() -> None:
     (test,) = planned_demand().tests
     settings = demand_settings()
-    program = round_asked(settings, 1).steps
+    sequence = round_asked(settings, 1).steps
     assert (settings.test, settings.label) == ("dirth-oltp", "RND 8KiB 65/35")
     assert planned_demand().deviations == ()
-    assert [step.stop.time_ns for step in program] == [60 * 10**9] * 54
-    assert [step.pattern.read_share for step in program] == [0.0] * 5 + [0.65] * 49
+    assert [step.stop.time_ns for step in sequence] == [60 * 10**9] * 54
+    assert [step.pattern.read_share for step in sequence] == [0.0] * 5 + [0.65] * 49
     # 121 minutes, five rounds of 54 minutes and three times 70 minutes.
     assert test.earliest_ns == (121 + 270 + 210) * 60 * 10**9
     # Three captures of eleven minutes at 100,000 completions a second of 6 bytes.
@@ -170,9 +170,9 @@ def test_cells_are_averages_over_the_window_weighted_by_completions() -> None:
         for index, rate in enumerate(rates, 1)
     ]
     first, second = grid_cells(rounds, settings)
-    assert (first.iops, first.average_ms) == (100, 1)
+    assert (first.iops, first.latency_ms_mean) == (100, 1)
     assert second.iops == 50
-    assert float(second.average_ms) == pytest.approx(0.65 * 2 + 0.35 * 4, rel=0.01)
+    assert float(second.latency_ms_mean) == pytest.approx(0.65 * 2 + 0.35 * 4, rel=0.01)
     window = demand_window(rounds, settings)
     assert window is not None
     assert window.rounds == (2, 3, 4, 5, 6)

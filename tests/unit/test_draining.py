@@ -50,9 +50,9 @@ def test_a_step_shorter_than_draining_its_queue_is_warned_of(scale: float, warne
 
 def test_a_window_with_fewer_completions_than_ios_outstanding_is_a_deviation() -> None:
     test = synthetic_test()
-    fill, first, *others = test.programs
+    fill, first, *others = test.sequences
     few = replace(first.steps[0], read=synthetic_direction(7, 4096), write=synthetic_direction(0, 4096))
     short = replace(first, steps=(balanced(few), *first.steps[1:]))
-    found = deviations(synthetic_run(replace(test, programs=(fill, short, *others))))
+    found = deviations(synthetic_run(replace(test, sequences=(fill, short, *others))))
     assert any(text.startswith("short window: 1 window of iops") and "the least 7 in" in text for text in found)
     assert not any("short window" in text for text in deviations(synthetic_run(test)))

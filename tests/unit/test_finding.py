@@ -11,12 +11,12 @@ import pytest
 from assay.engine.records import DriveRecord, DriveState, HostRecord
 from assay.finding import LEVELS, Check, Finding, ask, at_least, at_most, facts, outside_results, within
 from assay.pages.label import banner
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.settings import LoopSettings
 from assay.report.checks import checks_table
 from assay.results import host_findings, run_checks, void_places, withheld_reason, withholding
-from assay.results.gaps import drive_wait_ns, program_gap, step_gaps, submission_gaps, typical_latency_ns
+from assay.results.gaps import drive_wait_ns, sequence_gap, step_gaps, submission_gaps, typical_latency_ns
 from assay.results.run_checks import RUN_CHECKS
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_audit import AUDIT
@@ -51,8 +51,8 @@ def test_one_file_compares_issued_with_counted_bytes_and_one_class_has_a_banner(
     texts = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
     judging = [name for name in texts if name.startswith(("results/", "report/", "pages/", "procedures/", "host/"))]
     assert [name for name in judging if "counters_before" in texts[name]] == ["results/audit.py"]
-    assert len(Sheets.__subclasses__()) >= 6
-    assert not [kind for kind in Sheets.__subclasses__() if "banner" in vars(kind)]
+    assert len(TestReport.__subclasses__()) >= 6
+    assert not [kind for kind in TestReport.__subclasses__() if "banner" in vars(kind)]
 
 
 def test_no_two_checks_of_a_test_have_one_name() -> None:
@@ -101,30 +101,30 @@ def test_what_is_invalid_outside_of_results_only_warns() -> None:
 
 
 def with_first(test: StoredTest, **changes: Any) -> StoredTest:
-    """The test with changes in the first step of its last program, which is a round of its window."""
-    *others, last = test.programs
+    """The test with changes in the first step of its last sequence, which is a round of its window."""
+    *others, last = test.sequences
     first, *rest = last.steps
-    return replace(test, programs=(*others, replace(last, steps=(replace(first, **changes), *rest))))
+    return replace(test, sequences=(*others, replace(last, steps=(replace(first, **changes), *rest))))
 
 
 def failed(test: StoredTest) -> StoredTest:
     """An I/O failed while the drive was prepared."""
-    first, *others = test.programs
+    first, *others = test.sequences
     step, *rest = first.steps
     step = replace(step, read=replace(step.read, errors={5: 1}))
-    return replace(test, programs=(replace(first, steps=(step, *rest)), *others))
+    return replace(test, sequences=(replace(first, steps=(step, *rest)), *others))
 
 
 def stalled(test: StoredTest) -> StoredTest:
-    *others, last = test.programs
+    *others, last = test.sequences
     host = replace(QUIET, late_ns_max=5 * SECOND_NS, stalled_ns=5 * SECOND_NS)
-    return replace(test, programs=(*others, replace(last, host=host)))
+    return replace(test, sequences=(*others, replace(last, host=host)))
 
 
 def uncached(test: StoredTest) -> StoredTest:
-    *others, last = test.programs
+    *others, last = test.sequences
     before, after = DriveState(write_cache="enabled"), DriveState(write_cache="disabled")
-    return replace(test, programs=(*others, replace(last, drive=DriveRecord(before=before, after=after, log="read"))))
+    return replace(test, sequences=(*others, replace(last, drive=DriveRecord(before=before, after=after, log="read"))))
 
 
 BROKEN: dict[str, tuple[Callable[[StoredTest], StoredTest], str]] = {
@@ -169,7 +169,7 @@ def test_a_banner_says_the_end_the_result_what_is_void_and_one_reason_in_this_or
 def slow(gap_ns: int, *, known: bool = True) -> tuple[AskedStep, ...]:
     """A step of a round in which the tester stood still for a time: fewer I/Os, of which some take that long."""
     test = synthetic_test()
-    first, step = test.programs[-1].steps[:2]
+    first, step = test.sequences[-1].steps[:2]
     count = step.read.window_io_count * (step.span_ns - gap_ns) // step.span_ns
     read = replace(step.read, window_io_count=count, latency_ns_max=gap_ns, latency_ns_sum=10**4 * gap_ns)
     caught = replace(
@@ -180,8 +180,8 @@ def slow(gap_ns: int, *, known: bool = True) -> tuple[AskedStep, ...]:
         lead_in_ns=gap_ns,
         first_submission_ns=(first.last_submission_ns or 0) + gap_ns,
     )
-    program = replace(test.programs[-1], steps=(replace(first, stall_ns_max=0), caught))
-    return tuple(asked_steps(replace(test, programs=(program,))))[1:]
+    sequence = replace(test.sequences[-1], steps=(replace(first, stall_ns_max=0), caught))
+    return tuple(asked_steps(replace(test, sequences=(sequence,))))[1:]
 
 
 @pytest.mark.parametrize("find", [submission_gaps, step_gaps, lead_ins], ids=lambda find: find.__name__)
@@ -200,7 +200,7 @@ def test_a_gap_on_a_drive_whose_silences_nobody_measured_cannot_be_told() -> Non
 
 def eight_outstanding(count: int) -> StepRecord:
     """Ten seconds with eight I/Os outstanding, and a silence of two."""
-    step = synthetic_test().programs[-1].steps[0]
+    step = synthetic_test().sequences[-1].steps[0]
     read, write = synthetic_direction(count, 4096), synthetic_direction(0, 4096)
     span_ns = 10 * SECOND_NS
     return replace(
@@ -217,22 +217,22 @@ def test_the_drive_s_part_of_a_gap_is_its_silence_and_three_typical_response_tim
 
 def test_a_slow_drive_may_take_long_to_empty_a_deep_queue() -> None:
     """1,024 outstanding at 100 IOPS are in after about ten seconds, however short the window was."""
-    *_, one, other = synthetic_test().programs
+    *_, one, other = synthetic_test().sequences
     step = replace(eight_outstanding(10), span_ns=SECOND_NS // 10, outstanding_ns=1_024 * SECOND_NS // 10)
     last = replace(step, stall_ns_max=0, last_submission_ns=0)
     begun = replace(other.steps[0], first_submission_ns=10 * SECOND_NS)
-    found = program_gap(replace(one, steps=(last,)), replace(other, steps=(begun, *other.steps[1:])))
+    found = sequence_gap(replace(one, steps=(last,)), replace(other, steps=(begun, *other.steps[1:])))
     assert found is not None
     assert (found.level, found.measured) == ("pass", 0)
 
 
 @pytest.mark.parametrize(("gap_s", "level"), [(2.9, "pass"), (3.1, "warn"), (8.0, "invalid")])
 def test_a_gap_between_programs_is_held_without_the_drive_s_part(gap_s: float, level: str) -> None:
-    *_, one, other = synthetic_test().programs
+    *_, one, other = synthetic_test().sequences
     gap_ns = round(gap_s * SECOND_NS)
     empty = replace(one.steps[-1], stall_ns_max=2 * SECOND_NS, last_submission_ns=0, outstanding_ns=0)
     begun = replace(other.steps[0], first_submission_ns=gap_ns)
-    found = program_gap(replace(one, steps=(empty,)), replace(other, steps=(begun, *other.steps[1:])))
+    found = sequence_gap(replace(one, steps=(empty,)), replace(other, steps=(begun, *other.steps[1:])))
     assert found is not None
     assert (found.level, found.measured) == (level, gap_ns - 2 * SECOND_NS)
 
@@ -252,12 +252,12 @@ def test_stalls_are_a_share_of_the_time_in_which_the_host_ran() -> None:
 )
 def test_clocks_that_run_apart_ever_faster_are_never_taken_for_one_that_is_set(ppm: int, expected: str) -> None:
     test = synthetic_test()
-    now, programs = 0, []
-    for program in test.programs:
+    now, sequences = 0, []
+    for sequence in test.sequences:
         steps = []
-        for step in program.steps:
+        for step in sequence.steps:
             steps.append(replace(step, start_ns=now, start_wall_ns=now + now * ppm // 10**6))
             now += step.span_ns
-        programs.append(replace(program, steps=tuple(steps)))
-    (found,) = [one for one in run_checks(replace(test, programs=tuple(programs))) if one.name == "clocks"]
+        sequences.append(replace(sequence, steps=tuple(steps)))
+    (found,) = [one for one in run_checks(replace(test, sequences=tuple(sequences))) if one.name == "clocks"]
     assert (found.level, found.finding.reason) == (expected, f"{ppm} ppm apart")

@@ -1,4 +1,4 @@
-"""What the host does to a program is judged, stored and blamed on it."""
+"""What the host does to a sequence is judged, stored and blamed on it."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def stalled_in(index: int) -> StoredTest:
     """A test of seven rounds whose window is the last five, with a stall of 1.5 s in one round."""
     test = synthetic_test()
     stalled = host(late_ns_max=1500 * MS, stalled_ns=1500 * MS)
-    programs = tuple(
-        replace(program, host=stalled if program.stage == "round" and program.index == index else host())
-        for program in test.programs
+    sequences = tuple(
+        replace(sequence, host=stalled if sequence.stage == "round" and sequence.index == index else host())
+        for sequence in test.sequences
     )
-    return replace(test, programs=programs, ended="steady")
+    return replace(test, sequences=sequences, ended="steady")
 
 
 def test_a_stall_in_the_window_withholds_the_result_and_is_blamed_on_the_host() -> None:
@@ -115,7 +115,7 @@ def test_a_stall_before_the_window_is_only_told() -> None:
     window_of = MeasurementWindow(rounds=rounds, verdicts={"x": verdict}, reached=True)
     test = replace(test, verdict=window_of, window_indexes=rounds)
     assert withheld_reason(test) is None
-    levels = [audit.host[0].level for audit in results.program_audits(test) if audit.name == "round 1"]
+    levels = [audit.host[0].level for audit in results.sequence_audits(test) if audit.name == "round 1"]
     assert levels == ["invalid"]
 
 

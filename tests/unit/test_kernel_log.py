@@ -214,7 +214,7 @@ def test_a_drive_that_failed_is_not_asked_for_its_write_cache(nvme: Path) -> Non
     with DriveWatch(drive("nvme0n1"), ask, sysfs=nvme, kmsg=nvme / "none") as watch:  # type: ignore[arg-type]
         watch.begin()
         watch.finished([step])
-    assert asked == ["asked"], "before the program, and never again"
+    assert asked == ["asked"], "before the sequence, and never again"
 
 
 def test_the_gravest_are_kept_in_order_and_repeats_are_counted() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from assay._native import simulated_memory_bytes
-from assay.dut import dut as bench
+from assay.dut import dut
 from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.simulated.model import parse_simulated
 from assay.errors import PlanError, ValueRangeError
@@ -68,11 +68,11 @@ def test_a_limit_of_addresses_counts() -> None:
 
 
 def test_a_drive_that_does_not_fit_is_refused_by_name_in_plan_and_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "spare_memory_bytes", lambda: (3_000_000_000, "available on this host"))
+    monkeypatch.setattr(dut, "spare_memory_bytes", lambda: (3_000_000_000, "available on this host"))
     drive = "sim:client-2011?capacity=8TB"
     with pytest.raises(ValueRangeError, match=r"8TB: needs about 16\.\d+ GB of memory, 3\.00 GB are available"):
-        bench.find_drive(load_plan(None, {"drive": drive}))
-    assert bench.find_drive(load_plan(None, {"drive": "sim:client-2011?capacity=256GB"}))
+        dut.find_drive(load_plan(None, {"drive": drive}))
+    assert dut.find_drive(load_plan(None, {"drive": "sim:client-2011?capacity=256GB"}))
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])
@@ -106,4 +106,4 @@ def test_a_card_that_no_drive_can_have_is_refused_by_name_before_the_run(name: s
     path = tmp_path / "card.toml"
     path.write_text("\n".join([*kept, f'{name} = {{ value = {value}, source = "x" }}', ""]), "utf-8")
     with pytest.raises(PlanError, match=rf"card\.toml:\d+:1 parameters\.{name}: is {value}, not in its range"):
-        bench.find_drive(load_plan(None, {"drive": f"sim:{path}"}))
+        dut.find_drive(load_plan(None, {"drive": f"sim:{path}"}))

@@ -8,7 +8,7 @@ import pytest
 from assay.engine.records import Demand, DriveIdentity, StepRecord, StopRule, StoredTest
 from assay.errors import PlanError, UsageError, ValueRangeError
 from assay.pages.model import Table
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.procedures.editions import load_profile
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
@@ -39,13 +39,14 @@ def paced(step: StepRecord, completed: int, outstanding: float, offered: int) ->
 def open_test(missing: int, outstanding: float, demand: Demand = OPEN) -> StoredTest:
     """Every step of the test is offered 400,000 I/Os in 100 s, and so many do not complete in it."""
     test = synthetic_test(demand=demand)
-    programs = tuple(
+    sequences = tuple(
         replace(
-            program, steps=tuple(paced(one, RATE * 100 - missing, outstanding, RATE * 100 + 1) for one in program.steps)
+            sequence,
+            steps=tuple(paced(one, RATE * 100 - missing, outstanding, RATE * 100 + 1) for one in sequence.steps),
         )
-        for program in test.programs
+        for sequence in test.sequences
     )
-    return replace(test, programs=programs, verdict=None)
+    return replace(test, sequences=sequences, verdict=None)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +76,14 @@ def test_a_rate_is_judged_by_the_share_of_the_offered_that_came_back(
 
 def test_a_shortage_of_fewer_than_ten_does_not_tell() -> None:
     test = open_test(0, 1)
-    programs = tuple(
-        replace(program, steps=tuple(replace(paced(one, 19, 1, 20), span_ns=SECOND_NS // 200) for one in program.steps))
-        for program in test.programs
+    sequences = tuple(
+        replace(
+            sequence, steps=tuple(replace(paced(one, 19, 1, 20), span_ns=SECOND_NS // 200) for one in sequence.steps)
+        )
+        for sequence in test.sequences
     )
     scarce = replace(
-        test, programs=programs, settings=replace(test.settings_as(LoopSettings), step_ns=SECOND_NS // 200)
+        test, sequences=sequences, settings=replace(test.settings_as(LoopSettings), step_ns=SECOND_NS // 200)
     )
     scarce = asked_otherwise(scarce, lambda spec: replace(spec, stop=StopRule(time_ns=SECOND_NS // 200)))
     rate = offered_rates(scarce, loop_result(scarce))[TRACKED]
@@ -96,18 +99,18 @@ def test_a_closed_loop_has_no_rates() -> None:
     test = synthetic_test()
     assert offered_rates(test, loop_result(test)) == {}
     assert arrival_label(test.settings.demand) is None
-    assert not [table for table in loop_sheets(test).tables("") if "open_loop" in table.name]
+    assert not [table for table in loop_report(test).tables("") if "open_loop" in table.name]
 
 
 def test_an_open_loop_is_not_asked_to_hold_its_queue_depth() -> None:
-    sheets = loop_sheets(open_test(0, 1.0))
-    _, integrity, *_ = disclosure.pages(sheets.run, sheets.profile, [sheets])
+    test_report = loop_report(open_test(0, 1.0))
+    _, integrity, *_ = disclosure.pages(test_report.run, test_report.profile, [test_report])
     (table,) = [block for column in integrity.columns for block in column if isinstance(block, Table)]
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert printed["Steps that held TC x QD within 0.5 %"] == "n/a: open loop"
     depths = next(
         block
-        for block in disclosure.test_blocks(sheets)
+        for block in disclosure.test_blocks(test_report)
         if isinstance(block, Table) and "effective queue depth" in block.caption
     )
     assert all("!" not in text for row in depths.rows for text in row[1:])
@@ -196,6 +199,6 @@ def test_a_plan_file_can_state_a_rate_for_one_test(tmp_path: Path) -> None:
     assert plan.options(IOPS).demand(Demand(thread_count=1, queue_depth=8)).arrivals_per_s is None
 
 
-def loop_sheets(test: StoredTest) -> Sheets:
+def loop_report(test: StoredTest) -> TestReport:
     profile = load_profile("pts-c-1.0")
     return IOPS.report(synthetic_run(test), test, profile, "iops-1")

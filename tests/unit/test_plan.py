@@ -116,13 +116,13 @@ def test_the_client_test_is_that_of_edition_1_0() -> None:
     assert (settings.range_amount_bytes, settings.segment_count) == (16 * GIB, 2048)
     assert settings.demand == Demand(thread_count=1, queue_depth=8)
     active_range = loop_range(settings, drive, seed=1)
-    program = round_sequence(settings, active_range, 1).steps
-    assert [step.label for step in program][:9] == [
+    sequence = round_sequence(settings, active_range, 1).steps
+    assert [step.label for step in sequence][:9] == [
         *(f"RND {size}KiB 100/0" for size in ("1024", "128", "64", "32", "16", "8", "4", "0.5")),
         "RND 1024KiB 95/5",
     ]
-    assert program[-1].label == "RND 0.5KiB 0/100"
-    assert {step.stop.time_ns for step in program} == {MINUTE_NS}
+    assert sequence[-1].label == "RND 0.5KiB 0/100"
+    assert {step.stop.time_ns for step in sequence} == {MINUTE_NS}
     (fill,) = preconditioning(settings, drive).steps
     assert fill.pattern.writes_tail
     assert fill.stop.amount_bytes == 64 * 10**9
@@ -179,8 +179,8 @@ def test_latency_runs_at_one_outstanding_io_after_preconditioning_at_the_testers
     settings = planned("lat", "pts-c-1.0", identity()).settings
     assert settings.demand == Demand(thread_count=1, queue_depth=1)
     assert settings.preconditioning_demand == Demand(thread_count=1, queue_depth=8)
-    program = round_sequence(settings, loop_range(settings, identity(), 1), 1).steps
-    assert [step.label for step in program][:4] == [
+    sequence = round_sequence(settings, loop_range(settings, identity(), 1), 1).steps
+    assert [step.label for step in sequence][:4] == [
         "RND 8KiB 100/0",
         "RND 4KiB 100/0",
         "RND 0.5KiB 100/0",

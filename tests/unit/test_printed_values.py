@@ -11,7 +11,7 @@ from assay.cli.progress import _judged_line
 from assay.engine.records import MeasurementWindow
 from assay.pages.printed import milliseconds_label, milliseconds_text, significant
 from assay.pages.verdict import time_box
-from assay.procedures.until import Judged
+from assay.procedures.until import RoundOutcome
 from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
 from assay.spec.steady import steady_state
 from report_run import TRACKED, synthetic_direction, synthetic_step
@@ -111,6 +111,6 @@ def test_without_a_known_range_a_percentile_is_the_middle_of_its_bucket() -> Non
 def test_a_line_of_the_log_has_one_format_of_numbers(values: tuple[float, ...], shown: str) -> None:
     verdict = steady_state(ROUNDS, values)
     window = MeasurementWindow(rounds=ROUNDS, verdicts={"X": verdict}, reached=False)
-    line = _judged_line("round", Judged(stage="round", index=7, steps=(), window=window, ended=None))
+    line = _judged_line("round", RoundOutcome(stage="round", index=7, steps=(), window=window, ended=None))
     assert shown in line
     assert not re.search(r"\de[+-]\d", line)

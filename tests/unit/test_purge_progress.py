@@ -10,7 +10,7 @@ from assay.cli.progress import LogDisplay
 from assay.cli.run import _advise
 from assay.engine.records import PurgeRecord
 from assay.run.progress import Progress
-from assay.run.runner import _Conductor
+from assay.run.runner import _Runner
 from assay.run.store.write import ADVICE, RunWriter
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def test_a_purge_shows_each_tenth_once_and_its_advice_is_kept_before_it_goes_on(
         display.show(progress)
 
     with RunWriter(tmp_path, {"schema": 1}) as writer:
-        bench = SimpleNamespace(purge=purge)
-        _Conductor(cast("Any", planned), cast("Any", bench), writer, show, "none").purge()
+        dut = SimpleNamespace(purge=purge)
+        _Runner(cast("Any", planned), cast("Any", dut), writer, show, "none").purge()
     lines = [line.partition(" ")[2] for line in capsys.readouterr().out.splitlines()]
     assert lines == ["iops purge", "/dev/x: free it with hdparm", "iops purge 0 %", "iops purge 30 %"]
     assert (shown[-2].unit_done_ns, shown[-2].unit_ns) == (2_000, 5_405)

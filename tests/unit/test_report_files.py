@@ -73,10 +73,10 @@ def test_a_drive_that_completed_nothing_still_renders(profile: str, tmp_path: Pa
 def test_a_cell_without_a_completion_has_no_value(tmp_path: Path) -> None:
     test = synthetic_test()
     empty = synthetic_step(Cell(read_pct=100, transfer_bytes=1 << 20), 0.0)
-    programs = tuple(
-        replace(one, steps=(empty, *one.steps[1:])) if one.stage == "round" else one for one in test.programs
+    sequences = tuple(
+        replace(one, steps=(empty, *one.steps[1:])) if one.stage == "round" else one for one in test.sequences
     )
-    files = rendered(synthetic_run(replace(test, programs=programs)), tmp_path)
+    files = rendered(synthetic_run(replace(test, sequences=sequences)), tmp_path)
     values = {(row["block_kib"], row["read_pct"]): row["iops"] for row in rows_of(files["iops_matrix.csv"])}
     assert [cell for cell, value in values.items() if value == "n/a"] == [("1024", "100")]
     assert b"1 cell n/a: no I/O completed inside; the cell is too short" in files["report.html"]

@@ -308,10 +308,10 @@ def test_a_cell_that_lost_queue_depth_is_marked_and_not_among_those_that_held_it
     queue_depth: float, printed: str
 ) -> None:
     test = synthetic_test()
-    fill, first, *others = test.programs
+    fill, first, *others = test.sequences
     lost = balanced(replace(first.steps[0], outstanding_ns=round(first.steps[0].span_ns * queue_depth)))
     changed = replace(first, steps=(lost, *first.steps[1:]))
-    report = build_report(synthetic_run(replace(test, programs=(fill, changed, *others))))
+    report = build_report(synthetic_run(replace(test, sequences=(fill, changed, *others))))
     depths = next(table for table in tables(report.appendix) if "effective queue depth" in table.caption)
     assert (depths.rows[0][1], depths.rows[1][1]) == (printed, "8.00")
     (page,) = (page for page in report.disclosure if "Integrity" in page.subtitle)
@@ -325,10 +325,10 @@ def test_the_appendix_tells_how_far_the_threads_of_a_cell_lay_apart(
     fewest: int | None, most: int | None, printed: str
 ) -> None:
     test = synthetic_test()
-    fill, first, *others = test.programs
+    fill, first, *others = test.sequences
     read, write = synthetic_direction(160, 4096), synthetic_direction(40, 4096)
     step = replace(first.steps[0], read=read, write=write, thread_io_count_min=fewest, thread_io_count_max=most)
     changed = replace(first, steps=(step, *first.steps[1:]))
-    run = synthetic_run(replace(test, programs=(fill, changed, *others), settings=replace(test.settings, demand=TWO)))
+    run = synthetic_run(replace(test, sequences=(fill, changed, *others), settings=replace(test.settings, demand=TWO)))
     spread = next(table for table in tables(build_report(run).appendix) if "threads apart" in table.caption)
     assert spread.rows[0][1] == printed

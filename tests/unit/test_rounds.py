@@ -8,7 +8,7 @@ from assay.procedures.grid.run import grid_rounds
 from assay.procedures.loop.result import tracked_cells
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.settings import SaturationStop
-from assay.procedures.until import Judged
+from assay.procedures.until import RoundOutcome
 from assay.results import silent_cell
 from demand_run import demand_round, demand_settings, demand_step
 from report_run import (
@@ -24,7 +24,7 @@ from report_run import (
 from saturation_run import saturation_settings, saturation_step
 
 
-def drive(settings: LoopSettings, tracked: tuple[float, ...]) -> list[Judged]:
+def drive(settings: LoopSettings, tracked: tuple[float, ...]) -> list[RoundOutcome]:
     rounds = synthetic_rounds(settings, tracked)
     return judged_rounds(settings, lambda index: rounds[index - 1].cells)
 

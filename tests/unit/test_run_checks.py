@@ -1,4 +1,4 @@
-"""What changes beside and between the programs of a test is graded and shown; what is invalid withholds results."""
+"""What changes beside and between the sequences of a test is graded and shown; what is invalid withholds results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay import results
-from assay.engine.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredProgram, StoredTest
+from assay.engine.records import DriveCondition, DriveEvent, DriveRecord, DriveState, StoredSequence, StoredTest
 from assay.pages.label import banner
 from assay.pages.model import Table
 from assay.procedures.loop.result import loop_result
@@ -33,30 +33,30 @@ WINDOW = 5
 """The synthetic test has five rounds, and all are its results."""
 
 
-def watched(states: Callable[[StoredProgram], tuple[DriveState, DriveState]], **changes: Any) -> StoredTest:
-    """The synthetic test, back to back in time, with the drive's state before and after each program."""
-    test, programs, now = synthetic_test(), [], 0
-    for program in test.programs:
+def watched(states: Callable[[StoredSequence], tuple[DriveState, DriveState]], **changes: Any) -> StoredTest:
+    """The synthetic test, back to back in time, with the drive's state before and after each sequence."""
+    test, sequences, now = synthetic_test(), [], 0
+    for sequence in test.sequences:
         steps = []
-        for step in program.steps:
+        for step in sequence.steps:
             end_ns = now + step.span_ns
             times = {"start_ns": now, "first_submission_ns": now, "last_submission_ns": end_ns}
             steps.append(replace(step, start_wall_ns=step.start_wall_ns + now, **times))
             now = end_ns
-        before, after = states(program)
+        before, after = states(sequence)
         record = DriveRecord(before=before, after=after, log="read")
-        programs.append(replace(program, steps=tuple(steps), drive=record))
-    return replace(test, programs=tuple(programs), **changes)
+        sequences.append(replace(sequence, steps=tuple(steps), drive=record))
+    return replace(test, sequences=tuple(sequences), **changes)
 
 
-def quiet(_: StoredProgram) -> tuple[DriveState, DriveState]:
+def quiet(_: StoredSequence) -> tuple[DriveState, DriveState]:
     return STATE, STATE
 
 
-def changed_in(phase: str, index: int, **changes: object) -> Callable[[StoredProgram], tuple[DriveState, DriveState]]:
-    """The state changes in one program and is the former again before the next."""
+def changed_in(phase: str, index: int, **changes: object) -> Callable[[StoredSequence], tuple[DriveState, DriveState]]:
+    """The state changes in one sequence and is the former again before the next."""
     other = replace(STATE, **changes)  # type: ignore[arg-type]
-    return lambda program: (STATE, other if (program.stage, program.index) == (phase, index) else STATE)
+    return lambda sequence: (STATE, other if (sequence.stage, sequence.index) == (phase, index) else STATE)
 
 
 def level(test: StoredTest, number: str) -> tuple[str, str]:
@@ -136,18 +136,18 @@ def test_a_slot_that_is_slower_than_the_drive_is_told() -> None:
 def test_an_event_warns_as_what_it_befell_is_void_already() -> None:
     test = watched(quiet)
     reset = DriveEvent(level=6, device="c240:0", text="nvme nvme0: 2/0/0 default/read/poll queues")
-    first, *rest = test.programs
+    first, *rest = test.sequences
     steps = (replace(first.steps[0], drive_events=(reset,)), *first.steps[1:])
-    found, evidence = level(replace(test, programs=(replace(first, steps=steps), *rest)), "C10")
+    found, evidence = level(replace(test, sequences=(replace(first, steps=steps), *rest)), "C10")
     assert (found, "preconditioning" in evidence, "poll queues" in evidence) == ("warn", True, True)
 
 
 def test_a_log_that_could_not_be_read_is_unknown() -> None:
     test = watched(quiet)
-    programs = tuple(
-        replace(one, drive=replace(one.drive, log="unknown")) for one in test.programs if one.drive is not None
+    sequences = tuple(
+        replace(one, drive=replace(one.drive, log="unknown")) for one in test.sequences if one.drive is not None
     )
-    assert level(replace(test, programs=programs), "C10") == ("unknown", "the kernel's log could not be read")
+    assert level(replace(test, sequences=sequences), "C10") == ("unknown", "the kernel's log could not be read")
 
 
 def test_temperature_is_a_range_and_a_minute_at_the_warning_is_invalid() -> None:
@@ -164,34 +164,34 @@ def test_temperature_is_a_range_and_a_minute_at_the_warning_is_invalid() -> None
 )
 def test_a_round_is_held_against_its_planned_length(share: float, expected: str) -> None:
     test = watched(quiet)
-    *others, last = test.programs
+    *others, last = test.sequences
     steps = tuple(replace(step, span_ns=round(step.span_ns * share)) for step in last.steps)
-    assert level(replace(test, programs=(*others, replace(last, steps=steps))), "C22")[0] == expected
+    assert level(replace(test, sequences=(*others, replace(last, steps=steps))), "C22")[0] == expected
 
 
 @pytest.mark.parametrize(("gap_s", "expected"), [(0.9, "pass"), (1.1, "warn"), (5.1, "invalid")])
 def test_a_gap_before_a_round_is_graded(gap_s: float, expected: str) -> None:
     test = watched(quiet)
-    *others, last = test.programs
+    *others, last = test.sequences
     first, *rest = last.steps
     assert first.first_submission_ns is not None
     late = replace(first, first_submission_ns=first.first_submission_ns + round(gap_s * SECOND_NS))
-    found, evidence = level(replace(test, programs=(*others, replace(last, steps=(late, *rest)))), "C23")
+    found, evidence = level(replace(test, sequences=(*others, replace(last, steps=(late, *rest)))), "C23")
     assert (found, "before round 5" in evidence) == (expected, True)
 
 
 def with_wall(test: StoredTest, change: Callable[[int], int]) -> StoredTest:
     """The test with what a wall clock shows at each instant of the other clock."""
-    programs = tuple(
+    sequences = tuple(
         replace(
-            program,
+            sequence,
             steps=tuple(
-                replace(step, start_wall_ns=step.start_wall_ns + change(step.start_ns)) for step in program.steps
+                replace(step, start_wall_ns=step.start_wall_ns + change(step.start_ns)) for step in sequence.steps
             ),
         )
-        for program in test.programs
+        for sequence in test.sequences
     )
-    return replace(test, programs=programs)
+    return replace(test, sequences=sequences)
 
 
 @pytest.mark.parametrize(("ppm", "expected"), [(150, "pass"), (-400, "warn"), (900, "warn")])
@@ -202,7 +202,7 @@ def test_a_wall_clock_that_drifts_is_graded(ppm: int, expected: str) -> None:
 
 @pytest.mark.parametrize("jump_s", [-3600, 86_400, 1])
 def test_a_wall_clock_that_was_set_is_noted_and_harms_nothing(jump_s: int) -> None:
-    middle = watched(quiet).programs[2].steps[3].start_ns
+    middle = watched(quiet).sequences[2].steps[3].start_ns
     test = with_wall(watched(quiet), lambda now: jump_s * SECOND_NS if now >= middle else 0)
     assert level(test, "C25") == ("warn", f"0 ppm apart, the wall clock was set by {jump_s:+,.1f} s")
     assert withheld_reason(test) is None

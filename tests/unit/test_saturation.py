@@ -17,7 +17,7 @@ from saturation_run import saturation_settings, saturation_step, saturation_test
 
 if TYPE_CHECKING:
     from assay.pages.model import Page
-    from assay.procedures.until import Judged
+    from assay.procedures.until import RoundOutcome
 
 CAPACITY = 256 * GB
 FRESH, STEADY = 50_000.0, 2_500.0
@@ -28,7 +28,7 @@ def cliff(fresh_minutes: int, minutes: int) -> list[float]:
     return [FRESH] * fresh_minutes + [STEADY] * (minutes - fresh_minutes)
 
 
-def driven(rates: list[float], **changes: object) -> list[Judged]:
+def driven(rates: list[float], **changes: object) -> list[RoundOutcome]:
     """Run the driver over minutes of given rates."""
     settings = saturation_settings(**changes)
     steps = iter(saturation_step(rate) for rate in rates)
@@ -36,7 +36,7 @@ def driven(rates: list[float], **changes: object) -> list[Judged]:
     return judged_samples(settings, lambda count: [next(steps) for _ in range(count)])
 
 
-def count(judged: list[Judged]) -> int:
+def count(judged: list[RoundOutcome]) -> int:
     return sum(len(one.steps) for one in judged)
 
 

@@ -10,7 +10,7 @@ from assay.engine.records import Round, StepRecord, StoredTest
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.result import saturation_window
-from assay.procedures.until import Judged
+from assay.procedures.until import RoundOutcome
 from assay.report import render
 from assay.results import stalls, void_reason
 from assay.run.plan_file import load_plan
@@ -45,7 +45,7 @@ def rounds_with_stalls(settings: LoopSettings, *numbers: int) -> list[Round]:
     ]
 
 
-def drive(settings: LoopSettings, *numbers: int) -> list[Judged]:
+def drive(settings: LoopSettings, *numbers: int) -> list[RoundOutcome]:
     rounds = rounds_with_stalls(settings, *numbers)
     return judged_rounds(settings, lambda index: rounds[index - 1].cells)
 
@@ -134,8 +134,8 @@ def stored(*void: int, until: int) -> StoredTest:
     rounds = rounds_with_stalls(plain.settings_as(LoopSettings), *void)[:until]
     kept = [one for one in rounds if one.index not in void]
     window = measurement_window(kept, plain.settings_as(LoopSettings))
-    programs = (plain.programs[0], *round_programs(rounds))
-    return replace(plain, programs=programs, verdict=window, window_indexes=window.rounds if window else ())
+    sequences = (plain.sequences[0], *round_programs(rounds))
+    return replace(plain, sequences=sequences, verdict=window, window_indexes=window.rounds if window else ())
 
 
 def test_a_report_shows_void_rounds_and_takes_its_numbers_from_the_rounds_behind(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def counters(requests: int, size: int = SIZE, **merges: int) -> KernelCounters:
 
 
 def step(number: int, **changes: Any) -> StepRecord:
-    """Ten seconds of RND 4KiB 65/35 at TC 2 x QD 4, the ``number``-th of its program, without a flaw."""
+    """Ten seconds of RND 4KiB 65/35 at TC 2 x QD 4, the ``number``-th of its sequence, without a flaw."""
     reads, writes = synthetic_direction(READS, SIZE), synthetic_direction(WRITES, SIZE)
     start = number * 10 * SECOND_NS
     whole = StepRecord(
@@ -114,9 +114,9 @@ def stored(
     second: dict[str, Any] | None = None,
     *,
     sizes: Any = ((SIZE, 1.0),),
-    **program: Any,
+    **sequence: Any,
 ) -> StoredTest:
-    """A test of one program of two steps, with changes in either of them or in the program."""
+    """A test of one sequence of two steps, with changes in either of them or in the sequence."""
     settings = SaturationSettings(
         procedure="wsat",
         test="wsat",
@@ -143,16 +143,16 @@ def stored(
         step(0, **(first or {})),
         step(1, **({"lead_in_ns": MILLISECOND_NS} | (second or {}))),
         asked=asked,
-        **({"histograms": histograms(), "trace": trace(), "series": series()} | program),
+        **({"histograms": histograms(), "trace": trace(), "series": series()} | sequence),
     )
     two = stored_steps("sample", 2, step(2), step(3), asked=asked)
     base = synthetic_test()
-    return replace(base, settings=settings, programs=(one, two), verdict=None)
+    return replace(base, settings=settings, sequences=(one, two), verdict=None)
 
 
 def audit(test: StoredTest, **changes: Any) -> tuple[Checked, ...]:
     """What was issued, and of the checks of the run those that rest on it."""
-    ran = [one for one in run_checks(test) if one.name in {"failed-ios", "balance", "program-gap"}]
+    ran = [one for one in run_checks(test) if one.name in {"failed-ios", "balance", "sequence-gap"}]
     return (*ran, *stimulus_audit(replace(synthetic_run(test), **changes), test))
 
 
@@ -217,10 +217,10 @@ def test_a_small_bias_in_every_step_is_a_mark_only_of_all_steps_together() -> No
         "write": replace(step(0).write, window_io_count=WRITES - 381, window_bytes=(WRITES - 381) * SIZE),
     }
     test = stored()
-    programs = tuple(
-        replace(program, steps=tuple(replace(one, **biased) for one in program.steps)) for program in test.programs
+    sequences = tuple(
+        replace(sequence, steps=tuple(replace(one, **biased) for one in sequence.steps)) for sequence in test.sequences
     )
-    (row,) = (row for row in audit(replace(test, programs=programs)) if row.name == "read-share")
+    (row,) = (row for row in audit(replace(test, sequences=sequences)) if row.name == "read-share")
     assert (row.level, row.marked, row.finding.where) == ("warn", 1, "all mixed steps together")
     assert row.finding.measured == pytest.approx(4 * 381 / (4 * 40_000 * 0.65 * 0.35) ** 0.5)
 
@@ -260,7 +260,7 @@ def test_a_transfer_of_another_size_is_a_mark_by_bytes_and_by_capture() -> None:
         (((SIZE, 36_000), (2 * SIZE, 3_999), (512, 1)), "warn"),
     ):
         test = stored(steps, steps, sizes=mix, trace=trace(sizes=(sizes, sizes)))
-        rows = {row.name: row for row in audit(replace(test, programs=test.programs[:1]))}
+        rows = {row.name: row for row in audit(replace(test, sequences=test.sequences[:1]))}
         assert rows["transfer-sizes"].level == expected
     assert "1 of other sizes" in rows["transfer-sizes"].finding.reason
 
@@ -272,8 +272,8 @@ def audited(name: str, test: StoredTest) -> Checked:
 
 def with_first(test: StoredTest, first: StepRecord) -> StoredTest:
     """The test with another record in the place of its first, which is left as it is."""
-    program, *others = test.programs
-    return replace(test, programs=(replace(program, steps=(first, *program.steps[1:])), *others))
+    sequence, *others = test.sequences
+    return replace(test, sequences=(replace(sequence, steps=(first, *sequence.steps[1:])), *others))
 
 
 def test_a_queue_depth_off_by_more_than_half_a_percent_is_a_mark() -> None:
@@ -283,7 +283,7 @@ def test_a_queue_depth_off_by_more_than_half_a_percent_is_a_mark() -> None:
 
 def test_times_that_contradict_each_other_are_a_mark_and_withhold_the_results() -> None:
     test = replace(stored(), ended="time")
-    first = test.programs[0].steps[0]
+    first = test.sequences[0].steps[0]
     slow = replace(first.read, latency_ns_sum=first.read.latency_ns_sum + 1)
     forged = with_first(test, replace(first, read=slow))
     check({"balance"}, forged)
@@ -302,7 +302,7 @@ def test_little_s_law_is_judged_where_few_ios_cross_the_ends_and_unknown_where_m
     row = audited("littles-law", with_first(stored(), crossed))
     assert (row.level, row.judged) == ("pass", 3)
     test = stored()
-    alone = replace(test, programs=(replace(test.programs[0], steps=(crossed,)),))
+    alone = replace(test, sequences=(replace(test.sequences[0], steps=(crossed,)),))
     row = audited("littles-law", alone)
     assert (row.level, row.judged) == ("unknown", 0)
     assert "0.60% of the time cross the ends" in row.finding.reason
@@ -338,7 +338,7 @@ def test_gaps_beyond_the_drive_s_part_are_marks_of_the_host() -> None:
     check(set(), stored(first={"submission_gap_ns_max": 105 * MILLISECOND_NS}))
     check({"submission-gap"}, stored(first={"submission_gap_ns_max": 107 * MILLISECOND_NS}))
     check({"step-gap"}, stored(second={"first_submission_ns": 10 * SECOND_NS + 107 * MILLISECOND_NS}))
-    check({"program-gap"}, stored(second={"last_submission_ns": 18 * SECOND_NS}))
+    check({"sequence-gap"}, stored(second={"last_submission_ns": 18 * SECOND_NS}))
 
 
 def test_a_starved_thread_is_a_mark() -> None:
@@ -348,10 +348,10 @@ def test_a_starved_thread_is_a_mark() -> None:
 def test_what_was_not_kept_is_not_judged() -> None:
     bare = {"counters_before": None, "counters_after": None, "thread_io_count_min": None}
     test = stored(bare, bare, histograms=None, trace=None)
-    found = outcomes(replace(test, programs=test.programs[:1]))
+    found = outcomes(replace(test, sequences=test.sequences[:1]))
     assert {name for name, outcome in found.items() if outcome == "n/a"} == {
         "histogram-counts", "counted-bytes", "counted-ios", "merges", "counted-at-boundaries", "smart-units",
-        "captured-ios", "lba-coverage", "program-gap", "thread-shares",
+        "captured-ios", "lba-coverage", "sequence-gap", "thread-shares",
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from assay.engine.records import (
     SkippedTest,
     StepRecord,
     StepSequence,
-    StoredProgram,
+    StoredSequence,
     StoredTest,
     Trim,
 )
@@ -245,7 +245,7 @@ def stage_of(*found: StepRecord) -> StudySettings:
     return replace(settings, variants=(replace(variant, steps=(step,)),))
 
 
-def variant_program(settings: StudySettings, steps: Sequence[StepRecord]) -> StoredProgram:
+def variant_program(settings: StudySettings, steps: Sequence[StepRecord]) -> StoredSequence:
     """What is stored of the first measured sequence of the first variant."""
     actions = variant_actions(settings.variants[0], 1, Context(drive=identity(), seed=1))
     sequence = next(one for one in actions if isinstance(one, StepSequence) and one.role == "measure")
@@ -259,7 +259,7 @@ def stage_test(*found: StepRecord) -> StoredTest:
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS,
         purge=None,
-        programs=(variant_program(stage_of(*found), found),),
+        sequences=(variant_program(stage_of(*found), found),),
         verdict=None,
         ended="time",
     )
@@ -291,14 +291,14 @@ def test_a_drive_that_hangs_for_a_whole_sample_is_judged_by_all_its_seconds() ->
     assert found is not None
     assert (found.count, found.median, found.worst) == (20, 50, 0)
     # Without their tables, which not every reader asks for, nothing is said of seconds.
-    unread = replace(stored.programs[0], steps=(record(1000), hung))
-    assert study_result(replace(stored, programs=(unread,))).variants[0].stages[0].seconds == ()
+    unread = replace(stored.sequences[0], steps=(record(1000), hung))
+    assert study_result(replace(stored, sequences=(unread,))).variants[0].stages[0].seconds == ()
 
 
 def test_the_stability_score_is_the_share_of_seconds_near_the_median() -> None:
     found = stability_of((100, 105, 95, 100, 50), (1.0, 2.0, None, 3.0, 1.0))
     assert found is not None
-    assert (found.median, found.score, found.worst_second, found.worst, found.largest_ms) == (100, 0.8, 5, 50, 3.0)
+    assert (found.median, found.score, found.worst_second, found.worst, found.latency_ms_max) == (100, 0.8, 5, 50, 3.0)
     assert stability_of((), ()) is None
     # The multiples of the golden ratio modulo one are spread evenly: no seed is needed.
     rates = [80 + 40 * (place * 0.6180339887 % 1) for place in range(501)]
@@ -327,7 +327,7 @@ def stored(settings: StudySettings, steps: list[StepRecord], ended: str | None =
         started_wall_ns=START_NS,
         ended_wall_ns=START_NS,
         purge=None,
-        programs=(variant_program(settings, steps),),
+        sequences=(variant_program(settings, steps),),
         verdict=None,
         ended=ended,
     )
@@ -357,5 +357,5 @@ def test_seconds_that_a_step_cuts_are_left_out() -> None:
     settings = replace(one_variant(1, 1.0), reading="stability")
     cut = replace(record(12, span_s=3, seconds=(4, 4, 4, 1)), span_ns=3 * SECOND_NS + 5)
     (stage,) = study_result(stored(settings, [cut])).variants[0].stages
-    assert (stage.seconds, stage.second_iops, stage.second_largest_ms) == ((1, 2, 3), (4, 4, 4), (1.0, 2.0, 3.0))
+    assert (stage.seconds, stage.second_iops, stage.latency_ms_max_second) == ((1, 2, 3), (4, 4, 4), (1.0, 2.0, 3.0))
     assert stage.second_relative == (100, 100, 100)

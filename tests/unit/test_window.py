@@ -124,7 +124,7 @@ def with_sixth_round(test_ended: str | None, /, **last_cell: object) -> StoredTe
     cells = (*sixth.cells[:-1], replace(sixth.cells[-1], **last_cell))  # type: ignore[arg-type]
     verdict = measurement_window(test.rounds[:5], test.settings_as(LoopSettings))
     rounds = (*test.rounds[:5], replace(sixth, cells=cells))
-    return replace(test, programs=(synthetic_fill(), *round_programs(rounds)), verdict=verdict)
+    return replace(test, sequences=(synthetic_fill(), *round_programs(rounds)), verdict=verdict)
 
 
 @pytest.mark.parametrize("ended", ["interrupted", "device-failure", None])
@@ -154,8 +154,8 @@ def test_a_crash_between_a_round_and_its_verdict_leaves_the_run_readable() -> No
 def test_an_error_in_preconditioning_is_counted() -> None:
     test = synthetic_test()
     fill = replace(test.preconditioning[0], write=replace(synthetic_direction(1, 512), errors={5: 3}))
-    programs = (replace(synthetic_fill(), steps=(fill,)), *test.programs[1:])
-    assert loop_result(replace(test, programs=programs)).error_count == 3
+    sequences = (replace(synthetic_fill(), steps=(fill,)), *test.sequences[1:])
+    assert loop_result(replace(test, sequences=sequences)).error_count == 3
 
 
 def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
@@ -169,8 +169,8 @@ def test_what_was_issued_is_held_against_what_the_drive_counted() -> None:
         counters_before=counters,
         counters_after=replace(counters, read_bytes=100 + 8192, write_bytes=7 + 512),
     )
-    test = replace(synthetic_test(), programs=(replace(synthetic_fill(), steps=(step,)),))
-    (audit, *_) = results.program_audits(test)
+    test = replace(synthetic_test(), sequences=(replace(synthetic_fill(), steps=(step,)),))
+    (audit, *_) = results.sequence_audits(test)
     assert (audit.read_bytes, audit.write_bytes, audit.gap_ns) == ((8192, 8192), (512, 512), None)
 
 

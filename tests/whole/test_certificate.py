@@ -197,7 +197,7 @@ def test_certificates_of_versions_without_references_are_read(certificates: Path
 
 def test_the_simulated_drive_does_the_very_same_each_time() -> None:
     first = run_simulator()
-    check = check_simulator([(NOW_NS, replace(first, program="of other steps", state="other")), (NOW_NS - 1, first)])
+    check = check_simulator([(NOW_NS, replace(first, sequence="of other steps", state="other")), (NOW_NS - 1, first)])
     assert check.is_exact
     assert (check.earlier_wall_ns, check.second) == (NOW_NS - 1, first)
     assert first.io_count > 50_000

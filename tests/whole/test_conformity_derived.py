@@ -77,11 +77,11 @@ def test_preconditioning_that_wrote_too_little_and_demands_that_were_exceeded_ar
 ) -> None:
     run = shipped("lat")
     (test,) = run.tests
-    programs = tuple(
+    sequences = tuple(
         replace(one, steps=tuple(replace(step, outstanding_ns=4 * step.span_ns) for step in one.steps))
-        for one in test.programs
+        for one in test.sequences
         if one.stage != "precondition"
     )
-    found = derived_deviations(replace(run, tests=(replace(test, programs=programs),)))
+    found = derived_deviations(replace(run, tests=(replace(test, sequences=sequences),)))
     assert "preconditioning of 0.00 GB instead of 2.00 GB" in found
     assert "lat: 4 I/Os outstanding in the mean instead of 1" in found

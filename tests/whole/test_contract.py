@@ -16,7 +16,7 @@ from assay.dut.dut import Answers
 from assay.engine.stimulus import Stimulus
 from assay.errors import DeviceFailureError, InterruptedRunError
 from assay.report import build_report, render
-from assay.results import counted_programs, void_places, withheld_reason
+from assay.results import counted_sequences, void_places, withheld_reason
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from assay.engine.records import StepRecord, StoredProgram, StoredRun
+    from assay.engine.records import StepRecord, StoredRun, StoredSequence
 
 pytestmark = pytest.mark.long
 
 DRIVE = "sim:ideal?capacity=1GB"
 
 
-def middle_s(program: StoredProgram) -> float:
+def middle_s(sequence: StoredSequence) -> float:
     """The middle of the middle step, in seconds of the drive's clock."""
-    step = program.steps[len(program.steps) // 2]
+    step = sequence.steps[len(sequence.steps) // 2]
     return (step.start_ns + step.span_ns / 2) / SECOND_NS
 
 
-def measured(run: StoredRun) -> StoredProgram:
+def measured(run: StoredRun) -> StoredSequence:
     """The middle one of what results come from."""
-    found = counted_programs(run.tests[0])
+    found = counted_sequences(run.tests[0])
     return found[len(found) // 2]
 
 
@@ -81,12 +81,12 @@ def test_a_stall_of_the_drive_where_it_is_measured_is_void_or_ends_the_test(
     at_s = middle_s(measured(quiet(kind)))
     run, reason = befallen(kind, tmp_path, f'kind = "stall"\nat_s = {at_s}\nduration_s = 5')
     (test, *_) = run.tests
-    long = {one.name for one in test.programs if any((step.stall_ns_max or 0) > 2 * SECOND_NS for step in one.steps)}
+    long = {one.name for one in test.sequences if any((step.stall_ns_max or 0) > 2 * SECOND_NS for step in one.steps)}
     places = void_places(test)
     assert long == {name.removeprefix("a step of ") for name, _ in places} != set()
     assert (reason is None) != (test.ended == "device-failure")
     assert reason is None or "cannot go on behind a void" in reason
-    assert not {one.name for one in counted_programs(test)} & long or not test.window_stage
+    assert not {one.name for one in counted_sequences(test)} & long or not test.window_stage
     for name, happened in places:
         said_everywhere(run, f"{name.upper()} VOID: {happened}", tmp_path / "report")
 
@@ -116,9 +116,9 @@ def test_a_failed_i_o_where_it_is_measured_leaves_no_headline(
 def test_a_stall_of_the_drive_while_it_is_prepared_withholds_nothing(
     kind: str, tmp_path: Path, quiet: Callable[[str], StoredRun]
 ) -> None:
-    prepared = [one for one in quiet(kind).tests[0].programs if one.role == "prepare" and one.on_void == "accept"]
+    prepared = [one for one in quiet(kind).tests[0].sequences if one.role == "prepare" and one.on_void == "accept"]
     if not prepared:
-        assert not [one for one in quiet(kind).tests[0].programs if one.stage == "precondition"]
+        assert not [one for one in quiet(kind).tests[0].sequences if one.stage == "precondition"]
         return
     run, reason = befallen(kind, tmp_path, f'kind = "stall"\nat_s = {middle_s(prepared[0])}\nduration_s = 5')
     assert (reason, withheld_reason(run.tests[0]), void_places(run.tests[0])) == (None, None, [])
@@ -129,7 +129,7 @@ def test_a_stall_of_the_drive_while_it_is_prepared_withholds_nothing(
 def test_a_user_may_end_a_test_in_any_sequence(
     kind: str, place: str, tmp_path: Path, quiet: Callable[[str], StoredRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    total = len(quiet(kind).tests[0].programs)
+    total = len(quiet(kind).tests[0].sequences)
     number = {"first": 1, "middle": total // 2 + 1, "last": total}[place]
     asked, whole = [], Stimulus.run
 
@@ -143,5 +143,5 @@ def test_a_user_may_end_a_test_in_any_sequence(
         run_of(kind, tmp_path / "run")
     run = read_run(tmp_path / "run", histograms=True)
     assert run.tests[0].ended == "interrupted"
-    assert len(run.tests[0].programs) == number
+    assert len(run.tests[0].sequences) == number
     said_everywhere(run, "INTERRUPTED", tmp_path / "report")

@@ -16,7 +16,7 @@ from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.report import build_report
-from assay.results import POINT_SHARES, completed_count, effective_queue_depth, latency_count, program_audits
+from assay.results import POINT_SHARES, completed_count, effective_queue_depth, latency_count, sequence_audits
 from assay.results.step import issued_count
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
@@ -75,19 +75,19 @@ def composite(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun
 
 def test_a_run_goes_from_preconditioning_over_rounds_to_three_points(intensity: tuple[Path, StoredRun]) -> None:
     (test,) = intensity[1].tests
-    phases = [program.stage for program in test.programs]
+    phases = [sequence.stage for sequence in test.sequences]
     assert list(dict.fromkeys(phases)) == ["sample", "round", "pre-write", "point"]
     assert phases[-6:] == ["pre-write", "point"] * 3
     result = demand_result(test)
     assert test.ended == "steady"
     assert result.window is not None
-    assert [len(program.steps) for program in test.stage("pre-write")] == [59, 59, 59]
+    assert [len(sequence.steps) for sequence in test.stage("pre-write")] == [59, 59, 59]
     assert {len(run.pre_write_iops) for run in result.points} == {60}
     assert [run.point.name for run in result.points] == ["Max", "Mid", "Min"]
     best, middle, least = (run.point.iops for run in result.points)
     assert best > middle > least
-    assert best == max(float(cell.iops) for cell in result.cells if cell.average_ms < 5)
-    audits = program_audits(test)
+    assert best == max(float(cell.iops) for cell in result.cells if cell.latency_ms_mean < 5)
+    audits = sequence_audits(test)
     assert all(audit.write_bytes[0] == audit.write_bytes[1] for audit in audits)
 
 
@@ -155,7 +155,7 @@ def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) ->
     run = stored(tmp_path / "run", profile="pts-e-1.1", tests=["dirth"], scale=0.01, dirth=keys)
     result = demand_result(run.tests[0])
     assert not any(one.point.below_limit for one in result.points)
-    lowest = min(result.cells, key=lambda cell: cell.average_ms)
+    lowest = min(result.cells, key=lambda cell: cell.latency_ms_mean)
     assert result.points[0].point.demand == lowest.demand
     banners = {page.banner for page in build_report(run).pages if page.title.startswith("Enterprise DIRTH")}
     assert any("NO CELL BELOW 0.001 ms ART" in str(banner) for banner in banners)
@@ -170,8 +170,8 @@ def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) ->
 def test_a_run_that_was_cut_short_prints_no_number_whatever_it_had_reached(intensity: tuple[Path, StoredRun]) -> None:
     _, run = intensity
     (test,) = run.tests
-    for count in range(0, len(test.programs), 4):
-        cut = replace(test, programs=test.programs[:count], verdict=None, ended="interrupted")
+    for count in range(0, len(test.sequences), 4):
+        cut = replace(test, sequences=test.sequences[:count], verdict=None, ended="interrupted")
         result = demand_result(cut)
         assert (result.cells, result.points) == ((), ())
         report = build_report(replace(run, tests=(cut,)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.dut.dut import Answers, open_bench
+from assay.dut.dut import Answers, open_dut
 from assay.dut.simulated.model import parse_simulated
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule, StoredTest
@@ -84,7 +84,7 @@ def test_a_drive_that_shrinks_where_nothing_is_asked_of_it_is_found_too(tmp_path
 def test_a_drive_that_is_gone_before_its_purge_is_not_purged(tmp_path: Path) -> None:
     reason, test = failed(tmp_path, 'kind = "gone"\nat_s = 0')
     assert reason.startswith("it is gone while it was tested")
-    assert (test.purge, test.programs) == (None, ())
+    assert (test.purge, test.sequences) == (None, ())
 
 
 def test_a_command_that_never_comes_back_in_time_ends_the_run(tmp_path: Path) -> None:
@@ -170,8 +170,8 @@ def test_every_kind_of_drive_counts_its_media_errors_and_comes_to_the_same_again
     )
 
     def once() -> Any:
-        with open_bench(plan, parse_simulated(plan.drive).identity, [], answers=Answers(), seed=1) as bench:
-            (record,) = bench.stimulus.run([step])
+        with open_dut(plan, parse_simulated(plan.drive).identity, [], answers=Answers(), seed=1) as dut:
+            (record,) = dut.stimulus.run([step])
         return asdict(record)
 
     found = once()
@@ -189,7 +189,7 @@ def test_a_drive_without_faults_is_not_watched(tmp_path: Path) -> None:
     run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
     (test,) = read_run(tmp_path / "run").tests
     assert {step.stall_ns_max for step in test.steps("round")} == {None}
-    assert {program.drive for program in test.programs} == {None}
+    assert {sequence.drive for sequence in test.sequences} == {None}
 
 
 def test_the_faults_are_disclosed_on_every_page_with_the_hash_of_their_file(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_file_of_faults_that_changes_before_the_run_is_refused(tmp_path: Path)
     written(tmp_path, 'kind = "gone"\nat_s = 6')
     with (
         pytest.raises(UsageError, match="has changed since it was read"),
-        open_bench(plan, identity, [], answers=Answers(), seed=1),
+        open_dut(plan, identity, [], answers=Answers(), seed=1),
     ):
         pass
 

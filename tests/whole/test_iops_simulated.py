@@ -106,7 +106,7 @@ def test_iops_fall_from_fresh_to_steady_as_the_random_writes_go_on(finished: Pat
     (test,) = read_run(finished).tests
     label = "RND 4KiB 0/100"
     tracked = [float(iops(cell)) for round_ in test.rounds for cell in round_.cells if cell.label == label]
-    fresh = 8 * 4 / 1.3e-3  # eight dies program four pages in 1.3 ms
+    fresh = 8 * 4 / 1.3e-3  # eight dies sequence four pages in 1.3 ms
     assert tracked[-1] < 0.25 * fresh
 
 
@@ -162,15 +162,15 @@ def test_a_stop_in_a_round_keeps_the_rounds_before_it(tmp_path: Path) -> None:
 
 
 def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = session_run.open_bench
+    original = session_run.open_dut
 
     @contextmanager
     def failing(*args: Any, **keys: Any) -> Iterator[Any]:
-        with original(*args, **keys) as bench:
-            monkeypatch.setattr(bench.stimulus, "run", fail_after_preconditioning(bench.stimulus.run))
-            yield bench
+        with original(*args, **keys) as dut:
+            monkeypatch.setattr(dut.stimulus, "run", fail_after_preconditioning(dut.stimulus.run))
+            yield dut
 
-    monkeypatch.setattr(session_run, "open_bench", failing)
+    monkeypatch.setattr(session_run, "open_dut", failing)
     with pytest.raises(DeviceFailureError, match=r"1 x errno 61"):
         run(tmp_path / "run")
     result = loop_result(read_run(tmp_path / "run").tests[0])

@@ -45,11 +45,11 @@ def test_the_wait_of_poisson_arrivals_is_that_of_a_queue_with_constant_service(p
     # Pollaczek and Khinchine: constant service S at load r waits r S / (2 (1 - r)) on average.
     load = 62_000 * SERVICE_MS / 1000
     expected = SERVICE_MS * (1 + load / (2 * (1 - load)))
-    assert found.service.average_ms == pytest.approx(SERVICE_MS, rel=1e-4)
-    assert found.intended.average_ms == pytest.approx(expected, rel=0.03)
+    assert found.service.latency_ms_mean == pytest.approx(SERVICE_MS, rel=1e-4)
+    assert found.intended.latency_ms_mean == pytest.approx(expected, rel=0.03)
     nines = list(found.intended.percentiles_ms.values())
     assert nines == sorted(nines)
-    assert (found.intended.largest_ms or 0) >= (nines[-1] or 0) > SERVICE_MS
+    assert (found.intended.latency_ms_max or 0) >= (nines[-1] or 0) > SERVICE_MS
 
 
 def test_fixed_arrivals_below_what_the_drive_does_never_wait(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_the_report_gives_both_latencies_and_both_rates_of_every_cell(poisson: P
     by_cell = {(float(row["block_kib"]), int(row["read_pct"])): row for row in rows}
     for fact in facts:
         row = by_cell[fact["block_kib"], fact["read_pct"]]
-        assert float(row["intended_ms_average"]) == fact["intended"]["average_ms"]
+        assert float(row["intended_ms_mean"]) == fact["intended"]["latency_ms_mean"]
         assert float(row["achieved_per_s"]) == fact["achieved_per_s"]
 
 
@@ -103,8 +103,8 @@ def test_counts_from_when_the_ios_were_due_are_kept_beside_the_others(poisson: P
     (fill,) = test.stage("precondition")
     assert fill.steps[0].offered_io_count is None
     assert not intended_times(fill)
-    for program in test.stage("round"):
-        for step, times in zip(program.steps, intended_times(program), strict=True):
+    for sequence in test.stage("round"):
+        for step, times in zip(sequence.steps, intended_times(sequence), strict=True):
             both = (step.read, step.write)
             assert times.io_count == sum(one.window_io_count + one.tail_io_count for one in both)
     kept = pq.read_table(poisson / "intended/000002.parquet")

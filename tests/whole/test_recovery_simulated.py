@@ -131,7 +131,7 @@ def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shor
     ample = crossed(tmp_path / "ample", card(tmp_path, "ample", over_provisioning=0.4), quick)
     assert (scarce.lowest_share or 1) < 0.5
     assert (ample.groups[2].mean_mb_per_s or 0) > 1.2 * (scarce.groups[2].mean_mb_per_s or 0)
-    assert scarce.groups[1].peak_response_ms is not None
+    assert scarce.groups[1].latency_ms_mean_peak is not None
     for result in (scarce, ample):
         # It comes back to where it began.
         assert result.groups[2].end_mb_per_s == pytest.approx(result.groups[0].end_mb_per_s, rel=0.1)

@@ -10,7 +10,7 @@ from assay.dut.dut import Answers
 from assay.engine.records import StoredRun
 from assay.procedures.saturation.result import saturation_result
 from assay.report import FORMATS, build_report
-from assay.results import issued_bytes, program_audits, step_times
+from assay.results import issued_bytes, sequence_audits, step_times
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
 from assay.run.run import run_plan
@@ -57,7 +57,7 @@ def test_what_was_written_is_what_the_drive_counted(tmp_path: Path) -> None:
     run = stored(tmp_path / "run", scale=0.01)
     (test,) = run.tests
     assert test.ended == "amount"
-    audits = program_audits(test)
+    audits = sequence_audits(test)
     assert all(audit.write_bytes[0] == audit.write_bytes[1] for audit in audits)
     result = saturation_result(test, run.identity.capacity_bytes)
     assert result.written_gb[-1] * 1e9 == pytest.approx(sum(audit.write_bytes[0] for audit in audits))
@@ -65,7 +65,7 @@ def test_what_was_written_is_what_the_drive_counted(tmp_path: Path) -> None:
 
 
 def test_rounds_of_samples_never_repeat_their_addresses(tmp_path: Path) -> None:
-    # A 4X write saturation covers nearly every LBA; a sequence that starts again covers one program's worth.
+    # A 4X write saturation covers nearly every LBA; a sequence that starts again covers one sequence's worth.
     run = stored(tmp_path / "run", scale=0.01)
     steps = run.tests[0].steps("sample")
     latencies = {(step.write.latency_ns_sum, step.write.window_io_count) for step in steps}
@@ -86,7 +86,7 @@ def test_edition_2_0_adds_percentiles_and_the_histogram(tmp_path: Path) -> None:
     assert any("Confidence Level Plot" in subtitle for subtitle in subtitles)
     header = (render_run(tmp_path / "run", ["csv"])[0]).read_text().splitlines()[0]
     assert header == (
-        "minute,iops,mb_per_s,tgbw_gb,drive_fills,latency_ms_average,"
+        "minute,iops,mb_per_s,tgbw_gb,drive_fills,latency_ms_mean,"
         "latency_ms_p99.9,latency_ms_p99.99,latency_ms_p99.999,latency_ms_max"
     )
 

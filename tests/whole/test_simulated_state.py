@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from assay.dut.dut import Answers, open_bench
+from assay.dut.dut import Answers, open_dut
 from assay.dut.simulated.model import Card, parse_simulated
 from assay.engine.pattern import fill_pattern, leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
@@ -72,12 +72,12 @@ def test_a_state_of_another_drive_is_refused_with_what_to_do(tmp_path: Path) -> 
 def test_a_named_file_is_the_memory_of_a_drive_from_run_to_run(tmp_path: Path) -> None:
     plan = _plan(f"sim:client-2011?capacity=128MB&state={tmp_path / 'mine'}")
     identity = parse_simulated(plan.drive).identity
-    with open_bench(plan, identity, [], answers=Answers(), seed=1) as bench:
-        fresh = bench.condition().state_hash
-        bench.stimulus.run([_fill()])
-        left = bench.condition().state_hash
-    with open_bench(plan, identity, [], answers=Answers(), seed=2) as bench:
-        assert bench.condition().state_hash == left != fresh
+    with open_dut(plan, identity, [], answers=Answers(), seed=1) as dut:
+        fresh = dut.condition().state_hash
+        dut.stimulus.run([_fill()])
+        left = dut.condition().state_hash
+    with open_dut(plan, identity, [], answers=Answers(), seed=2) as dut:
+        assert dut.condition().state_hash == left != fresh
 
 
 @pytest.mark.parametrize("name", ["sim:ideal?state=", "sim:ideal?state=/no/folder/f", "sim:hdd-15k?state=f"])

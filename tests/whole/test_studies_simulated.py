@@ -13,7 +13,7 @@ from assay.procedures.studies.result import StudyResult, VariantResult, study_re
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.report import FORMATS, build_report
-from assay.results import holds_queue_depth, program_audits
+from assay.results import holds_queue_depth, sequence_audits
 from assay.results.stimulus_asked import asked_steps
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
@@ -28,7 +28,7 @@ def study_run(folder: Path, name: str, **keys: Any) -> StoredRun:
     plan = load_plan(None, {"drive": DRIVE, "studies": [name], "seed": 1, "scale": 0.005, **keys})
     assert run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).exit_code == 0
     run = read_run(folder, histograms=True)
-    assert all(one.write_bytes[0] == one.write_bytes[1] for one in program_audits(run.tests[0]))
+    assert all(one.write_bytes[0] == one.write_bytes[1] for one in sequence_audits(run.tests[0]))
     return run
 
 
@@ -51,7 +51,7 @@ def test_iops_saturate_and_response_times_rise_with_the_outstanding_i_os(tmp_pat
     rates = [one.iops for one in reads if one]
     assert rates[2] > 3 * rates[0]
     assert max(rates[3:]) < 1.05 * min(rates[3:])
-    times = [one.response_ms for one in reads if one]
+    times = [one.latency_ms_mean for one in reads if one]
     assert times[3:] == sorted(times[3:])
     assert times[8] / times[3] == pytest.approx(32, rel=0.05)
     assert result.outstanding_error is not None
@@ -136,7 +136,7 @@ def test_the_audit_asks_each_step_of_its_own_variant_and_stage(tmp_path: Path) -
     run, _ = studied(tmp_path / "run", "trim")
     (test,) = run.tests
     asked = list(asked_steps(test))
-    found = [(one.program.index, one.spec.label, one.spec.pattern, one.spec.demand) for one in asked]
+    found = [(one.sequence.index, one.spec.label, one.spec.pattern, one.spec.demand) for one in asked]
     planned = [
         (index, step.label, step.pattern, step.demand)
         for index, variant in enumerate(test.settings_as(StudySettings).variants, 1)
@@ -146,7 +146,7 @@ def test_the_audit_asks_each_step_of_its_own_variant_and_stage(tmp_path: Path) -
     ]
     assert found == planned
     labels = [variant.label for variant in test.settings_as(StudySettings).variants]
-    assert all(labels[one.program.index - 1] in one.where for one in asked)
+    assert all(labels[one.sequence.index - 1] in one.where for one in asked)
 
 
 def test_without_its_write_cache_a_drive_waits_for_its_flash_and_the_cache_is_set_back(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_without_its_write_cache_a_drive_waits_for_its_flash_and_the_cache_is_se
     on, off = (variant.stages[2].settled for variant in result.variants)
     assert on is not None
     assert off is not None
-    assert off.response_ms > 3 * on.response_ms
-    # A page of this drive's flash takes 1.3 ms to program.
-    assert off.response_ms > 1.3
+    assert off.latency_ms_mean > 3 * on.latency_ms_mean
+    # A page of this drive's flash takes 1.3 ms to sequence.
+    assert off.latency_ms_mean > 1.3
     notes = [json.loads(line) for line in (tmp_path / "run/journal.jsonl").read_text().splitlines()]
     states = [note["data"]["state"] for note in notes if note["kind"] == "write_cache_set"]
     assert states == ["enabled", "disabled", "enabled"]

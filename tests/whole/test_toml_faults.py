@@ -1,4 +1,4 @@
-"""Plan files and model cards with seeded mistakes: each is read, or refused in one line, and none ends the program.
+"""Plan files and model cards with seeded mistakes: each is read, or refused in one line, and none ends the sequence.
 
 ``make soak`` looks at 10,000 of each, or as many as ``ASSAY_FUZZ_CASES`` says.
 """

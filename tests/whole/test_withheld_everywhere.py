@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.report import FORMATS, build_report, render
-from assay.results import counted_programs, withheld_reason
+from assay.results import counted_sequences, withheld_reason
 from every_kind import EVERY, selected, with_stall
 from openpyxl import load_workbook
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from assay.engine.records import StoredProgram, StoredRun
+    from assay.engine.records import StoredRun, StoredSequence
 
 SAID = "NO HEADLINE: the host stalled for 5,000 ms in "
 
 
-def only(program: StoredProgram, name: str) -> bool:
-    return program.name == name
+def only(sequence: StoredSequence, name: str) -> bool:
+    return sequence.name == name
 
 
 def places(run: StoredRun) -> list[str]:
     """Everything that is measured in the first test of a run, by name."""
-    return [one.name for one in counted_programs(run.tests[0])]
+    return [one.name for one in counted_sequences(run.tests[0])]
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -103,8 +103,8 @@ def test_no_format_has_the_headline_of_a_run_that_is_withheld(
 
 _HEADLINE_COLUMNS = {
     "hir_wait_states.csv": ("mean_iops", "over_baseline", "gain_per_s", "return_iops"),
-    "xsr_groups.csv": ("mean_mb_per_s", "end_mb_per_s", "peak_response_ms", "peak_largest_ms"),
-    "study_oio_stages.csv": ("iops", "mb_per_s", "latency_ms_average", "iops_share"),
+    "xsr_groups.csv": ("mean_mb_per_s", "end_mb_per_s", "latency_ms_mean_peak", "latency_ms_max_peak"),
+    "study_oio_stages.csv": ("iops", "mb_per_s", "latency_ms_mean", "iops_share"),
 }
 _HEADLINE_TABLES = {"dirth_oltp_grid.csv", "dirth_oltp_points.csv", "study_stability_stability.csv"}
 _HEADLINE_KEYS = {

@@ -25,10 +25,10 @@ pub struct Arrival {
     pub process: ArrivalProcess,
 }
 
-/// The arrivals of one lane, in order.
+/// The arrivals of one worker, in order.
 pub(crate) struct Arrivals {
     start: Nanos,
-    /// Mean time between two of this lane, and when the next is due, in ns from the start.
+    /// Mean time between two of this worker, and when the next is due, in ns from the start.
     gap: f64,
     next: f64,
     process: ArrivalProcess,
@@ -36,12 +36,18 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Lane `lane` of `lanes` takes every `lanes`-th arrival of a fixed rate, or its share of a Poisson process.
-    pub(crate) fn new(arrival: Arrival, lane: usize, lanes: usize, start: Nanos, rng: &mut Xoshiro256PlusPlus) -> Self {
-        let gap = 1e9 / arrival.per_second * lanes as f64;
+    /// Worker `worker` of `workers` takes every `workers`-th arrival of a fixed rate, or its share of a Poisson process.
+    pub(crate) fn new(
+        arrival: Arrival,
+        worker: usize,
+        workers: usize,
+        start: Nanos,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Self {
+        let gap = 1e9 / arrival.per_second * workers as f64;
         let mut arrivals = Self { start, gap, next: 0.0, process: arrival.process, taken: 0 };
         arrivals.next = match arrival.process {
-            ArrivalProcess::Fixed => gap * lane as f64 / lanes as f64,
+            ArrivalProcess::Fixed => gap * worker as f64 / workers as f64,
             ArrivalProcess::Poisson => arrivals.draw(rng),
         };
         arrivals
@@ -108,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn the_lanes_of_a_fixed_rate_take_turns() {
+    fn the_workers_of_a_fixed_rate_take_turns() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let arrival = Arrival { per_second: 1e6, process: ArrivalProcess::Fixed };
         let mut times: Vec<u64> = Vec::new();
-        for lane in 0..4 {
-            let mut arrivals = Arrivals::new(arrival, lane, 4, Nanos(0), &mut rng);
+        for worker in 0..4 {
+            let mut arrivals = Arrivals::new(arrival, worker, 4, Nanos(0), &mut rng);
             times.extend((0..5).map(|_| arrivals.take(&mut rng).0));
         }
         times.sort_unstable();

@@ -1,4 +1,4 @@
-//! Every completion, handed on in chunks while the program runs.
+//! Every completion, handed on in chunks while the sequence runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -8,7 +8,7 @@ use crate::contract::{Bytes, Direction, Nanos};
 
 /// Completions in a chunk.
 pub const CHUNK: usize = 65_536;
-/// Chunks that may wait to be written: with those of the lanes they bound the memory.
+/// Chunks that may wait to be written: with those of the workers they bound the memory.
 const WAITING_MAX: usize = 24;
 
 /// One completed I/O.
@@ -28,7 +28,7 @@ pub struct Captured {
     pub direction: Direction,
 }
 
-/// Where the lanes of a program leave what they captured.
+/// Where the workers of a sequence leave what they captured.
 #[derive(Clone)]
 pub struct Tap {
     filled: SyncSender<Vec<Captured>>,
@@ -44,7 +44,7 @@ pub struct Chunks {
     lost: Arc<AtomicU64>,
 }
 
-/// A tap and its other end. A lane that finds no room `waits` where time is virtual; else what it has is lost and counted,
+/// A tap and its other end. A worker that finds no room `waits` where time is virtual; else what it has is lost and counted,
 /// since waiting would change what is measured.
 #[must_use]
 pub fn tap(waits: bool) -> (Tap, Chunks) {
@@ -55,7 +55,7 @@ pub fn tap(waits: bool) -> (Tap, Chunks) {
 }
 
 impl Chunks {
-    /// Hand every chunk to `write` until all lanes are done; returns how many completions were lost.
+    /// Hand every chunk to `write` until all workers are done; returns how many completions were lost.
     ///
     /// # Errors
     /// The first error of `write`; what comes later is then dropped.
@@ -72,13 +72,13 @@ impl Chunks {
     }
 }
 
-/// What one lane has captured and not yet handed on.
-pub(crate) struct LaneTap {
+/// What one worker has captured and not yet handed on.
+pub(crate) struct WorkerTap {
     tap: Tap,
     chunk: Vec<Captured>,
 }
 
-impl LaneTap {
+impl WorkerTap {
     pub(crate) fn new(tap: &Tap) -> Self {
         Self { tap: tap.clone(), chunk: Vec::with_capacity(CHUNK) }
     }
@@ -108,10 +108,10 @@ impl LaneTap {
     }
 }
 
-impl Drop for LaneTap {
+impl Drop for WorkerTap {
     fn drop(&mut self) {
         if !self.chunk.is_empty() {
-            // The lane has nothing left to measure; others may end at the same time, and too little room be left.
+            // The worker has nothing left to measure; others may end at the same time, and too little room be left.
             self.hand_on(true);
         }
     }
@@ -144,44 +144,44 @@ mod tests {
             });
             (seen, lost)
         });
-        let mut lane = LaneTap::new(&tap);
-        (0..count).for_each(|nth| lane.take(captured(nth)));
-        drop((lane, tap));
+        let mut worker = WorkerTap::new(&tap);
+        (0..count).for_each(|nth| worker.take(captured(nth)));
+        drop((worker, tap));
         let (seen, lost) = writer.join().expect("drains");
         assert!(seen.iter().copied().eq(0..count));
         assert_eq!(lost, Ok(0));
     }
 
     #[test]
-    fn lanes_that_end_all_at_once_lose_nothing() {
+    fn workers_that_end_all_at_once_lose_nothing() {
         const LANES: u64 = 64;
         let (tap, chunks) = tap(false);
         let (sender, ended) = std::sync::mpsc::channel::<()>();
-        let lanes = std::thread::spawn(move || {
+        let workers = std::thread::spawn(move || {
             for nth in 0..LANES {
-                LaneTap::new(&tap).take(captured(nth));
+                WorkerTap::new(&tap).take(captured(nth));
             }
             drop(sender);
         });
         let mut count = 0;
         let lost = chunks.drain(|chunk| {
             if count == 0 {
-                // Lanes that did not wait would all have ended before the second chunk is taken.
+                // Workers that did not wait would all have ended before the second chunk is taken.
                 let _ = ended.recv_timeout(std::time::Duration::from_millis(100));
             }
             count += chunk.len() as u64;
             Ok::<(), ()>(())
         });
-        lanes.join().expect("ends");
+        workers.join().expect("ends");
         assert_eq!((count, lost), (LANES, Ok(0)));
     }
 
     #[test]
     fn what_finds_no_room_is_counted_as_lost_where_time_is_real() {
         let (tap, chunks) = tap(false);
-        let mut lane = LaneTap::new(&tap);
-        (0..(WAITING_MAX as u64 + 3) * CHUNK as u64).for_each(|nth| lane.take(captured(nth)));
-        drop((lane, tap));
+        let mut worker = WorkerTap::new(&tap);
+        (0..(WAITING_MAX as u64 + 3) * CHUNK as u64).for_each(|nth| worker.take(captured(nth)));
+        drop((worker, tap));
         let mut count = 0;
         let lost = chunks.drain(|chunk| {
             count += chunk.len();

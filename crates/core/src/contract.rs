@@ -67,7 +67,7 @@ pub enum Direction {
 /// One I/O to be submitted. `offset` and `length` are multiples of the logical block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
-    /// Names the I/O until it completes; below the lane's slot count.
+    /// Names the I/O until it completes; below the worker's slot count.
     pub slot: u32,
     /// Read or write.
     pub direction: Direction,

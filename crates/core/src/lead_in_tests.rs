@@ -261,7 +261,7 @@ fn an_interruption_before_the_opening_leaves_no_value() {
 }
 
 #[test]
-fn a_clock_that_runs_backwards_ends_the_program_by_name() {
+fn a_clock_that_runs_backwards_ends_the_sequence_by_name() {
     let (mut stimulus, _) = Server::new(true, MS, MS, 0).open();
     stimulus.with_device(|device| (device.clock, device.backwards) = (MS, true)).expect("alive");
     let records = run(&mut stimulus, &[timed(4, 50 * MS)]);

@@ -18,9 +18,9 @@ pub mod record;
 pub mod step;
 pub mod stimulus;
 
-mod lane;
-mod lane_step;
-mod program;
+mod sequence;
 mod silence;
 mod stream;
 mod tally;
+mod worker;
+mod worker_step;

@@ -1,7 +1,7 @@
 //! Address audit: achieved shares, sizes and coverage of the generator against what was asked.
 
 use super::*;
-use crate::stream::lane_stream;
+use crate::stream::worker_stream;
 
 const DRAWS: usize = 5_000_000;
 
@@ -28,7 +28,7 @@ fn compile(pattern: &AccessPattern, range: &ActiveRange) -> CompiledPattern {
 
 fn draws(pattern: &AccessPattern, range: &ActiveRange, count: usize) -> Vec<Access> {
     let (compiled, cursor) = (compile(pattern, range), AtomicU64::new(0));
-    let mut rng = lane_stream(1, 0);
+    let mut rng = worker_stream(1, 0);
     (0..count).map(|_| compiled.draw(&mut rng, &cursor)).collect()
 }
 
@@ -156,8 +156,8 @@ fn preconditioning_covers_the_tail_and_other_passes_skip_it() {
 }
 
 #[test]
-fn streams_of_lanes_and_seeds_differ_and_repeat_from_the_same_seed() {
-    let first = |seed, lane| (0..4).map(|_| lane_stream(seed, lane).next_u64()).collect::<Vec<_>>();
+fn streams_of_workers_and_seeds_differ_and_repeat_from_the_same_seed() {
+    let first = |seed, worker| (0..4).map(|_| worker_stream(seed, worker).next_u64()).collect::<Vec<_>>();
     assert_eq!(first(1, 0), first(1, 0));
     assert_ne!(first(1, 0), first(1, 1));
     assert_ne!(first(1, 0), first(2, 0));

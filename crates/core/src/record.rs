@@ -151,7 +151,7 @@ pub struct StepRecord {
     pub last_submission: Option<Nanos>,
     /// With a stated arrival rate: I/Os that were due in [0, T], those that could not be issued among them.
     pub offered_io_count: Option<u64>,
-    /// Fewest completions of any one thread within (0, T]; `None` where a lane stands for several threads.
+    /// Fewest completions of any one thread within (0, T]; `None` where a worker stands for several threads.
     pub thread_io_count_min: Option<u64>,
     /// Most completions of any one thread within (0, T].
     pub thread_io_count_max: Option<u64>,
@@ -221,7 +221,7 @@ fn merge_latencies(into: &mut Option<LatencyRecord>, from: Option<&LatencyRecord
 }
 
 impl StepRecord {
-    /// Add what another lane did in the same step.
+    /// Add what another worker did in the same step.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.read.merge(&other.read);
         self.write.merge(&other.write);

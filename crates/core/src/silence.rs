@@ -1,4 +1,4 @@
-//! How long a drive is silent, seen from beside the lanes: they pay nothing for it, and it goes on while a drive holds
+//! How long a drive is silent, seen from beside the workers: they pay nothing for it, and it goes on while a drive holds
 //! them inside a system call.
 
 use std::time::{Duration, Instant};
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use std::sync::atomic::Ordering;
 
 use crate::contract::Nanos;
-use crate::program::SharedProgram;
 use crate::record::{Ended, StepRecord};
+use crate::sequence::SharedSequence;
 use crate::stimulus::Returned;
 
 /// Looks lie 50 ms apart. One that comes later than this shows that the host did not run; that is not laid to the drive.
 const LATE: Duration = Duration::from_millis(250);
-/// A lane that looks at its device at least this often and finds nothing is waiting for the drive.
+/// A worker that looks at its device at least this often and finds nothing is waiting for the drive.
 const FRESH: Duration = Duration::from_millis(200);
-/// After a halt, a lane is held by its device if it does not return for so long; it waits 3 s for its last I/Os itself.
+/// After a halt, a worker is held by its device if it does not return for so long; it waits 3 s for its last I/Os itself.
 const LEAVE: Duration = Duration::from_secs(5);
 
-/// Whether the lanes are worth waiting for.
+/// Whether the workers are worth waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// They will return.
@@ -26,14 +26,14 @@ pub(crate) enum Sign {
     Stuck,
 }
 
-/// What one lane was last seen to do.
+/// What one worker was last seen to do.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     clock: u64,
     unchanged: Duration,
 }
 
-/// Looks at the lanes' totals of one program every now and then.
+/// Looks at the workers' totals of one sequence every now and then.
 pub(crate) struct SilenceWatch {
     limit: Duration,
     looked: Option<Instant>,
@@ -46,35 +46,37 @@ pub(crate) struct SilenceWatch {
 }
 
 impl SilenceWatch {
-    /// `limit`: a lane that does not come back from its device for so long ends the program.
-    pub(crate) fn new(program: &SharedProgram, limit: Duration) -> Self {
+    /// `limit`: a worker that does not come back from its device for so long ends the sequence.
+    pub(crate) fn new(sequence: &SharedSequence, limit: Duration) -> Self {
         Self {
             limit,
             looked: None,
             completed: 0,
             silence: Duration::ZERO,
             halted: Duration::ZERO,
-            seen: vec![Seen::default(); program.lane_count],
-            longest: vec![Duration::ZERO; program.steps.len()],
+            seen: vec![Seen::default(); sequence.worker_count],
+            longest: vec![Duration::ZERO; sequence.steps.len()],
         }
     }
 
-    /// Look once; `returned` are the lanes that are done.
-    pub(crate) fn look(&mut self, program: &SharedProgram, now: Instant, returned: &Returned) -> Sign {
+    /// Look once; `returned` are the workers that are done.
+    pub(crate) fn look(&mut self, sequence: &SharedSequence, now: Instant, returned: &Returned) -> Sign {
         let since = self.looked.replace(now).map_or(Duration::ZERO, |looked| now - looked);
         let passed = if since > LATE { Duration::ZERO } else { since };
         let (mut waiting, mut longest) = (false, Duration::ZERO);
-        for (index, lane) in program.lane_totals.iter().enumerate().filter(|(index, _)| !returned.contains_key(index)) {
-            let unchanged = self.age(index, lane.clock.load(Ordering::Relaxed), passed);
-            let asleep = lane.outstanding.load(Ordering::Relaxed) == 0;
-            waiting |= !asleep && (unchanged <= FRESH || lane.blocks.load(Ordering::Relaxed));
+        for (index, worker) in
+            sequence.worker_totals.iter().enumerate().filter(|(index, _)| !returned.contains_key(index))
+        {
+            let unchanged = self.age(index, worker.clock.load(Ordering::Relaxed), passed);
+            let asleep = worker.outstanding.load(Ordering::Relaxed) == 0;
+            waiting |= !asleep && (unchanged <= FRESH || worker.blocks.load(Ordering::Relaxed));
             longest = longest.max(unchanged);
         }
-        self.count_silence(program, passed, waiting);
+        self.count_silence(sequence, passed, waiting);
         if longest > self.limit {
-            program.halt(Ended::Hung);
+            sequence.halt(Ended::Hung);
         }
-        self.halted = if program.halted().is_some() { self.halted + passed } else { Duration::ZERO };
+        self.halted = if sequence.halted().is_some() { self.halted + passed } else { Duration::ZERO };
         if self.halted.min(longest) > LEAVE { Sign::Stuck } else { Sign::Alive }
     }
 
@@ -85,7 +87,7 @@ impl SilenceWatch {
         }
     }
 
-    /// How long a lane has not looked at its device; a lane without a part in the program never does.
+    /// How long a worker has not looked at its device; a worker without a part in the sequence never does.
     fn age(&mut self, index: usize, clock: u64, passed: Duration) -> Duration {
         let seen = &mut self.seen[index];
         let unchanged = if clock == 0 || clock != seen.clock { Duration::ZERO } else { seen.unchanged + passed };
@@ -93,13 +95,13 @@ impl SilenceWatch {
         unchanged
     }
 
-    fn count_silence(&mut self, program: &SharedProgram, passed: Duration, waiting: bool) {
-        let lanes = program.lane_totals.iter().map(|lane| lane.io_count.load(Ordering::Relaxed));
-        let completed = lanes.sum::<u64>() + program.errors.load(Ordering::Relaxed);
+    fn count_silence(&mut self, sequence: &SharedSequence, passed: Duration, waiting: bool) {
+        let workers = sequence.worker_totals.iter().map(|worker| worker.io_count.load(Ordering::Relaxed));
+        let completed = workers.sum::<u64>() + sequence.errors.load(Ordering::Relaxed);
         let silent = waiting && completed == self.completed;
         self.completed = completed;
         self.silence = if silent { self.silence + passed } else { Duration::ZERO };
-        let step = &mut self.longest[program.step_index.load(Ordering::Relaxed)];
+        let step = &mut self.longest[sequence.step_index.load(Ordering::Relaxed)];
         *step = self.silence.max(*step);
     }
 }

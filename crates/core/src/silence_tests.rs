@@ -1,4 +1,4 @@
-//! Silence of a drive as it is seen from beside the lanes: by looks at stated instants, and in real time.
+//! Silence of a drive as it is seen from beside the workers: by looks at stated instants, and in real time.
 
 use std::cell::Cell;
 
@@ -130,14 +130,14 @@ fn a_wall_clock_that_is_set_disturbs_no_duration() {
     assert_eq!(records[1].start, records[0].start + records[0].span);
 }
 
-/// The lane can neither be joined nor told to stop; whoever asked is told all the same, and lets go of it.
+/// The worker can neither be joined nor told to stop; whoever asked is told all the same, and lets go of it.
 #[test]
 fn a_drive_that_never_lets_a_thread_out_is_given_up() {
     let mut stimulus = holding(true, Duration::from_secs(60));
     let limits = Limits { io_time_limit: Nanos(300_000_000), ..Limits::default() };
     let begun = Instant::now();
     let outcome = stimulus.run(&[step(1000)], limits, |_| Decision::Continue);
-    assert_eq!(outcome, Err(ProgramError::Stuck));
+    assert_eq!(outcome, Err(SequenceError::Stuck));
     drop(stimulus);
     assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
 }
@@ -147,20 +147,20 @@ fn a_stop_is_heard_while_the_drive_holds_the_thread() {
     let mut stimulus = holding(true, Duration::from_secs(60));
     let begun = Instant::now();
     let stop = |_| if begun.elapsed() > Duration::from_millis(200) { Decision::Stop } else { Decision::Continue };
-    assert_eq!(stimulus.run(&[step(1000)], Limits::default(), stop), Err(ProgramError::Stuck));
+    assert_eq!(stimulus.run(&[step(1000)], Limits::default(), stop), Err(SequenceError::Stuck));
     assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
 }
 
-/// Looks 50 ms apart at a lane that says what `tell` makes of the number of the look; the silence in ms.
-fn looked(looks: u64, every: Duration, tell: impl Fn(u64, &LaneTotal)) -> (u64, Sign) {
+/// Looks 50 ms apart at a worker that says what `tell` makes of the number of the look; the silence in ms.
+fn looked(looks: u64, every: Duration, tell: impl Fn(u64, &WorkerTotal)) -> (u64, Sign) {
     let mut stimulus = holding(false, Duration::ZERO);
-    let program = stimulus.share(&[step(1000)], Limits::default(), None).expect("valid");
-    let mut silence = SilenceWatch::new(&program, Duration::from_secs(2));
+    let sequence = stimulus.share(&[step(1000)], Limits::default(), None).expect("valid");
+    let mut silence = SilenceWatch::new(&sequence, Duration::from_secs(2));
     let base = Instant::now();
     let mut sign = Sign::Alive;
     for number in 1..=looks {
-        tell(number, &program.lane_totals[0]);
-        sign = silence.look(&program, base + every * number as u32, &Returned::new());
+        tell(number, &sequence.worker_totals[0]);
+        sign = silence.look(&sequence, base + every * number as u32, &Returned::new());
     }
     let mut records = vec![StepRecord::default()];
     silence.note(&mut records);
@@ -169,10 +169,10 @@ fn looked(looks: u64, every: Duration, tell: impl Fn(u64, &LaneTotal)) -> (u64, 
 
 const EVERY: Duration = Duration::from_millis(50);
 
-/// A lane with one I/O outstanding that looked at its device just now and found nothing.
-fn waiting(number: u64, lane: &LaneTotal) {
-    lane.clock.store(number, Ordering::Relaxed);
-    lane.outstanding.store(1, Ordering::Relaxed);
+/// A worker with one I/O outstanding that looked at its device just now and found nothing.
+fn waiting(number: u64, worker: &WorkerTotal) {
+    worker.clock.store(number, Ordering::Relaxed);
+    worker.outstanding.store(1, Ordering::Relaxed);
 }
 
 #[test]
@@ -182,9 +182,9 @@ fn every_look_without_a_completion_adds_to_the_silence() {
 
 #[test]
 fn a_completion_ends_it() {
-    let tell = |number, lane: &LaneTotal| {
-        waiting(number, lane);
-        lane.io_count.store(number / 10, Ordering::Relaxed);
+    let tell = |number, worker: &WorkerTotal| {
+        waiting(number, worker);
+        worker.io_count.store(number / 10, Ordering::Relaxed);
     };
     assert_eq!(looked(40, EVERY, tell), (450, Sign::Alive));
 }
@@ -195,19 +195,19 @@ fn a_host_that_did_not_run_is_not_laid_to_the_drive() {
 }
 
 #[test]
-fn a_lane_that_was_not_run_is_not_laid_to_the_drive_unless_its_device_holds_it() {
-    let starved = |_, lane: &LaneTotal| waiting(1, lane);
+fn a_worker_that_was_not_run_is_not_laid_to_the_drive_unless_its_device_holds_it() {
+    let starved = |_, worker: &WorkerTotal| waiting(1, worker);
     assert_eq!(looked(30, EVERY, starved), (200, Sign::Alive));
-    let held = |_, lane: &LaneTotal| {
-        waiting(1, lane);
-        lane.blocks.store(true, Ordering::Relaxed);
+    let held = |_, worker: &WorkerTotal| {
+        waiting(1, worker);
+        worker.blocks.store(true, Ordering::Relaxed);
     };
     assert_eq!(looked(31, EVERY, held), (1500, Sign::Alive));
 }
 
 #[test]
-fn a_lane_held_beyond_the_time_limit_and_the_farewell_is_stuck() {
-    let held = |_, lane: &LaneTotal| waiting(1, lane);
+fn a_worker_held_beyond_the_time_limit_and_the_farewell_is_stuck() {
+    let held = |_, worker: &WorkerTotal| waiting(1, worker);
     assert_eq!(looked(40 + 95, EVERY, held).1, Sign::Alive);
     assert_eq!(looked(40 + 105, EVERY, held).1, Sign::Stuck);
 }

@@ -83,9 +83,9 @@ pub struct StepSpec<R = ActiveRange, D = DataPattern> {
     pub stop: StopRule,
 }
 
-/// Why a program cannot be run; nothing has been submitted.
+/// Why a sequence cannot be run; nothing has been submitted.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ProgramError {
+pub enum SequenceError {
     /// The pattern of step `step` is wrong.
     Pattern {
         /// Index of the step.
@@ -121,11 +121,11 @@ pub enum ProgramError {
     Prepare(Errno),
     /// The device's thread is gone.
     DeviceLost,
-    /// The drive holds a thread inside a system call that does not end; nothing can be told of the program.
+    /// The drive holds a thread inside a system call that does not end; nothing can be told of the sequence.
     Stuck,
 }
 
-impl std::fmt::Display for ProgramError {
+impl std::fmt::Display for SequenceError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Pattern { step, cause } => write!(formatter, "step {step}: {cause}"),
@@ -153,24 +153,24 @@ impl StepSpec {
     }
 
     /// Check the step against a drive and make its pattern ready.
-    pub(crate) fn compile(&self, step: usize, info: DeviceInfo) -> Result<CompiledPattern, ProgramError> {
+    pub(crate) fn compile(&self, step: usize, info: DeviceInfo) -> Result<CompiledPattern, SequenceError> {
         let outstanding = self.demand.total();
         let idle = self.demand.thread_count == 0 && self.demand.queue_depth == 0;
         let fits = (1..=OUTSTANDING_MAX).contains(&outstanding) || (idle && matches!(self.stop, StopRule::Time(_)));
         if !fits {
-            return Err(ProgramError::Demand { step, outstanding });
+            return Err(SequenceError::Demand { step, outstanding });
         }
         if matches!(self.stop, StopRule::Time(Nanos(0)) | StopRule::Amount(Bytes(0)) | StopRule::Count(0)) {
-            return Err(ProgramError::Stop { step });
+            return Err(SequenceError::Stop { step });
         }
         if self.demand.arrival.is_some_and(|arrival| !(1e-3..=1e9).contains(&arrival.per_second)) {
-            return Err(ProgramError::Arrival { step });
+            return Err(SequenceError::Arrival { step });
         }
         let (needed, capacity) = (self.range.end().0, info.capacity.0);
         if needed > capacity {
-            return Err(ProgramError::Range { step, cause: RangeError::TooLarge { needed, capacity } });
+            return Err(SequenceError::Range { step, cause: RangeError::TooLarge { needed, capacity } });
         }
         CompiledPattern::new(&self.pattern, &self.range, info.logical_block.0)
-            .map_err(|cause| ProgramError::Pattern { step, cause })
+            .map_err(|cause| SequenceError::Pattern { step, cause })
     }
 }

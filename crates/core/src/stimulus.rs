@@ -1,4 +1,4 @@
-//! Runs programs of steps on the lanes of one drive and adds up what they did.
+//! Runs sequences of steps on the workers of one drive and adds up what they did.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -10,21 +10,21 @@ use std::time::{Duration, Instant};
 use crate::active_range::ActiveRange;
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
-use crate::lane::Lane;
-use crate::program::{LaneTotal, Opening, SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
+use crate::sequence::{Opening, SharedSequence, SharedStep, WorkerTotal};
 use crate::silence::{Sign, SilenceWatch};
-use crate::step::{Demand, ProgramError, StepSpec};
+use crate::step::{Demand, SequenceError, StepSpec};
+use crate::worker::Worker;
 
 /// How often the caller is asked whether to go on.
 const POLL: Duration = Duration::from_millis(50);
-/// A lane is waited for at most so long at its end: a drive that hangs may hold it for ever.
+/// A worker is waited for at most so long at its end: a drive that hangs may hold it for ever.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// When a program is given up.
+/// When a sequence is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Failed I/Os after which a program ends, at least 1.
+    /// Failed I/Os after which a sequence ends, at least 1.
     pub error_limit: u64,
     /// Longest time without any completion while I/Os are outstanding.
     pub io_time_limit: Nanos,
@@ -37,16 +37,16 @@ impl Default for Limits {
     }
 }
 
-/// How far a running program has come.
+/// How far a running sequence has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Index of the step that runs.
     pub step_index: usize,
-    /// Completed I/Os of the program so far.
+    /// Completed I/Os of the sequence so far.
     pub io_count: u64,
     /// Sum of their response times.
     pub latency_sum: Nanos,
-    /// Time since the program began, on the device's clock.
+    /// Time since the sequence began, on the device's clock.
     pub elapsed: Nanos,
 }
 
@@ -59,19 +59,19 @@ pub enum Decision {
     Stop,
 }
 
-type Job<D> = Box<dyn FnOnce(&mut Lane<D>) + Send>;
+type Job<D> = Box<dyn FnOnce(&mut Worker<D>) + Send>;
 
-struct LaneThread<D> {
+struct WorkerThread<D> {
     jobs: Option<Sender<Job<D>>>,
     thread: Option<JoinHandle<()>>,
-    /// Closed by the lane when it has let go of its device; locked for nobody, which makes it fit to be shared.
+    /// Closed by the worker when it has let go of its device; locked for nobody, which makes it fit to be shared.
     gone: Mutex<Receiver<()>>,
 }
 
-/// The stimulus of one drive: its lanes, alive for the whole run, with random streams and sequential
-/// cursors that go on from program to program.
+/// The stimulus of one drive: its workers, alive for the whole run, with random streams and sequential
+/// cursors that go on from sequence to sequence.
 pub struct Stimulus<D> {
-    lanes: Vec<LaneThread<D>>,
+    workers: Vec<WorkerThread<D>>,
     info: DeviceInfo,
     cursors: Vec<(ActiveRange, Arc<AtomicU64>)>,
 }
@@ -92,15 +92,15 @@ impl<D: Device + 'static> Stimulus<D> {
         E: Send + 'static,
         F: FnOnce() -> Result<D, E> + Send + 'static,
     {
-        assert!(!openers.is_empty(), "a stimulus needs at least one lane");
-        let mut lanes = Vec::with_capacity(openers.len());
+        assert!(!openers.is_empty(), "a stimulus needs at least one worker");
+        let mut workers = Vec::with_capacity(openers.len());
         let mut info = None;
         for (index, opener) in openers.into_iter().enumerate() {
-            let (lane, opened) = start_lane(seed, index, opener);
-            lanes.push(lane);
+            let (worker, opened) = start_worker(seed, index, opener);
+            workers.push(worker);
             info = Some(opened?);
         }
-        Ok(Self { lanes, info: info.expect("at least one lane was opened"), cursors: Vec::new() })
+        Ok(Self { workers, info: info.expect("at least one worker was opened"), cursors: Vec::new() })
     }
 
     /// Capacity and logical block of the drive.
@@ -109,23 +109,23 @@ impl<D: Device + 'static> Stimulus<D> {
         self.info
     }
 
-    /// Run `work` on the first lane's device, between programs.
+    /// Run `work` on the first worker's device, between sequences.
     ///
     /// # Errors
-    /// [`ProgramError::DeviceLost`] when the lane's thread has ended.
+    /// [`SequenceError::DeviceLost`] when the worker's thread has ended.
     pub fn with_device<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut D) -> R + Send + 'static,
-    ) -> Result<R, ProgramError> {
-        ask(&self.lanes[0], work)
+    ) -> Result<R, SequenceError> {
+        ask(&self.workers[0], work)
     }
 
-    /// Run `work` on every lane's device, between programs.
+    /// Run `work` on every worker's device, between sequences.
     ///
     /// # Errors
-    /// [`ProgramError::DeviceLost`] when a lane's thread has ended.
-    pub fn with_devices<R: Send + 'static>(&self, work: fn(&D) -> R) -> Result<Vec<R>, ProgramError> {
-        self.lanes.iter().map(|lane| ask(lane, move |device: &mut D| work(device))).collect()
+    /// [`SequenceError::DeviceLost`] when a worker's thread has ended.
+    pub fn with_devices<R: Send + 'static>(&self, work: fn(&D) -> R) -> Result<Vec<R>, SequenceError> {
+        self.workers.iter().map(|worker| ask(worker, move |device: &mut D| work(device))).collect()
     }
 
     /// Run the steps without a gap between them and return one record per step that was begun.
@@ -133,17 +133,17 @@ impl<D: Device + 'static> Stimulus<D> {
     /// `watch` is called about every 50 ms of real time.
     ///
     /// # Errors
-    /// [`ProgramError`] before anything was submitted. What goes wrong later is in [`StepRecord::ended`].
+    /// [`SequenceError`] before anything was submitted. What goes wrong later is in [`StepRecord::ended`].
     pub fn run(
         &mut self,
         steps: &[StepSpec],
         limits: Limits,
         watch: impl FnMut(Progress) -> Decision,
-    ) -> Result<Vec<StepRecord>, ProgramError> {
+    ) -> Result<Vec<StepRecord>, SequenceError> {
         self.run_captured(steps, limits, None, watch)
     }
 
-    /// The same, with every completion handed to a tap, which is let go of when the program is over.
+    /// The same, with every completion handed to a tap, which is let go of when the sequence is over.
     ///
     /// # Errors
     /// See [`Self::run`].
@@ -153,24 +153,24 @@ impl<D: Device + 'static> Stimulus<D> {
         limits: Limits,
         tap: Option<Tap>,
         mut watch: impl FnMut(Progress) -> Decision,
-    ) -> Result<Vec<StepRecord>, ProgramError> {
-        let program = Arc::new(self.share(steps, limits, tap)?);
-        // Both ends of a program are read while no lane has an I/O outstanding, so that it is accounted for to the byte.
+    ) -> Result<Vec<StepRecord>, SequenceError> {
+        let sequence = Arc::new(self.share(steps, limits, tap)?);
+        // Both ends of a sequence are read while no worker has an I/O outstanding, so that it is accounted for to the byte.
         let counters_before = self.counters()?;
-        // A lane that is gone is found here, before the others wait for it to be ready.
+        // A worker that is gone is found here, before the others wait for it to be ready.
         self.with_devices(|_| ())?;
         let (sender, receiver) = channel();
-        for (index, lane) in self.lanes.iter().enumerate() {
-            let (program, sender) = (Arc::clone(&program), sender.clone());
-            lane.send(Box::new(move |lane| drop(sender.send((index, lane.run(&program))))))?;
+        for (index, worker) in self.workers.iter().enumerate() {
+            let (sequence, sender) = (Arc::clone(&sequence), sender.clone());
+            worker.send(Box::new(move |worker| drop(sender.send((index, worker.run(&sequence))))))?;
         }
         drop(sender);
-        let mut silence = SilenceWatch::new(&program, Duration::from_nanos(limits.io_time_limit.0));
-        let mut records = collect(&receiver, self.lanes.len(), |results| {
-            if watch(progress(&program)) == Decision::Stop {
-                program.halt(Ended::Interrupted);
+        let mut silence = SilenceWatch::new(&sequence, Duration::from_nanos(limits.io_time_limit.0));
+        let mut records = collect(&receiver, self.workers.len(), |results| {
+            if watch(progress(&sequence)) == Decision::Stop {
+                sequence.halt(Ended::Interrupted);
             }
-            D::VIRTUAL_TIME || silence.look(&program, Instant::now(), results) == Sign::Alive
+            D::VIRTUAL_TIME || silence.look(&sequence, Instant::now(), results) == Sign::Alive
         })?;
         if !D::VIRTUAL_TIME {
             silence.note(&mut records);
@@ -184,11 +184,11 @@ impl<D: Device + 'static> Stimulus<D> {
         Ok(records)
     }
 
-    fn counters(&self) -> Result<Option<Counters>, ProgramError> {
+    fn counters(&self) -> Result<Option<Counters>, SequenceError> {
         Ok(self.with_device(|device| device.probe(true))?.counters)
     }
 
-    fn share(&mut self, specs: &[StepSpec], limits: Limits, tap: Option<Tap>) -> Result<SharedProgram, ProgramError> {
+    fn share(&mut self, specs: &[StepSpec], limits: Limits, tap: Option<Tap>) -> Result<SharedSequence, SequenceError> {
         let mut data: Vec<DataPattern> = Vec::new();
         let mut steps = Vec::with_capacity(specs.len());
         let (mut opening_count, mut immediate) = (0, Vec::new());
@@ -204,18 +204,18 @@ impl<D: Device + 'static> Stimulus<D> {
             });
             steps.push(self.share_step(index, spec, opening_count - 1, data_index as u32)?);
         }
-        let lane_count = self.lanes.len();
-        let works = |lane: &usize| steps.iter().any(|step: &SharedStep| step.slots(*lane, lane_count) > 0);
-        let worker_count = (0..lane_count).filter(works).count();
+        let worker_count = self.workers.len();
+        let works = |worker: &usize| steps.iter().any(|step: &SharedStep| step.slots(*worker, worker_count) > 0);
+        let busy_count = (0..worker_count).filter(works).count();
         let transfer = specs.iter().flat_map(|spec| &spec.pattern.sizes).map(|size| size.0).max().unwrap_or(0);
-        Ok(SharedProgram {
-            openings: immediate.into_iter().map(|immediate| Opening::new(worker_count, immediate)).collect(),
+        Ok(SharedSequence {
+            openings: immediate.into_iter().map(|immediate| Opening::new(busy_count, immediate)).collect(),
             steps,
             data,
             transfer: Bytes(transfer),
-            lane_count,
             worker_count,
-            ready: Barrier::new(lane_count),
+            busy_count,
+            ready: Barrier::new(worker_count),
             prepare_failed: AtomicBool::new(false),
             start: AtomicU64::new(0),
             halt: AtomicU8::new(0),
@@ -224,7 +224,7 @@ impl<D: Device + 'static> Stimulus<D> {
             io_time_limit: limits.io_time_limit,
             step_index: AtomicUsize::new(0),
             tap,
-            lane_totals: self.lanes.iter().map(|_| LaneTotal::default()).collect(),
+            worker_totals: self.workers.iter().map(|_| WorkerTotal::default()).collect(),
         })
     }
 
@@ -234,7 +234,7 @@ impl<D: Device + 'static> Stimulus<D> {
         spec: &StepSpec,
         opening: usize,
         data_index: u32,
-    ) -> Result<SharedStep, ProgramError> {
+    ) -> Result<SharedStep, SequenceError> {
         let pattern = spec.compile(index, self.info)?;
         let threads = u64::from(spec.demand.thread_count);
         let thread_cursors = (0..threads).map(|thread| AtomicU64::new(pattern.thread_start(thread, threads))).collect();
@@ -251,7 +251,7 @@ impl<D: Device + 'static> Stimulus<D> {
         })
     }
 
-    /// The shared sequential cursor of a range, which goes on from step to step and program to program.
+    /// The shared sequential cursor of a range, which goes on from step to step and sequence to sequence.
     fn cursor(&mut self, range: &ActiveRange) -> Arc<AtomicU64> {
         if let Some((_, cursor)) = self.cursors.iter().find(|(known, _)| known == range) {
             return Arc::clone(cursor);
@@ -262,26 +262,26 @@ impl<D: Device + 'static> Stimulus<D> {
     }
 }
 
-impl<D> LaneThread<D> {
-    fn send(&self, job: Job<D>) -> Result<(), ProgramError> {
-        let jobs = self.jobs.as_ref().ok_or(ProgramError::DeviceLost)?;
-        jobs.send(job).map_err(|_| ProgramError::DeviceLost)
+impl<D> WorkerThread<D> {
+    fn send(&self, job: Job<D>) -> Result<(), SequenceError> {
+        let jobs = self.jobs.as_ref().ok_or(SequenceError::DeviceLost)?;
+        jobs.send(job).map_err(|_| SequenceError::DeviceLost)
     }
 }
 
-impl<D> Drop for LaneThread<D> {
+impl<D> Drop for WorkerThread<D> {
     fn drop(&mut self) {
         self.jobs = None;
         let gone = self.gone.get_mut().map(|gone| gone.recv_timeout(FAREWELL));
         let held = matches!(gone, Ok(Err(RecvTimeoutError::Timeout)));
         if let Some(thread) = self.thread.take().filter(|_| !held) {
-            // A lane that panicked has already reported itself as lost.
+            // A worker that panicked has already reported itself as lost.
             let _ = thread.join();
         }
     }
 }
 
-fn start_lane<D, E, F>(seed: u64, index: usize, opener: F) -> (LaneThread<D>, Result<DeviceInfo, E>)
+fn start_worker<D, E, F>(seed: u64, index: usize, opener: F) -> (WorkerThread<D>, Result<DeviceInfo, E>)
 where
     D: Device + 'static,
     E: Send + 'static,
@@ -296,66 +296,68 @@ where
         match opener() {
             Ok(device) => {
                 drop(report.send(Ok(device.info())));
-                let mut lane = Lane::new(device, seed, index);
+                let mut worker = Worker::new(device, seed, index);
                 for job in queue {
-                    job(&mut lane);
+                    job(&mut worker);
                 }
             }
             Err(error) => drop(report.send(Err(error))),
         }
     };
-    let thread = Builder::new().name(format!("lane-{index}")).spawn(body).expect("the system starts a thread");
-    let info = outcome.recv().expect("a lane says whether its device opened");
-    (LaneThread { jobs: Some(jobs), thread: Some(thread), gone: Mutex::new(gone) }, info)
+    let thread = Builder::new().name(format!("worker-{index}")).spawn(body).expect("the system starts a thread");
+    let info = outcome.recv().expect("a worker says whether its device opened");
+    (WorkerThread { jobs: Some(jobs), thread: Some(thread), gone: Mutex::new(gone) }, info)
 }
 
 fn ask<D: 'static, R: Send + 'static>(
-    lane: &LaneThread<D>,
+    worker: &WorkerThread<D>,
     work: impl FnOnce(&mut D) -> R + Send + 'static,
-) -> Result<R, ProgramError> {
+) -> Result<R, SequenceError> {
     let (sender, receiver) = channel();
-    lane.send(Box::new(move |lane| drop(sender.send(work(&mut lane.device)))))?;
-    receiver.recv().map_err(|_| ProgramError::DeviceLost)
+    worker.send(Box::new(move |worker| drop(sender.send(work(&mut worker.device)))))?;
+    receiver.recv().map_err(|_| SequenceError::DeviceLost)
 }
 
-fn progress(program: &SharedProgram) -> Progress {
-    let start = program.start.load(Ordering::Relaxed);
-    let clock = program.lane_totals.iter().map(|lane| lane.clock.load(Ordering::Relaxed)).max().unwrap_or(0);
+fn progress(sequence: &SharedSequence) -> Progress {
+    let start = sequence.start.load(Ordering::Relaxed);
+    let clock = sequence.worker_totals.iter().map(|worker| worker.clock.load(Ordering::Relaxed)).max().unwrap_or(0);
     Progress {
-        step_index: program.step_index.load(Ordering::Relaxed),
-        io_count: program.lane_totals.iter().map(|lane| lane.io_count.load(Ordering::Relaxed)).sum(),
-        latency_sum: Nanos(program.lane_totals.iter().map(|lane| lane.latency_sum_ns.load(Ordering::Relaxed)).sum()),
+        step_index: sequence.step_index.load(Ordering::Relaxed),
+        io_count: sequence.worker_totals.iter().map(|worker| worker.io_count.load(Ordering::Relaxed)).sum(),
+        latency_sum: Nanos(
+            sequence.worker_totals.iter().map(|worker| worker.latency_sum_ns.load(Ordering::Relaxed)).sum(),
+        ),
         elapsed: Nanos(clock.saturating_sub(start)),
     }
 }
 
-type LaneResult = Result<Vec<StepRecord>, crate::contract::Errno>;
-/// What the lanes have returned so far.
-pub(crate) type Returned = BTreeMap<usize, LaneResult>;
+type WorkerResult = Result<Vec<StepRecord>, crate::contract::Errno>;
+/// What the workers have returned so far.
+pub(crate) type Returned = BTreeMap<usize, WorkerResult>;
 
-/// Wait for all lanes; `poll` says whether there is still something to wait for.
+/// Wait for all workers; `poll` says whether there is still something to wait for.
 fn collect(
-    receiver: &Receiver<(usize, LaneResult)>,
-    lane_count: usize,
+    receiver: &Receiver<(usize, WorkerResult)>,
+    worker_count: usize,
     mut poll: impl FnMut(&Returned) -> bool,
-) -> Result<Vec<StepRecord>, ProgramError> {
+) -> Result<Vec<StepRecord>, SequenceError> {
     let mut results = Returned::new();
-    while results.len() < lane_count {
+    while results.len() < worker_count {
         match receiver.recv_timeout(POLL) {
             Ok((index, result)) => drop(results.insert(index, result)),
             Err(RecvTimeoutError::Timeout) if poll(&results) => {}
-            Err(RecvTimeoutError::Timeout) => return Err(ProgramError::Stuck),
-            Err(RecvTimeoutError::Disconnected) => return Err(ProgramError::DeviceLost),
+            Err(RecvTimeoutError::Timeout) => return Err(SequenceError::Stuck),
+            Err(RecvTimeoutError::Disconnected) => return Err(SequenceError::DeviceLost),
         }
     }
     merge(results.into_values())
 }
 
-/// Add up the lanes step by step; a lane may have begun one step fewer when the program was halted.
-fn merge(results: impl Iterator<Item = LaneResult>) -> Result<Vec<StepRecord>, ProgramError> {
+/// Add up the workers step by step; a worker may have begun one step fewer when the sequence was halted.
+fn merge(results: impl Iterator<Item = WorkerResult>) -> Result<Vec<StepRecord>, SequenceError> {
     let mut merged: BTreeMap<usize, StepRecord> = BTreeMap::new();
     for result in results {
-        for (index, record) in result.map_err(ProgramError::Prepare)?.into_iter().enumerate() {
+        for (index, record) in result.map_err(SequenceError::Prepare)?.into_iter().enumerate() {
             match merged.get_mut(&index) {
                 Some(total) => total.merge(&record),
                 None => drop(merged.insert(index, record)),

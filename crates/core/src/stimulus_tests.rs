@@ -165,7 +165,7 @@ fn amount_and_count_are_met_exactly() {
 }
 
 #[test]
-fn the_sequential_cursor_goes_on_from_step_to_step_and_program_to_program() {
+fn the_sequential_cursor_goes_on_from_step_to_step_and_sequence_to_sequence() {
     let (mut stimulus, seen) = stimulus(1_000, None, false);
     let part = step(0.0, 4, StopRule::Count(100));
     run(&mut stimulus, &[part.clone(), part.clone()]);
@@ -175,7 +175,7 @@ fn the_sequential_cursor_goes_on_from_step_to_step_and_program_to_program() {
 }
 
 #[test]
-fn two_programs_share_no_random_sequence() {
+fn two_sequences_share_no_random_sequence() {
     let (mut stimulus, seen) = stimulus(1_000, None, false);
     let part = step(1.0, 4, StopRule::Count(5000));
     run(&mut stimulus, std::slice::from_ref(&part));
@@ -201,7 +201,7 @@ fn failed_and_short_ios_enter_nothing_but_the_error_count() {
 }
 
 #[test]
-fn too_many_errors_end_the_program_and_say_so() {
+fn too_many_errors_end_the_sequence_and_say_so() {
     let (mut stimulus, _) = stimulus(1_000, Some(Bytes(0)), false);
     let mut failing = step(0.0, 1, StopRule::Time(Nanos::SECOND));
     failing.range = ActiveRange::new(vec![0], 4096).expect("valid");
@@ -257,7 +257,7 @@ fn directions_are_submitted_as_asked() {
 }
 
 #[test]
-fn an_io_that_never_comes_back_is_told_and_ends_the_use_of_its_lane() {
+fn an_io_that_never_comes_back_is_told_and_ends_the_use_of_its_worker() {
     let seen = Seen::default();
     let device = ConstantTime {
         clock: Nanos(0),
@@ -277,7 +277,7 @@ fn an_io_that_never_comes_back_is_told_and_ends_the_use_of_its_lane() {
     assert_eq!(records[0].ended, Ended::Hung);
     assert_eq!(records[0].write.errors, BTreeMap::from([(Errno::TIMED_OUT.0, 1)]));
     let again = stimulus.run(&[timed], limits, |_| Decision::Continue);
-    assert_eq!(again, Err(ProgramError::Prepare(Errno::TIMED_OUT)));
+    assert_eq!(again, Err(SequenceError::Prepare(Errno::TIMED_OUT)));
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_lost_io_is_found_while_others_go_on() {
     assert!(records[0].span < Nanos(5_000_000_000));
 }
 
-fn lanes(count: usize) -> Stimulus<ConstantTime> {
+fn workers(count: usize) -> Stimulus<ConstantTime> {
     let device = |_| {
         move || {
             Ok::<_, Errno>(ConstantTime {
@@ -312,7 +312,7 @@ fn lanes(count: usize) -> Stimulus<ConstantTime> {
 
 #[test]
 fn threads_share_a_step_and_those_without_a_part_leave_no_trace() {
-    let mut stimulus = lanes(4);
+    let mut stimulus = workers(4);
     let mut wide = step(1.0, 2, StopRule::Time(Nanos(10_500_000)));
     wide.demand.thread_count = 3;
     let narrow = step(1.0, 2, StopRule::Time(Nanos(10_500_000)));
@@ -326,7 +326,7 @@ fn threads_share_a_step_and_those_without_a_part_leave_no_trace() {
 }
 
 #[test]
-fn threads_that_share_a_lane_cannot_be_told_apart() {
+fn threads_that_share_a_worker_cannot_be_told_apart() {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let mut wide = step(1.0, 2, StopRule::Time(Nanos(10_500_000)));
     wide.demand.thread_count = 3;
@@ -384,7 +384,7 @@ fn an_arrival_rate_of_nothing_is_refused() {
     let mut step = step(1.0, 1, StopRule::Count(1));
     step.demand.arrival = Some(Arrival { per_second: 0.0, process: ArrivalProcess::Fixed });
     let refused = stimulus.run(&[step], Limits::default(), |_| Decision::Continue);
-    assert_eq!(refused, Err(ProgramError::Arrival { step: 0 }));
+    assert_eq!(refused, Err(SequenceError::Arrival { step: 0 }));
 }
 
 #[test]
@@ -421,8 +421,8 @@ fn idle(span: Nanos) -> StepSpec {
 fn bursts_with_idle_between_them_begin_and_end_on_time() {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let burst = || step(1.0, 4, StopRule::Time(Nanos(50_000_000)));
-    let program: Vec<StepSpec> = (0..20).flat_map(|_| [burst(), idle(Nanos(50_000_000))]).collect();
-    let records = run(&mut stimulus, &program);
+    let sequence: Vec<StepSpec> = (0..20).flat_map(|_| [burst(), idle(Nanos(50_000_000))]).collect();
+    let records = run(&mut stimulus, &sequence);
     for pair in records.chunks(2) {
         assert_eq!(pair[0].first_submission, Some(pair[0].start));
         assert_eq!(pair[0].write.window_io_count, 4 * 50);
@@ -432,7 +432,7 @@ fn bursts_with_idle_between_them_begin_and_end_on_time() {
 }
 
 #[test]
-fn a_program_of_nothing_but_idle_time_lasts_that_time() {
+fn a_sequence_of_nothing_but_idle_time_lasts_that_time() {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let records = run(&mut stimulus, &[idle(Nanos(50_000_000)), idle(Nanos(30_000_000))]);
     let spans: Vec<u64> = records.iter().map(|record| record.span.0).collect();
@@ -446,5 +446,5 @@ fn only_a_step_of_stated_time_may_be_idle() {
     let mut endless = idle(Nanos(1));
     endless.stop = StopRule::Count(1);
     let refused = stimulus.run(&[endless], Limits::default(), |_| Decision::Continue);
-    assert_eq!(refused, Err(ProgramError::Demand { step: 0, outstanding: 0 }));
+    assert_eq!(refused, Err(SequenceError::Demand { step: 0, outstanding: 0 }));
 }

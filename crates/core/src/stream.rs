@@ -3,10 +3,10 @@
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The seeded stream of one lane; lanes of one seed never overlap (each jumps 2^128 draws ahead).
-pub(crate) fn lane_stream(seed: u64, lane: usize) -> Xoshiro256PlusPlus {
+/// The seeded stream of one worker; workers of one seed never overlap (each jumps 2^128 draws ahead).
+pub(crate) fn worker_stream(seed: u64, worker: usize) -> Xoshiro256PlusPlus {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    (0..lane).for_each(|_| rng.jump());
+    (0..worker).for_each(|_| rng.jump());
     rng
 }
 

@@ -1,4 +1,4 @@
-//! Counting completions of one step in one lane; sealed into a record once the last of them is in.
+//! Counting completions of one step in one worker; sealed into a record once the last of them is in.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::contract::{Bytes, Direction, Errno, Nanos};
 use crate::histogram::Histogram;
 use crate::record::{DirectionRecord, LatencyRecord, SeriesPoint, StepRecord};
 
-/// The counts of one step in one lane. Memory is kept and reused from step to step.
+/// The counts of one step in one worker. Memory is kept and reused from step to step.
 #[derive(Default)]
 pub(crate) struct Tally {
     read: DirectionTally,

@@ -1,7 +1,7 @@
 //! One place that turns Rust errors into the Python error tree.
 
 use assay_core::active_range::RangeError;
-use assay_core::step::ProgramError;
+use assay_core::step::SequenceError;
 use assay_ftl::card::CardError;
 use assay_json::Refusal;
 use pyo3::prelude::*;
@@ -20,16 +20,16 @@ pub(crate) fn assay_error(class: &str, thing: &str, reason: &str, remedy: &str) 
     })
 }
 
-pub(crate) fn program_error(error: &ProgramError) -> PyErr {
+pub(crate) fn sequence_error(error: &SequenceError) -> PyErr {
     let reason = error.to_string();
     match error {
-        ProgramError::Prepare(_) | ProgramError::DeviceLost => {
+        SequenceError::Prepare(_) | SequenceError::DeviceLost => {
             assay_error("DeviceFailureError", "stimulus", &reason, "check the drive and the memory of this host")
         }
-        ProgramError::Stuck => {
+        SequenceError::Stuck => {
             assay_error("DeviceFailureError", "drive", &reason, "check the drive and the kernel log")
         }
-        _ => assay_error("ValueRangeError", "program", &reason, "correct the plan"),
+        _ => assay_error("ValueRangeError", "sequence", &reason, "correct the plan"),
     }
 }
 

@@ -5,7 +5,7 @@ use assay_core::stimulus::Stimulus;
 use assay_ftl::faults::{Fault, FaultError, Faulty, read_faults};
 use pyo3::prelude::*;
 
-use crate::errors::{assay_error, program_error};
+use crate::errors::{assay_error, sequence_error};
 
 /// Events as (time in ns on the drive's clock, level of the kernel's log, text), and how many more there were.
 pub(crate) type Happened = (Vec<(u64, u8, String)>, u64);
@@ -34,13 +34,13 @@ pub(crate) fn check_faults(faults: &str, capacity_bytes: u64, logical_block_byte
 
 /// What is left of a drive's capacity, `None` where it is gone.
 pub(crate) fn present<D: Device + 'static>(stimulus: &Stimulus<Faulty<D>>) -> PyResult<Option<u64>> {
-    let left = stimulus.with_device(Faulty::present).map_err(|error| program_error(&error))?;
+    let left = stimulus.with_device(Faulty::present).map_err(|error| sequence_error(&error))?;
     Ok(left.map(|capacity| capacity.0))
 }
 
 /// What happened to a drive since this was last asked.
 pub(crate) fn happened<D: Device + 'static>(stimulus: &Stimulus<Faulty<D>>) -> PyResult<Happened> {
-    let (events, lost_count) = stimulus.with_device(Faulty::take_events).map_err(|error| program_error(&error))?;
+    let (events, lost_count) = stimulus.with_device(Faulty::take_events).map_err(|error| sequence_error(&error))?;
     Ok((events.into_iter().map(|event| (event.at.0, event.level, event.text)).collect(), lost_count))
 }
 

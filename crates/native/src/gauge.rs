@@ -1,4 +1,4 @@
-//! How late this host lets a thread run, while a program runs.
+//! How late this host lets a thread run, while a sequence runs.
 
 use assay_uring::gauge::{self, Gauge, Readings};
 use pyo3::prelude::*;

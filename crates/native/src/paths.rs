@@ -4,8 +4,8 @@ use std::os::fd::AsFd;
 
 use assay_core::contract::Bytes;
 use assay_uring::device::duplicate;
+use assay_uring::kernel_workers;
 use assay_uring::path::Path;
-use assay_uring::workers;
 use pyo3::prelude::*;
 
 use crate::errors::{assay_error, io_error};
@@ -15,7 +15,7 @@ use crate::errors::{assay_error, io_error};
 #[pyfunction]
 pub(crate) fn hands_to_workers(py: Python<'_>, descriptor: i32, logical_block_bytes: u64) -> PyResult<bool> {
     let descriptor = duplicate(descriptor).map_err(|error| io_error(&error))?;
-    let found = py.detach(|| workers::hands_to_workers(descriptor.as_fd(), Bytes(logical_block_bytes)));
+    let found = py.detach(|| kernel_workers::hands_to_workers(descriptor.as_fd(), Bytes(logical_block_bytes)));
     found.map_err(|error| io_error(&error))
 }
 

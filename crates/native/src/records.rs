@@ -1,4 +1,4 @@
-//! What the steps of a program did, as the text that Python reads.
+//! What the steps of a sequence did, as the text that Python reads.
 
 use assay_core::record::StepRecord;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Programs of steps: texts from Python, read and completed with the files that they name.
+//! Sequences of steps: texts from Python, read and completed with the files that they name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use serde::Deserialize;
 
 use crate::errors::{assay_error, range_error, refusal_error};
 
-/// A program as it crosses: what several steps share stands in it once.
+/// A sequence as it crosses: what several steps share stands in it once.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Program {
+struct Sequence {
     /// Ranges, by which `steps` name theirs.
     ranges: Vec<ActiveRange>,
     /// Steps that differ.
     steps: Vec<StepSpec<usize, DataText>>,
-    /// The program: for each of its steps the one of `steps` that it is like.
+    /// The sequence: for each of its steps the one of `steps` that it is like.
     order: Vec<usize>,
     /// For each of them the label of its record.
     labels: Vec<String>,
@@ -30,10 +30,10 @@ struct Program {
 /// Data files by path, read once and then the same for the whole run.
 pub(crate) type DataFiles = HashMap<String, Arc<[u8]>>;
 
-/// The steps of a program and their labels. Raises `ValueRangeError` with the place of what cannot be.
-pub(crate) fn read_program(text: &str, files: &mut DataFiles) -> PyResult<(Vec<StepSpec>, Vec<String>)> {
-    let program: Program = read(text).map_err(|refusal| refusal_error("program", &refusal))?;
-    let Program { ranges, steps, order, labels } = program;
+/// The steps of a sequence and their labels. Raises `ValueRangeError` with the place of what cannot be.
+pub(crate) fn read_sequence(text: &str, files: &mut DataFiles) -> PyResult<(Vec<StepSpec>, Vec<String>)> {
+    let sequence: Sequence = read(text).map_err(|refusal| refusal_error("sequence", &refusal))?;
+    let Sequence { ranges, steps, order, labels } = sequence;
     let complete = |step| completed(step, &ranges, files);
     let steps: Vec<StepSpec> = steps.into_iter().map(complete).collect::<PyResult<_>>()?;
     if labels.len() != order.len() {
@@ -82,7 +82,7 @@ fn read_once(files: &mut DataFiles, path: &str) -> PyResult<Arc<[u8]>> {
 }
 
 fn no_such(thing: &str, index: usize) -> PyErr {
-    assay_error("ValueRangeError", "program", &format!("has no {thing} {index}"), "correct the program")
+    assay_error("ValueRangeError", "sequence", &format!("has no {thing} {index}"), "correct the sequence")
 }
 
 /// First byte of each of `count` segments placed at random; see `assay_core::active_range`.

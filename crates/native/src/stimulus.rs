@@ -1,10 +1,10 @@
-//! The stimulus of one drive as a Python object; one call runs one program.
+//! The stimulus of one drive as a Python object; one call runs one sequence.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
-use assay_core::step::ProgramError;
+use assay_core::step::SequenceError;
 use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
@@ -16,12 +16,12 @@ use assay_uring::path::Path;
 use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
-use crate::errors::{assay_error, card_error, io_error, program_error};
+use crate::errors::{assay_error, card_error, io_error, sequence_error};
 use crate::faults::{Happened, faults_of, happened, no_faults, present};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
 use crate::records::records_text;
-use crate::specs::{DataFiles, read_program};
+use crate::specs::{DataFiles, read_sequence};
 use crate::state;
 use crate::trace::Tracer;
 
@@ -126,12 +126,12 @@ impl NativeStimulus {
         }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
         let mut openers = Vec::new();
-        for (lane, cpu) in (0..u64::from(thread_count)).zip(lane_cpus(&cpus)) {
+        for (worker, cpu) in (0..u64::from(thread_count)).zip(worker_cpus(&cpus)) {
             let target = Target {
                 descriptor: duplicate(descriptor).map_err(|error| io_error(&error))?,
                 info,
                 counters: counters_path.clone(),
-                data_origin: data_origin ^ (lane << 48),
+                data_origin: data_origin ^ (worker << 48),
                 transfer: Bytes(transfer_bytes_max),
                 path,
                 cpu,
@@ -144,23 +144,23 @@ impl NativeStimulus {
 
     /// Run the steps without a gap and return one record per step that was begun, as JSON.
     ///
-    /// `program` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
+    /// `sequence` is the JSON text `{"ranges": [...], "steps": [...], "order": [0, 0, 1], "labels": [...]}`: steps that differ, each with the index
     /// of its range, and the order in which they are run.
-    /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the program:
+    /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the sequence:
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
     /// kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
-    /// longer than `io_time_limit_ns` ends the program as `hung`.
+    /// longer than `io_time_limit_ns` ends the sequence as `hung`.
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
     fn run(
         &mut self,
         py: Python<'_>,
-        program: &str,
+        sequence: &str,
         error_limit: u64,
         io_time_limit_ns: u64,
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
     ) -> PyResult<(String, Option<Traced>)> {
-        let (steps, labels) = read_program(program, &mut self.files)?;
+        let (steps, labels) = read_sequence(sequence, &mut self.files)?;
         let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
         let mut watcher = Watcher::new(watch);
         let engine = self.engine()?;
@@ -180,9 +180,9 @@ impl NativeStimulus {
             };
             (records, tracer.map(Tracer::finish).transpose())
         });
-        let lost = matches!(records, Err(ProgramError::Stuck));
+        let lost = matches!(records, Err(SequenceError::Stuck));
         watcher.outcome(lost)?;
-        let records = records.map_err(|error| program_error(&error))?;
+        let records = records.map_err(|error| sequence_error(&error))?;
         Ok((records_text(&records, &labels), captured?))
     }
 
@@ -195,7 +195,7 @@ impl NativeStimulus {
             Engine::FaultyDisk(stimulus) => stimulus.with_device(|drive| drive.purge(SimulatedDisk::purge)),
             Engine::Null(_) | Engine::Real(_) => return Ok(None),
         };
-        Ok(Some(purged.map_err(|error| program_error(&error))?.0))
+        Ok(Some(purged.map_err(|error| sequence_error(&error))?.0))
     }
 
     /// Free what lies between two places of simulated flash, in bytes, as a trim command does.
@@ -205,7 +205,7 @@ impl NativeStimulus {
             Engine::Faulty(stimulus) => stimulus.with_device(move |drive| drive.trim(from, to)),
             _ => self.flash()?.with_device(move |drive| drive.trim(from, to)),
         };
-        trimmed.map_err(|error| program_error(&error))
+        trimmed.map_err(|error| sequence_error(&error))
     }
 
     /// Switch the volatile write cache of simulated flash.
@@ -214,7 +214,7 @@ impl NativeStimulus {
             Engine::Faulty(stimulus) => stimulus.with_device(move |drive| drive.switch_write_cache(enabled)),
             _ => self.flash()?.with_device(move |drive| drive.switch_write_cache(enabled)),
         };
-        switched.map_err(|error| program_error(&error))
+        switched.map_err(|error| sequence_error(&error))
     }
 
     /// What faults have left of a simulated drive's capacity, in bytes; None where it is gone.
@@ -241,15 +241,15 @@ impl NativeStimulus {
     fn keep_state(&mut self, path: PathBuf) -> PyResult<()> {
         let to = path.clone();
         let kept = self.flash()?.with_device(move |drive| state::save(drive, &to));
-        kept.map_err(|error| program_error(&error))?.map_err(|error| state::state_error(&path, &error))
+        kept.map_err(|error| sequence_error(&error))?.map_err(|error| state::state_error(&path, &error))
     }
 
     /// SHA-256 of the state of simulated flash, in hexadecimal digits.
     fn state_hash(&mut self) -> PyResult<String> {
-        self.flash()?.with_device(|drive| state::hash(drive)).map_err(|error| program_error(&error))
+        self.flash()?.with_device(|drive| state::hash(drive)).map_err(|error| sequence_error(&error))
     }
 
-    /// (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last program.
+    /// (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last sequence.
     ///
     /// The errno is 0 where they are registered. None on a simulated drive.
     fn disclosure(&mut self) -> PyResult<Option<(&'static str, i32, bool, bool)>> {
@@ -260,24 +260,24 @@ impl NativeStimulus {
             | Engine::FaultyDisk(_)
             | Engine::Null(_) => Ok(None),
             Engine::Real(stimulus) => {
-                let lanes = stimulus.with_devices(UringDevice::disclosure).map_err(|error| program_error(&error))?;
-                let lanes: Vec<_> = lanes.into_iter().flatten().collect();
-                let refused = lanes.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
-                let deferred = lanes.iter().all(|how| how.deferred_completions);
-                Ok(lanes.first().map(|how| (how.path.name(), refused, deferred, how.counter_clock)))
+                let workers = stimulus.with_devices(UringDevice::disclosure).map_err(|error| sequence_error(&error))?;
+                let workers: Vec<_> = workers.into_iter().flatten().collect();
+                let refused = workers.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
+                let deferred = workers.iter().all(|how| how.deferred_completions);
+                Ok(workers.first().map(|how| (how.path.name(), refused, deferred, how.counter_clock)))
             }
         }
     }
 
-    /// End the lanes and let go of the drive.
+    /// End the workers and let go of the drive.
     fn close(&mut self, py: Python<'_>) {
         let engine = self.engine.take();
         py.detach(|| drop(engine));
     }
 }
 
-/// The CPU of every lane in turn, without an end.
-fn lane_cpus(cpus: &[u32]) -> impl Iterator<Item = Option<u32>> {
+/// The CPU of every worker in turn, without an end.
+fn worker_cpus(cpus: &[u32]) -> impl Iterator<Item = Option<u32>> {
     cpus.iter().copied().map(Some).cycle().chain(std::iter::repeat(None))
 }
 
@@ -304,7 +304,7 @@ impl NativeStimulus {
     }
 }
 
-/// Asks Python for signals and shows it the progress, while the program runs without the GIL.
+/// Asks Python for signals and shows it the progress, while the sequence runs without the GIL.
 struct Watcher {
     watch: Option<Py<PyAny>>,
     shown: Instant,

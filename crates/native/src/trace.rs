@@ -1,4 +1,4 @@
-//! Writes what a program's tap gives to a file, on a thread of its own.
+//! Writes what a sequence's tap gives to a file, on a thread of its own.
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -12,7 +12,7 @@ use crate::errors::assay_error;
 /// Rows written and completions that were lost, or why the file could not be written.
 type Outcome = Result<(u64, u64), String>;
 
-/// A trace that is being written while a program runs.
+/// A trace that is being written while a sequence runs.
 pub(crate) struct Tracer {
     path: PathBuf,
     writer: JoinHandle<Outcome>,

@@ -12,7 +12,7 @@ pub(crate) struct Buffers {
     memory: Memory,
     data: Vec<DataPattern>,
     payloads: Vec<Payload>,
-    /// Writes of the lane so far, those over earlier buffers too: none holds what another does.
+    /// Writes of the worker so far, those over earlier buffers too: none holds what another does.
     write_count: u64,
     /// The next I/O's data are made.
     ready: bool,
@@ -20,10 +20,10 @@ pub(crate) struct Buffers {
     transfer: usize,
 }
 
-/// Where the data of a lane come from, and how many writes have taken of them.
+/// Where the data of a worker come from, and how many writes have taken of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// Differs between lanes and runs.
+    /// Differs between workers and runs.
     pub(crate) seed: u64,
     pub(crate) write_count: u64,
 }
@@ -100,7 +100,7 @@ impl Buffers {
         (part as usize * self.slot_count as usize + slot as usize) * self.transfer
     }
 
-    /// Called in the lane's thread: the first touch decides at which NUMA node a page lies, of those to read into as well.
+    /// Called in the worker's thread: the first touch decides at which NUMA node a page lies, of those to read into as well.
     fn fill(&mut self) {
         self.memory.touch();
         for index in 0..self.data.len() as u32 {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nth_write_of_a_lane_holds_the_same_over_whatever_buffers() {
+    fn the_nth_write_of_a_worker_holds_the_same_over_whatever_buffers() {
         let all = contents(&mut buffers(0, 4), 32);
         assert_eq!(all.iter().collect::<HashSet<_>>().len(), 32);
         let mut first = buffers(0, 1);

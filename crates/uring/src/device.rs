@@ -1,4 +1,4 @@
-//! A real drive as one lane sees it.
+//! A real drive as one worker sees it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -18,7 +18,7 @@ use crate::synchronous::SynchronousQueue;
 /// A drive that answers no read for so long is lost.
 const PROBE_LIMIT: Nanos = Nanos(30 * Nanos::SECOND.0);
 
-/// What a lane needs to know of the drive; every lane gets its own duplicate of the gate's descriptor.
+/// What a worker needs to know of the drive; every worker gets its own duplicate of the gate's descriptor.
 pub struct Target {
     /// Opened by the gate with `O_DIRECT`.
     pub descriptor: OwnedFd,
@@ -26,18 +26,18 @@ pub struct Target {
     pub info: DeviceInfo,
     /// The disk's counters in sysfs; `None` for a file.
     pub counters: Option<PathBuf>,
-    /// Makes the data of this lane and run unlike any other's: what a write holds follows from it and from how many writes
-    /// the lane did before.
+    /// Makes the data of this worker and run unlike any other's: what a write holds follows from it and from how many writes
+    /// the worker did before.
     pub data_origin: u64,
-    /// Largest transfer of the run: buffers are made for it at once, not again when a larger program comes.
+    /// Largest transfer of the run: buffers are made for it at once, not again when a larger sequence comes.
     pub transfer: Bytes,
     /// The way that the I/Os take.
     pub path: Path,
-    /// The CPU that the lane's thread stays on, if any.
+    /// The CPU that the worker's thread stays on, if any.
     pub cpu: Option<u32>,
 }
 
-/// Duplicate the gate's descriptor for a lane; the gate keeps its own.
+/// Duplicate the gate's descriptor for a worker; the gate keeps its own.
 ///
 /// # Errors
 /// When the number is no open descriptor.
@@ -73,7 +73,7 @@ pub struct UringDevice {
     write_count: u64,
 }
 
-#[allow(clippy::large_enum_variant, reason = "one per lane, and a step of indirection would be paid per I/O")]
+#[allow(clippy::large_enum_variant, reason = "one per worker, and a step of indirection would be paid per I/O")]
 enum Queue {
     Ring(RingQueue),
     Synchronous(SynchronousQueue),
@@ -81,8 +81,8 @@ enum Queue {
 }
 
 impl UringDevice {
-    /// Take over a lane's descriptor and, where one is named, keep the calling thread on its CPU, so that everything the
-    /// lane touches first lies at that CPU's NUMA node.
+    /// Take over a worker's descriptor and, where one is named, keep the calling thread on its CPU, so that everything the
+    /// worker touches first lies at that CPU's NUMA node.
     ///
     /// # Errors
     /// When the CPU cannot be used or the disk's counters cannot be opened; `EOPNOTSUPP` where completions are to be polled
@@ -99,7 +99,7 @@ impl UringDevice {
         Ok(Self { queue: None, target, counters, write_count: 0 })
     }
 
-    /// How the I/Os of the last program were carried out; `None` before the first.
+    /// How the I/Os of the last sequence were carried out; `None` before the first.
     #[must_use]
     pub fn disclosure(&self) -> Option<Disclosure> {
         self.queue.as_ref().map(Queue::disclosure)
@@ -200,7 +200,7 @@ impl Queue {
         RingQueue::new(target.descriptor.as_fd(), slot_count, buffers, path).map(Self::Ring)
     }
 
-    /// A larger queue serves a smaller program, except that one I/O at a time may go another way.
+    /// A larger queue serves a smaller sequence, except that one I/O at a time may go another way.
     fn serves(&self, data: &[DataPattern], slot_count: u32, transfer: Bytes, path: Path) -> bool {
         let other_way = matches!(self, Self::Ring(_)) && path == Path::Synchronous && slot_count == 1;
         !other_way && self.buffers().serves(data, slot_count, transfer)

@@ -1,12 +1,12 @@
-//! Fresh bytes: what the n-th write of a lane holds, made anew each time.
+//! Fresh bytes: what the n-th write of a worker holds, made anew each time.
 //!
-//! Marsaglia's multiply-with-carry in 32 lanes side by side. A lane is a number of 64 bits, `x`, that steps to
-//! `(x mod 2^32) * A + x / 2^32`; a step of all lanes gives 256 bytes. Each write starts every lane at its seed, mixed with the
+//! Marsaglia's multiply-with-carry in 32 workers side by side. A worker is a number of 64 bits, `x`, that steps to
+//! `(x mod 2^32) * A + x / 2^32`; a step of all workers gives 256 bytes. Each write starts every worker at its seed, mixed with the
 //! number of the write, so that its bytes depend on origin and number only, and not on what was written before.
 //!
-//! - No 512 bytes come twice from one origin. A step is one to one, as is the number's way into the lanes: at the same
-//!   place of two writes all lanes differ. At different places 64 words would have to agree by chance.
-//! - Common compressors find nothing: what a lane holds comes back after about 2^62 steps, and `A` is far enough from 2^32
+//! - No 512 bytes come twice from one origin. A step is one to one, as is the number's way into the workers: at the same
+//!   place of two writes all workers differ. At different places 64 words would have to agree by chance.
+//! - Common compressors find nothing: what a worker holds comes back after about 2^62 steps, and `A` is far enough from 2^32
 //!   that the high half of a step does not repeat the low half before it (with 0xfffeb81b `xz` saves a tenth).
 //! - The code is written once and compiled for the width that every CPU of an architecture has (SSE2, NEON) and for AVX2,
 //!   which serves where the CPU has it. All give the same bytes.
@@ -24,14 +24,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const LANES: usize = 32;
 const STEP_BYTES: usize = LANES * 8;
-/// `A * 2^32 - 1` and its half are primes, so that a lane takes (A * 2^32 - 2) / 2 steps to come back.
+/// `A * 2^32 - 1` and its half are primes, so that a worker takes (A * 2^32 - 2) / 2 steps to come back.
 const MULTIPLIER: u64 = 0xf39c_bfd6;
-/// Lanes start below this, where a step is one to one.
+/// Workers start below this, where a step is one to one.
 const START_MASK: u64 = (1 << 63) - 1;
 
 type Fill = fn(&Seeds, u64, &mut [u8]);
 
-/// Aligned, so that no load of several lanes crosses a cache line.
+/// Aligned, so that no load of several workers crosses a cache line.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Seeds([u64; LANES]);
@@ -45,7 +45,7 @@ pub enum Width {
     Avx2,
 }
 
-/// Makes what the writes of one lane hold.
+/// Makes what the writes of one worker hold.
 #[derive(Clone)]
 pub struct Generator {
     seeds: Seeds,
@@ -111,27 +111,27 @@ fn fill(seeds: &Seeds, key: u64, buffer: &mut [u8]) {
 #[allow(clippy::inline_always, reason = "compiled anew for each width, into the function that has it")]
 #[inline(always)]
 fn fill_in_steps(seeds: &Seeds, key: u64, buffer: &mut [u8]) {
-    let mut lanes = seeds.0;
-    for lane in &mut lanes {
-        *lane ^= key;
+    let mut workers = seeds.0;
+    for worker in &mut workers {
+        *worker ^= key;
     }
     let (steps, rest) = buffer.as_chunks_mut();
     for bytes in steps {
-        step(&mut lanes, bytes);
+        step(&mut workers, bytes);
     }
     if !rest.is_empty() {
         let mut bytes = [0; STEP_BYTES];
-        step(&mut lanes, &mut bytes);
+        step(&mut workers, &mut bytes);
         rest.copy_from_slice(&bytes[..rest.len()]);
     }
 }
 
 #[allow(clippy::inline_always, reason = "as above")]
 #[inline(always)]
-fn step(lanes: &mut [u64; LANES], bytes: &mut [u8; STEP_BYTES]) {
-    for (lane, word) in lanes.iter_mut().zip(bytes.as_chunks_mut().0) {
-        *lane = (*lane & 0xffff_ffff) * MULTIPLIER + (*lane >> 32);
-        *word = lane.to_le_bytes();
+fn step(workers: &mut [u64; LANES], bytes: &mut [u8; STEP_BYTES]) {
+    for (worker, word) in workers.iter_mut().zip(bytes.as_chunks_mut().0) {
+        *worker = (*worker & 0xffff_ffff) * MULTIPLIER + (*worker >> 32);
+        *word = worker.to_le_bytes();
     }
 }
 
@@ -140,15 +140,15 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// What the top of this file says, in plain words for one lane at a time.
+    /// What the top of this file says, in plain words for one worker at a time.
     fn expected(origin: u64, number: u64, bytes: usize) -> Vec<u8> {
         let mut stream = Xoshiro256PlusPlus::seed_from_u64(origin);
         let mut content = vec![0; bytes.next_multiple_of(STEP_BYTES)];
-        for lane in 0..LANES {
+        for worker in 0..LANES {
             let mut state = u128::from((stream.next_u64() % (1 << 63)) ^ key(number));
             for step in content.chunks_mut(STEP_BYTES) {
                 state = state % (1 << 32) * u128::from(MULTIPLIER) + (state >> 32);
-                step[lane * 8..][..8].copy_from_slice(&u64::try_from(state).expect("64 bits").to_le_bytes());
+                step[worker * 8..][..8].copy_from_slice(&u64::try_from(state).expect("64 bits").to_le_bytes());
             }
         }
         content.truncate(bytes);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn no_512_bytes_are_made_twice_by_any_lane_of_a_run() {
+    fn no_512_bytes_are_made_twice_by_any_worker_of_a_run() {
         let mut seen = HashSet::new();
         let mut content = vec![0; 4096];
         for origin in [1_u64, 1 ^ (1 << 48), 2] {

@@ -1,4 +1,4 @@
-//! A real block device or file as a [`assay_core::contract::Device`]: one ring and one thread per lane.
+//! A real block device or file as a [`assay_core::contract::Device`]: one ring and one thread per worker.
 //!
 //! All `unsafe` I/O of the project lives here. The descriptor is opened by the gate, never here.
 
@@ -6,10 +6,10 @@ pub mod affinity;
 pub mod device;
 pub mod gauge;
 pub mod generator;
+pub mod kernel_workers;
 pub mod null;
 pub mod path;
 pub mod processors;
-pub mod workers;
 pub mod written;
 
 mod buffers;

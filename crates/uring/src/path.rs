@@ -2,7 +2,7 @@
 
 /// How the I/Os of a drive are carried out.
 ///
-/// A wish where the program does not allow it: [`Path::Synchronous`] serves programs with one I/O at a time per thread,
+/// A wish where the sequence does not allow it: [`Path::Synchronous`] serves sequences with one I/O at a time per thread,
 /// others go over a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Path {

@@ -28,7 +28,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// `origin` differs between lanes and runs, so that their data do.
+    /// `origin` differs between workers and runs, so that their data do.
     pub(crate) fn new(pattern: &DataPattern, origin: u64) -> Self {
         match pattern {
             DataPattern::Random => Self::Fresh(Generator::new(origin)),
@@ -50,7 +50,7 @@ impl Payload {
         }
     }
 
-    /// Make a buffer ready for write number `number` of its lane.
+    /// Make a buffer ready for write number `number` of its worker.
     #[inline]
     pub(crate) fn refresh(&mut self, number: u64, buffer: &mut [u8]) {
         match self {

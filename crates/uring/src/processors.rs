@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Fewer processors are never enough.
 const PROCESSORS_MIN: usize = 4;
-/// Every lane has a thread, and the kernel one beside it.
+/// Every worker has a thread, and the kernel one beside it.
 const THREADS_PER_LANE: usize = 2;
 /// What runs for a moment only does not count: the least of so many looks, and the time between them.
 const LOOKS: u32 = 3;
@@ -36,17 +36,17 @@ impl fmt::Display for Crowded {
     }
 }
 
-/// Ask the host whether so many lanes and as many threads of the kernel fit into idle processors now.
+/// Ask the host whether so many workers and as many threads of the kernel fit into idle processors now.
 ///
 /// # Errors
 /// Where they do not.
-pub fn admit_kernel_threads(lane_count: usize) -> Result<(), Crowded> {
+pub fn admit_kernel_threads(worker_count: usize) -> Result<(), Crowded> {
     let processors = available_parallelism().map_or(1, usize::from);
-    admit(lane_count, processors, busy().unwrap_or(processors))
+    admit(worker_count, processors, busy().unwrap_or(processors))
 }
 
-fn admit(lane_count: usize, processors: usize, busy: usize) -> Result<(), Crowded> {
-    let (needed, idle) = (lane_count * THREADS_PER_LANE, processors.saturating_sub(busy));
+fn admit(worker_count: usize, processors: usize, busy: usize) -> Result<(), Crowded> {
+    let (needed, idle) = (worker_count * THREADS_PER_LANE, processors.saturating_sub(busy));
     if processors >= PROCESSORS_MIN && needed <= idle { Ok(()) } else { Err(Crowded { needed, idle, processors }) }
 }
 
@@ -71,8 +71,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_and_its_kernel_thread_need_a_processor_each_of_four_at_least() {
-        let admitted = |lanes, processors, busy| admit(lanes, processors, busy).is_ok();
+    fn a_worker_and_its_kernel_thread_need_a_processor_each_of_four_at_least() {
+        let admitted = |workers, processors, busy| admit(workers, processors, busy).is_ok();
         assert!(!admitted(1, 2, 0) && !admitted(1, 3, 0));
         assert!(admitted(1, 4, 2) && !admitted(1, 4, 3));
         assert!(admitted(2, 4, 0) && !admitted(2, 4, 1) && !admitted(3, 4, 0));

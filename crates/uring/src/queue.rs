@@ -1,4 +1,4 @@
-//! The I/Os of a lane over a ring.
+//! The I/Os of a worker over a ring.
 
 use std::io;
 use std::os::fd::BorrowedFd;

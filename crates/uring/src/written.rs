@@ -1,4 +1,4 @@
-//! What a lane writes, without a drive: its bytes, and how fast this host makes them.
+//! What a worker writes, without a drive: its bytes, and how fast this host makes them.
 
 use std::hint::black_box;
 use std::io;
@@ -9,7 +9,7 @@ use crate::buffers::{Buffers, Origin};
 use crate::clock;
 use crate::payload::Payload;
 
-/// Slots that are filled in turn, as those of a lane at queue depth 32.
+/// Slots that are filled in turn, as those of a worker at queue depth 32.
 const SLOTS: u32 = 32;
 
 /// Bytes per second that one thread makes for writes of one size, into 32 buffers in turn, over about `span`.
@@ -17,11 +17,11 @@ const SLOTS: u32 = 32;
 /// # Errors
 /// When memory for the buffers cannot be had.
 pub fn fill_rate(data: &DataPattern, transfer: Bytes, span: Nanos) -> io::Result<f64> {
-    let mut lane = Lane::new(data, transfer)?;
+    let mut worker = Worker::new(data, transfer)?;
     let begun = clock::monotonic();
     let (mut turns, mut elapsed) = (0, Nanos(0));
     while elapsed < span || turns == 0 {
-        lane.fill(SLOTS);
+        worker.fill(SLOTS);
         turns += 1;
         elapsed = clock::monotonic() - begun;
     }
@@ -33,27 +33,27 @@ pub fn fill_rate(data: &DataPattern, transfer: Bytes, span: Nanos) -> io::Result
 /// # Errors
 /// When memory for the buffers cannot be had.
 pub fn time_to_fill(data: &DataPattern, transfer: Bytes, count: u64) -> io::Result<Nanos> {
-    let mut lane = Lane::new(data, transfer)?;
+    let mut worker = Worker::new(data, transfer)?;
     let begun = clock::monotonic();
     for done in (0..count).step_by(SLOTS as usize) {
-        lane.fill(SLOTS.min((count - done) as u32));
+        worker.fill(SLOTS.min((count - done) as u32));
     }
     Ok(clock::monotonic() - begun)
 }
 
-/// The buffers of a lane that sends nothing.
-struct Lane {
+/// The buffers of a worker that sends nothing.
+struct Worker {
     buffers: Buffers,
     transfer: Bytes,
 }
 
-impl Lane {
+impl Worker {
     fn new(data: &DataPattern, transfer: Bytes) -> io::Result<Self> {
         let buffers = Buffers::new(Origin::default(), std::slice::from_ref(data), SLOTS, transfer.0 as usize)?;
-        let mut lane = Self { buffers, transfer };
+        let mut worker = Self { buffers, transfer };
         // The first touch of the memory does not count.
-        lane.fill(SLOTS);
-        Ok(lane)
+        worker.fill(SLOTS);
+        Ok(worker)
     }
 
     fn fill(&mut self, count: u32) {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
     from assay.engine.records import SteadyVerdict
-    from assay.procedures.until import Judged
+    from assay.procedures.until import RoundOutcome
     from assay.run.progress import Progress
 
 
@@ -136,7 +136,7 @@ def _now(progress: Progress) -> str:
     return f"{progress.iops:,.0f} IOPS{latency}"
 
 
-def _judged_line(phase: str, judged: Judged) -> str:
+def _judged_line(phase: str, judged: RoundOutcome) -> str:
     span = duration_label(sum(step.span_ns for step in judged.steps))
     noun = "cells" if phase == "round" else "samples"
     name = "round" if phase == "round" else "samples"

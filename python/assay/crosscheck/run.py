@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.crosscheck.compare import Crosscheck
 from assay.crosscheck.fio import measure_with_fio
 from assay.crosscheck.points import POINTS, Side
-from assay.dut.dut import Answers, change_told, check_program, hold_drive, overwrite
+from assay.dut.dut import Answers, change_told, check_sequence, hold_drive, overwrite
 from assay.dut.real.fio import fio_version
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import identify
@@ -88,7 +88,7 @@ def crosscheck_drive(
 
 def _ours(stimulus: Stimulus, point: CheckPoint, range_bytes: int, seconds: float, path: str) -> Side:
     records = stimulus.run([point.step(range_bytes, seconds)])
-    check_program(records, path)
+    check_sequence(records, path)
     return side_of(records[0])
 
 

@@ -1,6 +1,6 @@
-"""The bench: a drive made ready for a run, with its stimulus and its way to be purged.
+"""The dut: a drive made ready for a run, with its stimulus and its way to be purged.
 
-The one place that knows whether a drive is real or simulated; what runs on the bench does not.
+The one place that knows whether a drive is real or simulated; what runs on the dut does not.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class Dut:
     """A drive that is held for a run.
 
     identity : with the write cache in the state that it has for the run.
@@ -131,7 +131,7 @@ def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> Dr
 
 
 @contextmanager
-def open_bench(
+def open_dut(
     plan: Plan,
     drive: DriveIdentity,
     tests: Sequence[PlannedTest],
@@ -139,7 +139,7 @@ def open_bench(
     answers: Answers,
     seed: int,
     kept: tuple[Path, ...] = (),
-) -> Iterator[Bench]:
+) -> Iterator[Dut]:
     """Hold the drive for a run; let go of it, and restore its queue, at the end.
 
     kept : paths that must not lie on the drive, such as the run folder.
@@ -147,15 +147,15 @@ def open_bench(
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     if drive.kind == "simulated":
-        with _simulated(plan, drive, seed) as bench:
-            yield bench
+        with _simulated(plan, drive, seed) as dut:
+            yield dut
     else:
-        with _real(plan, drive, tests, answers=answers, seed=seed, kept=kept) as bench:
-            yield bench
+        with _real(plan, drive, tests, answers=answers, seed=seed, kept=kept) as dut:
+            yield dut
 
 
 @contextmanager
-def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
+def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
     target = parse_simulated(plan.drive)
     if target.identity.faults_sha256 != drive.faults_sha256:
         raise UsageError(drive.path, "its file of faults has changed since it was read", "start the run again")
@@ -181,7 +181,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Bench]:
         def condition() -> DriveCondition:
             return DriveCondition(state_hash=stimulus.state_hash() if target.state else None)
 
-        yield Bench(
+        yield Dut(
             identity=drive,
             stimulus=stimulus,
             purge=purge,
@@ -249,7 +249,7 @@ def _real(
     answers: Answers,
     seed: int,
     kept: tuple[Path, ...],
-) -> Iterator[Bench]:
+) -> Iterator[Dut]:
     _refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
     with hold_drive(
@@ -280,7 +280,7 @@ def _real(
                     watched.forget()
                 return record
 
-            yield Bench(
+            yield Dut(
                 identity=replace(drive, write_cache=cache.state),
                 stimulus=stimulus,
                 purge=purge,
@@ -330,7 +330,7 @@ def hold_drive(
     pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
     hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
-    io_time_limit_ns : an I/O that takes longer ends its program.
+    io_time_limit_ns : an I/O that takes longer ends its sequence.
     written_bytes : what is known to be written. kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
@@ -402,7 +402,7 @@ def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
 
 
 def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> int:
-    """Write the first bytes of a drive once; the time it took in ns. Raises as ``check_program``."""
+    """Write the first bytes of a drive once; the time it took in ns. Raises as ``check_sequence``."""
     step = StepSpec(
         label="overwrite",
         pattern=fill_pattern(_OVERWRITE_BYTES, DataPattern()),
@@ -411,7 +411,7 @@ def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> in
         stop=StopRule(amount_bytes=length_bytes),
     )
     records = stimulus.run([step])
-    check_program(records, drive.path)
+    check_sequence(records, drive.path)
     return records[0].span_ns
 
 
@@ -421,8 +421,8 @@ _LOST_TIME = {
 }
 
 
-def check_program(records: Sequence[StepRecord], path: str) -> None:
-    """Raise where a program did not run to its end.
+def check_sequence(records: Sequence[StepRecord], path: str) -> None:
+    """Raise where a sequence did not run to its end.
 
     Raises KeyboardInterrupt, TimekeepingError, or DeviceFailureError with the error counts.
     """

@@ -1,4 +1,4 @@
-"""One program of steps is exactly one native call."""
+"""One sequence of steps is exactly one native call."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from assay.engine.records import ActiveRange, DataPattern, IoPath, StepSpec
 
 ERROR_LIMIT = 100
-"""Failed I/Os after which a program ends."""
+"""Failed I/Os after which a sequence ends."""
 IO_TIME_LIMIT_NS = 35 * SECOND_NS
-"""An I/O that takes longer ends the program; the kernel's own limit for NVMe is 30 s and is to act first."""
+"""An I/O that takes longer ends the sequence; the kernel's own limit for NVMe is 30 s and is to act first."""
 _RECORDS: type[tuple[StepRecord, ...]] = tuple[StepRecord, ...]
 _PATHS = {
     "interrupt": "ring, completions by interrupt",
@@ -43,7 +43,7 @@ _PASSTHROUGH = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """Where every completion of a program is kept: a Parquet file, see docs/formats/run-folder.md.
+    """Where every completion of a sequence is kept: a Parquet file, see docs/formats/run-folder.md.
 
     addresses : keep place and size of each, too.
     """
@@ -90,7 +90,7 @@ class Stimulus:
         """Drive a fresh simulated drive that fails where and when its faults say.
 
         faults : a JSON list, see ``device.injected_faults``. Their draws follow from the card's seed.
-        io_time_limit_ns : an I/O that takes longer ends its program; above 0.
+        io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
         Raises ValueRangeError for faults that the drive cannot have.
         """
         return cls(NativeStimulus.faulty(card.text, seed, epoch_wall_ns, faults), io_time_limit_ns)
@@ -132,12 +132,12 @@ class Stimulus:
         thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
-        path : the way that I/Os take; ``synchronous`` serves programs with one I/O at a time per thread, others go over
+        path : the way that I/Os take; ``synchronous`` has sequences with one I/O at a time per thread, others go over
         a ring all the same. ``polled`` takes a drive with queues for polling (one read of its first block tells),
         ``kernel-thread`` two idle processors per thread on a host of at least four, ``passthrough`` a descriptor of
         ``gate.open_passthrough``; it has no counters.
         placement : CPUs of the threads.
-        io_time_limit_ns : an I/O that takes longer ends its program; above 0.
+        io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
         Raises ValueRangeError where the drive or the host cannot serve the path, DeviceFailureError where the drive
         cannot be opened or a thread cannot be kept on its CPU.
         """
@@ -165,7 +165,7 @@ class Stimulus:
         watch: Callable[[int, int, int, int], None] | None = None,
         capture: Capture | None = None,
     ) -> list[StepRecord]:
-        """Run a program without a gap between its steps.
+        """Run a sequence without a gap between its steps.
 
         watch : called at most twice a second with step index, completed I/Os, sum of their latencies in ns, elapsed ns.
         capture : where every completion is kept.
@@ -178,7 +178,7 @@ class Stimulus:
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")
-        return list(decode_text(_RECORDS, records.encode(), name="records of a program"))
+        return list(decode_text(_RECORDS, records.encode(), name="records of a sequence"))
 
     def purge_simulated(self) -> int | None:
         """Purge a simulated drive; the virtual time it took in ns, None on a real drive."""

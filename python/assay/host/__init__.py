@@ -1,4 +1,4 @@
-"""The test system: watched while programs run, and audited by ``assay check``."""
+"""The test system: watched while sequences run, and audited by ``assay check``."""
 
 from __future__ import annotations
 

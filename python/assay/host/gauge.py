@@ -1,4 +1,4 @@
-"""Watches the host while a program runs: stalls, stolen time, waits of the tester's threads."""
+"""Watches the host while a sequence runs: stalls, stolen time, waits of the tester's threads."""
 
 from __future__ import annotations
 

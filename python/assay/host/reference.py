@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from assay.crosscheck import CheckPoint
-from assay.dut.dut import change_told, check_program, hold_drive, overwrite
+from assay.dut.dut import change_told, check_sequence, hold_drive, overwrite
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import identify
 from assay.dut.simulated.model import is_simulated
@@ -116,7 +116,7 @@ def _in_turn(measure: Callable[[CheckPoint], _Figures], show: Callable[[str], No
 def _figures(stimulus: Stimulus, step: StepSpec, path: str) -> _Figures:
     """IOPS and mean response time in ns."""
     records = stimulus.run([step])
-    check_program(records, path)
+    check_sequence(records, path)
     rate, mean_ns = float(iops(records[0])), mean_latency_ns(records[0])
     if not rate or not mean_ns:
         reason = f"completed no I/O of {step.label}"

@@ -12,26 +12,29 @@ from assay.spec.units import MILLISECOND_NS, duration_label
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.pages.model import Block, Figure
-    from assay.pages.sheets import Sheet, Sheets
+    from assay.pages.test_report import PagePart, TestReport
     from assay.results import ResponseTimes
 
 
-def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
+def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
     """The response-time histogram and the Confidence Level Plot behind a test; none where it had none."""
-    steps, times = [step for one in kept_histograms(sheets.test) for step in one.steps], histogram_times(sheets.test)
+    steps, times = (
+        [step for one in kept_histograms(test_report.test) for step in one.steps],
+        histogram_times(test_report.test),
+    )
     if not steps:
         return ()
     step = steps[0]
-    if (withheld := withheld_reason(sheets.test)) or not times.io_count:
+    if (withheld := withheld_reason(test_report.test)) or not times.io_count:
         reason = f"n/a: {withheld or 'no I/O completed'}"
         return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
-    largest_ms = (max_latency_ns(step) or 0) / MILLISECOND_NS
+    latency_ms_max = (max_latency_ns(step) or 0) / MILLISECOND_NS
     what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
-    plot = confidence_figure(f"{sheets.prefix}-confidence", times, float(response_time(step)))
+    plot = confidence_figure(f"{test_report.prefix}-confidence", times, float(response_time(step)))
     return (
         (
-            f"Response Time Histogram - {what}, MRT = {largest_ms:.3f} ms",
-            (_or_nothing(histogram_figure(f"{sheets.prefix}-histogram", times)),),
+            f"Response Time Histogram - {what}, MRT = {latency_ms_max:.3f} ms",
+            (_or_nothing(histogram_figure(f"{test_report.prefix}-histogram", times)),),
         ),
         (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),
     )
@@ -39,7 +42,7 @@ def histogram_sheets(sheets: Sheets) -> tuple[Sheet, ...]:
 
 def histogram_times(test: StoredTest) -> ResponseTimes:
     """All response times of the histogram step behind a test; empty where it had none, or none that is not void."""
-    return merged([times for program in kept_histograms(test) for times in step_times(program)])
+    return merged([times for sequence in kept_histograms(test) for times in step_times(sequence)])
 
 
 def _or_nothing(figure: Figure | None) -> Block:

@@ -45,7 +45,7 @@ def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
     )
 
 
-def confidence_figure(name: str, times: ResponseTimes, average_ms: float) -> Figure | None:
+def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -> Figure | None:
     """Plot the share of I/Os no slower than a response time, with three, four and five nines and the average.
 
     The share is drawn by its nines, so that 99 %, 99.9 % and 99.99 % are equally far apart. It ends where fewer than
@@ -56,7 +56,7 @@ def confidence_figure(name: str, times: ResponseTimes, average_ms: float) -> Fig
     shares = [step / 100 for step in range(1, 100)] + [1 - 10**-power for power in _tenths(2, 6)]
     points = [(value, share) for share in shares if (value := times.percentile(round(share, 7))) is not None]
     marks = [(value, share, label) for share, label in _nine_labels() if (value := times.percentile(share)) is not None]
-    average_share = float(sum(times.counts[times.middles_ms <= average_ms])) / times.io_count
+    average_share = float(sum(times.counts[times.middles_ms <= latency_ms_mean])) / times.io_count
     return Figure(
         name=name,
         kind="lines",
@@ -73,7 +73,7 @@ def confidence_figure(name: str, times: ResponseTimes, average_ms: float) -> Fig
                 colour=0,
                 mode="lines",
             ),
-            _point(f"ART {average_ms:.3f} ms", average_ms, average_share, 1),
+            _point(f"ART {latency_ms_mean:.3f} ms", latency_ms_mean, average_share, 1),
             *(
                 _point(f"{label} {value:.3f} ms", value, share, 2 + place)
                 for place, (value, share, label) in enumerate(marks)

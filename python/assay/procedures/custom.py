@@ -25,11 +25,11 @@ from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import DataTable, Figure, Series, Table
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na
 from assay.pages.select import Selected, claim_label
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.options import DemandOptions, Options
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import Context, Outline, PlannedTest, Procedure, Request
+from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
 from assay.spec.edition_data import RangeDatum
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS
@@ -56,7 +56,7 @@ __all__ = [
     "Ending",
     "Figure",
     "Options",
-    "Outline",
+    "PlanSummary",
     "PlannedTest",
     "Procedure",
     "Purge",
@@ -106,7 +106,7 @@ class CustomResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomReport(Sheets):
+class CustomReport(TestReport):
     """The pages of a custom test: its values, its figures and its tables of numbers.
 
     title : over each page. settings_shown : what the disclosure prints of its settings, as item and text.
@@ -136,7 +136,7 @@ class CustomReport(Sheets):
         """The test in the words of headers and summaries."""
         settings = self.test.settings
         share = share_label(self.run, settings.range_amount_bytes)
-        names = [one.name for one in self.test.programs if one.role == "measure"]
+        names = [one.name for one in self.test.sequences if one.role == "measure"]
         return TestFacts(
             dependent="see the test's own page",
             test_area=share,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         StoredTest,
         TestSettings,
     )
-    from assay.pages.sheets import Sheets
+    from assay.pages.test_report import TestReport
     from assay.procedures.options import Options
     from assay.procedures.until import Action, Records
     from assay.spec.datum import Strict
@@ -57,7 +57,7 @@ class Request(Generic[Table_co, Chosen_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class PlanSummary:
     """What a test repeats. Worked: ``rounds`` of ``56 cells`` of 60 s.
 
     notes : further lines for people. facts : further facts for programs, JSON values by name.
@@ -93,7 +93,7 @@ class PlannedTest:
     written_amount_bytes: int = 0
     step_count: int | None = None
     kept_bytes: int = 0
-    outline: Outline
+    outline: PlanSummary
 
     @property
     def written_bytes(self) -> int:
@@ -131,7 +131,7 @@ class Procedure(Generic[Table, Chosen]):
     options_name: str = ""
     settings: type[TestSettings]
     plan: Callable[[Request[Table, Chosen]], Sequence[PlannedTest | SkippedTest]]
-    report: Callable[[StoredRun, StoredTest, Profile, str], Sheets]
+    report: Callable[[StoredRun, StoredTest, Profile, str], TestReport]
     departures: Callable[[Any, Table, DriveIdentity, StoredTest | None], Iterator[str]]
 
     @property

@@ -23,7 +23,7 @@ Until = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class RoundOutcome:
     """A round or a sequence of samples that ran, and the verdict up to it.
 
     stage, index : of the sequence. steps : what ran. window : None before five values.
@@ -50,13 +50,13 @@ class Judged:
         return Ending(reason=str(self.ended), reached=reached)
 
 
-Action = StepSequence | Purge | Trim | SetCache | Judged
+Action = StepSequence | Purge | Trim | SetCache | RoundOutcome
 """What a test asks of its run: a sequence to be run, or an act between two of them; or a verdict, to be stored."""
 
 Records = Sequence[StepRecord]
 """What is sent back for a sequence; nothing for all else."""
 
-Judging = Generator[Action, Records, Judged]
+Judging = Generator[Action, Records, RoundOutcome]
 
 
 def until_steady(
@@ -98,7 +98,7 @@ def until_steady(
             ended = "no-completions"
         elif whole or void:
             ended = _round_ending(index, round_limit, window)
-        judged = Judged(
+        judged = RoundOutcome(
             stage=sequence.stage,
             index=index,
             steps=steps,

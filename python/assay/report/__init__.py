@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun, StoredTest
     from assay.pages.model import DataTable, Page
-    from assay.pages.sheets import Sheets
+    from assay.pages.test_report import TestReport
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Profile
 
@@ -49,7 +49,7 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: 
     its sheet; StoreError where the folder cannot be written, the run holds no test, or a format cannot be made. All
     other formats are written before.
     """
-    tests = foreign(lambda: _sheets(run), f"run {run.run_id}")
+    tests = foreign(lambda: _parts(run), f"run {run.run_id}")
     laid_out = cache(lambda: _laid_out(run, tests))
     pictures = cache(lambda: _pictures(laid_out()))
     tables = cache(lambda: _all_tables(tests))
@@ -86,12 +86,12 @@ def build_report(run: StoredRun) -> Report:
     pages; the drive's selected performance and the disclosure follow under numbers of their own.
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
-    return _laid_out(run, _sheets(run))
+    return _laid_out(run, _parts(run))
 
 
-def _laid_out(run: StoredRun, tests: list[Sheets]) -> Report:
+def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
     profile = tests[0].profile
-    standard = [page for sheets in tests for page in (test_page(sheets), *sheets.report_pages())]
+    standard = [page for test_report in tests for page in (test_page(test_report), *test_report.report_pages())]
     pages = _numbered([all_tests_page(run, profile, tests), *standard], "")
     behind = _numbered([selected_page(run, profile, tests), *disclosure.pages(run, profile, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
@@ -111,15 +111,15 @@ def _numbered(pages: list[Page], prefix: str) -> tuple[Page, ...]:
     return tuple(replace(page, place=f"{prefix}{place} of {last}") for place, page in enumerate(pages, 1))
 
 
-def _sheets(run: StoredRun) -> list[Sheets]:
+def _parts(run: StoredRun) -> list[TestReport]:
     """The tests of a run on their way to pages."""
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
     profile = stored_profile(run.profile)
-    return [_test_sheets(run, test, number, profile) for number, test in _numbered_tests(run)]
+    return [_test_report(run, test, number, profile) for number, test in _numbered_tests(run)]
 
 
-def _test_sheets(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> Sheets:
+def _test_report(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> TestReport:
     procedure = find_procedure(test.settings.procedure)
     return procedure.report(run, test, profile, f"{test.settings.test}-{number}")
 
@@ -130,18 +130,18 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
-def _all_tables(tests: Sequence[Sheets]) -> list[DataTable]:
+def _all_tables(tests: Sequence[TestReport]) -> list[DataTable]:
     """Every table of numbers, each under a name of its own."""
     found: dict[str, DataTable] = {}
-    for table in (table for sheets in tests for table in _tables(sheets)):
+    for table in (table for test_report in tests for table in _tables(test_report)):
         name = table.name if table.name not in found else f"{table.name}_{len(found) + 1}"
         found[name] = replace(table, name=name)
     return list(found.values())
 
 
-def _tables(sheets: Sheets) -> Iterator[DataTable]:
-    number = sheets.prefix.rpartition("-")[2]
-    return sheets.tables("" if number == "1" else f"_{number}")
+def _tables(test_report: TestReport) -> Iterator[DataTable]:
+    number = test_report.prefix.rpartition("-")[2]
+    return test_report.tables("" if number == "1" else f"_{number}")
 
 
 # Plotting and typesetting take a second to load, which only those who ask for a document pay.

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveCondition, StoredRun, StoredTest
     from assay.pages.model import Entry
 
-# Programs of each test that are named; the journal has them all.
+# Sequences of each test that are named; the journal has them all.
 _EVENT_ROWS = 12
 # Counts that move in every test say nothing of the drive's health.
 _MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
 _SIMULATED = Finding(level="n/a", reason="simulated drive")
 _NOTES = (
-    """The worst step or program of each check is shown; at most the limit passes. An invalid check withholds the
+    """The worst step or sequence of each check is shown; at most the limit passes. An invalid check withholds the
     results of its test; a warning is no error of the drive. What is void for a reset is in no result anyway. Counters
-    of the kernel are exact over a program; at the boundary of a step they may differ by what is in flight.""",
+    of the kernel are exact over a sequence; at the boundary of a step they may differ by what is in flight.""",
     """Drawn shares (reads, sizes) are held against chance, in standard deviations (s.d.). Little's law: IOPS x mean
     response time is the mean of outstanding I/Os; unknown where 0.5 % of their time or more crosses its ends.""",
     """Where a step differs from the one before, its window opens when the last I/O of that one is in (lead-in); one
@@ -52,7 +52,7 @@ def checks_of(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
 
 
 def checks_table(caption: str, found: Sequence[Checked], notes: Sequence[str] = ()) -> Table:
-    """Lay out checks, a row each. Worked: 30 merges in one program print ``WARN``, ``1 of 10``, ``30``, ``0``."""
+    """Lay out checks, a row each. Worked: 30 merges in one sequence print ``WARN``, ``1 of 10``, ``30``, ``0``."""
     return Table(
         caption=caption,
         columns=("No.", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Found"),
@@ -98,19 +98,19 @@ def _figure(value: float | None, unit: str) -> str:
 def event_tables(name: str, test: StoredTest) -> tuple[Table, ...]:
     """Lay out what the kernel's log said of the drive, where it said something."""
     rows = tuple(_event_rows(test))[:_EVENT_ROWS]
-    columns = ("Program", "Step", "Level", "Line of the kernel's log", "Times", "Outcome")
+    columns = ("Sequence", "Step", "Level", "Line of the kernel's log", "Times", "Outcome")
     return (
         (Table(caption=f"{name}: what the kernel's log said of the drive", columns=columns, rows=rows),) if rows else ()
     )
 
 
 def _event_rows(test: StoredTest) -> Iterator[tuple[str, ...]]:
-    for program in test.programs:
-        for step in program.steps:
+    for sequence in test.sequences:
+        for step in sequence.steps:
             for event in step.drive_events:
-                void = disturbs(event) and program.on_void != "accept"
+                void = disturbs(event) and sequence.on_void != "accept"
                 yield (
-                    program.name,
+                    sequence.name,
                     paragraph(step.label),
                     str(event.level),
                     paragraph(event.text),

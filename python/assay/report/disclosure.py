@@ -23,7 +23,7 @@ from assay.report.checks import event_tables, level_text, test_table
 from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
 from assay.report.summary import summary_header
-from assay.results import error_count, holds_queue_depth, program_audits, stalls
+from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.step import arrival_label
 from assay.results.stimulus_asked import asked_steps
 from assay.spec.datum import Datum
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun, StoredTest, TestSettings
     from assay.pages.model import Block, Entry
-    from assay.pages.sheets import Sheets
-    from assay.results import ProgramAudit
+    from assay.pages.test_report import TestReport
+    from assay.results import SequenceAudit
     from assay.spec.edition import Profile
 
-# Programs of each test that are named on the page; the appendix on screen has them all.
+# Sequences of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
 
 
@@ -79,15 +79,15 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
     return (("Journal", lines), ("SHA-256 of its last line", run.journal.hash))
 
 
-def test_blocks(sheets: Sheets) -> tuple[Block, ...]:
+def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
-    test = sheets.test
+    test = test_report.test
     name = test.settings.test.upper()
-    audits = (test_table(sheets.run, test), _audit(name, test))
-    return (*_test_facts(sheets), *audits, *_stalls(name, test), *event_tables(name, test), *sheets.details())
+    audits = (test_table(test_report.run, test), _audit(name, test))
+    return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> list[Page]:
+def pages(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
     return [
         _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
@@ -118,14 +118,14 @@ def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ..
     return tuple(tuple(column) for column in columns if column)
 
 
-def _integrity(tests: Sequence[Sheets]) -> Table:
+def _integrity(tests: Sequence[TestReport]) -> Table:
     """One row per test: what was issued, what the drive's own counters say, and what was lost."""
     rows = []
     for one in tests:
         test = one.test
-        audits = program_audits(test)
+        audits = sequence_audits(test)
         reads, writes = (_totals(audit.read_bytes for audit in audits), _totals(audit.write_bytes for audit in audits))
-        steps = [step for program in test.programs for step in program.steps]
+        steps = [step for sequence in test.sequences for step in sequence.steps]
         held = [holds_queue_depth(step.record, step.demand) for step in asked_steps(test)]
         gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
         rows.append(
@@ -142,32 +142,32 @@ def _integrity(tests: Sequence[Sheets]) -> Table:
         )
     columns = (
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
-        "Steps that held TC x QD within 0.5 %", "Longest gap between programs (ms)", "Disturbed by the host",
+        "Steps that held TC x QD within 0.5 %", "Longest gap between sequences (ms)", "Disturbed by the host",
     )  # fmt: skip
     counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
     notes = (counters, *_host_notes(tests))
     return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
 
 
-def _host_rows(audits: Sequence[ProgramAudit]) -> str:
-    """How many programs the test system disturbed. Worked: ``"2 of 27 programs"``."""
+def _host_rows(audits: Sequence[SequenceAudit]) -> str:
+    """How many sequences the test system disturbed. Worked: ``"2 of 27 sequences"``."""
     if all(audit.host[0].level == "unknown" for audit in audits):
         return "not watched"
     disturbed = sum(audit.host[0].marked for audit in audits)
-    return f"{disturbed} of {len(audits)} programs"
+    return f"{disturbed} of {len(audits)} sequences"
 
 
-def _host_notes(tests: Sequence[Sheets]) -> Iterable[str]:
-    """The first disturbed programs of each test, by name: what the host did there is not the drive's doing."""
+def _host_notes(tests: Sequence[TestReport]) -> Iterable[str]:
+    """The first disturbed sequences of each test, by name: what the host did there is not the drive's doing."""
     for one in tests:
-        found = [audit for audit in program_audits(one.test) if audit.host[0].marked]
+        found = [audit for audit in sequence_audits(one.test) if audit.host[0].marked]
         worst = sorted(found, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
         for audit in worst:
             yield f"{one.test.settings.test.upper()}, {audit.name}: {_host(audit)} (test system)."
 
 
-def _host(audit: ProgramAudit) -> str:
-    """What the host did during a program, the gravest first."""
+def _host(audit: SequenceAudit) -> str:
+    """What the host did during a sequence, the gravest first."""
     return "; ".join(one.reason for one in audit.host)
 
 
@@ -178,13 +178,13 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
     return f"{sum(issued for issued, _ in found):,}", counted
 
 
-def _test_facts(sheets: Sheets) -> tuple[Table, ...]:
-    test, profile = sheets.test, sheets.profile
+def _test_facts(test_report: TestReport) -> tuple[Table, ...]:
+    test, profile = test_report.test, test_report.profile
     name = test.settings.test.upper()
     return (
         _facts(f"{name}: purge", _purge(test)),
-        _facts(f"{name}: settings", _settings(sheets)),
-        _sources(f"{name}: {profile.title} profile data and their sources", profile, sheets.table),
+        _facts(f"{name}: settings", _settings(test_report)),
+        _sources(f"{name}: {profile.title} profile data and their sources", profile, test_report.table),
     )
 
 
@@ -265,15 +265,15 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
     )
 
 
-def _settings(sheets: Sheets) -> tuple[Entry, ...]:
+def _settings(test_report: TestReport) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
-    settings = sheets.test.settings
+    settings = test_report.test.settings
     return (
         ("Profile", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
         ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
-        *sheets.own_settings(),
+        *test_report.own_settings(),
         ("Allowed data excursion", percent(settings.range_limit)),
         ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
@@ -311,11 +311,11 @@ def _value(value: Any) -> str:
 
 
 def _audit(name: str, test: StoredTest) -> Table:
-    """Print what each program issued beside what the drive counted."""
+    """Print what each sequence issued beside what the drive counted."""
     return Table(
         caption=f"{name}: bytes issued and bytes that the drive's own counters show",
         columns=(
-            "Program",
+            "Sequence",
             "Reads issued",
             "Reads counted",
             "Writes issued",
@@ -330,7 +330,7 @@ def _audit(name: str, test: StoredTest) -> Table:
                 milliseconds_label(audit.gap_ns),
                 f"{level_text(audit.host[0].level)}; {_host(audit)}".removesuffix("; "),
             )
-            for audit in program_audits(test)
+            for audit in sequence_audits(test)
         ),
         folded=True,
     )
@@ -348,7 +348,7 @@ def _stalls(name: str, test: StoredTest) -> tuple[Table, ...]:
         for stall in stalls(test)
     )
     caption = f"{name}: stalls, a second or more in which nothing outstanding completed"
-    columns = ("Program", "Step", "Silent for (s)", "Outcome")
+    columns = ("Sequence", "Step", "Silent for (s)", "Outcome")
     return (Table(caption=caption, columns=columns, rows=rows),) if rows else ()
 
 

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.engine.records.reference import ReferenceDrive
-    from assay.pages.sheets import Sheets
+    from assay.pages.test_report import TestReport
 
 SCHEMA = 1
 
 
-def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
+def results_json(run: StoredRun, tests: Sequence[TestReport]) -> bytes:
     """Write a run's results as JSON text, ASCII only, keys in a fixed order.
 
     Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
@@ -43,22 +43,22 @@ def results_json(run: StoredRun, tests: Sequence[Sheets]) -> bytes:
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
-        "tests": [_test(sheets) for sheets in tests],
+        "tests": [_test(test_report) for test_report in tests],
         "skipped": [asdict(test) for test in run.skipped],
     }
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(sheets: Sheets) -> dict[str, Any]:
-    test = sheets.test
+def _test(test_report: TestReport) -> dict[str, Any]:
+    test = test_report.test
     return {
         "settings": asdict(test.settings),
         "started_wall_ns": test.started_wall_ns,
         "ended_wall_ns": test.ended_wall_ns,
         "ended": test.ended,
         "purge": asdict(test.purge) if test.purge else None,
-        **sheets.results(),
-        "checks": [facts(one) for one in checks_of(sheets.run, test)],
+        **test_report.results(),
+        "checks": [facts(one) for one in checks_of(test_report.run, test)],
         "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DriveCondition, SkippedTest, StoredRun, TestSettings
     from assay.pages.model import Entry
-    from assay.pages.sheets import Sheets
+    from assay.pages.test_report import TestReport
     from assay.spec.edition import Profile
 
 _SET_UP = (
@@ -36,15 +36,15 @@ _SET_UP = (
 )  # fmt: skip
 
 
-def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> Page:
+def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> Page:
     """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
     rows = [
         (
-            _section(sheets.table),
-            _name(sheets.test.settings.procedure, sheets.test.settings.test, sheets.table),
-            *_set_up(sheets),
+            _section(test_report.table),
+            _name(test_report.test.settings.procedure, test_report.test.settings.test, test_report.table),
+            *_set_up(test_report),
         )
-        for sheets in tests
+        for test_report in tests
     ]
     rows += [_skipped_row(profile, skipped) for skipped in run.skipped]
     table = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
@@ -57,25 +57,25 @@ def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) ->
     )
 
 
-def test_page(sheets: Sheets) -> Page:
+def test_page(test_report: TestReport) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
-    run, profile, test = sheets.run, sheets.profile, sheets.test
-    name = _name(test.settings.procedure, test.settings.test, sheets.table)
+    run, profile, test = test_report.run, test_report.profile, test_report.test
+    name = _name(test.settings.procedure, test.settings.test, test_report.table)
     purpose, outline, preconditioning = _description(test.settings)
-    description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
+    description = (("Purpose", purpose), ("Test PlanSummary", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
         subtitle=f"{profile.market} {name}",
         header=summary_header(run, profile),
-        banner=sheets.banner,
+        banner=test_report.banner,
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
             Table(
                 caption="Set-up",
                 columns=("Sec.", *_SET_UP),
-                rows=((_section(sheets.table), *_set_up(sheets)),),
+                rows=((_section(test_report.table), *_set_up(test_report)),),
             ),
-            _select_table((sheets,)),
+            _select_table((test_report,)),
         ),
     )
 
@@ -85,9 +85,9 @@ def _description(settings: TestSettings) -> tuple[str, str, str]:
     return procedure.question, procedure.outline, procedure.preconditioning
 
 
-def selected_page(run: StoredRun, profile: Profile, tests: Sequence[Sheets]) -> Page:
+def selected_page(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> Page:
     """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
-    boxes = tuple(_settings_box(sheets) for sheets in tests)
+    boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
         title="Summary Performance - Selected",
         subtitle=f"{printable(run.identity.model)} - Summary Performance - Selected",
@@ -184,9 +184,9 @@ def _unit(value: float | None, unit: str) -> str | None:
     return None if value is None else f"{value:g} {unit}"
 
 
-def _set_up(sheets: Sheets) -> tuple[str, ...]:
-    test = sheets.test
-    settings, facts = test.settings, sheets.facts
+def _set_up(test_report: TestReport) -> tuple[str, ...]:
+    test = test_report.test
+    settings, facts = test.settings, test_report.facts
     return (
         purge_label(test),
         data_label(settings.data),
@@ -210,20 +210,27 @@ def _skipped_row(profile: Profile, skipped: SkippedTest) -> tuple[str, ...]:
     return (_section(table), name, *fields, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}")
 
 
-def _select_table(tests: Sequence[Sheets]) -> Table:
-    found = [(sheets, figure) for sheets in tests for figure in sheets.selected()]
+def _select_table(tests: Sequence[TestReport]) -> Table:
+    found = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
     return Table(
         caption="Select Performance Data",
         columns=("Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Data sheet claims"),
         rows=tuple(
-            (sheets.test.settings.test.upper(), figure.item, figure.unit, figure.fresh, figure.steady, figure.claim)
-            for sheets, figure in found
+            (
+                test_report.test.settings.test.upper(),
+                figure.item,
+                figure.unit,
+                figure.fresh,
+                figure.steady,
+                figure.claim,
+            )
+            for test_report, figure in found
         ),
     )
 
 
-def _settings_box(sheets: Sheets) -> Box:
-    test, facts = sheets.test, sheets.facts
+def _settings_box(test_report: TestReport) -> Box:
+    test, facts = test_report.test, test_report.facts
     entries = (
         ("Test", test.settings.test.upper()),
         ("Test Run Date", utc(test.started_wall_ns)),
@@ -264,7 +271,7 @@ def _name(procedure: str, test: str, table: Any) -> str:
     return f"{found.title}{f' {variant}' if variant else ''} - {status}"
 
 
-def _joined_banner(tests: Sequence[Sheets]) -> str | None:
+def _joined_banner(tests: Sequence[TestReport]) -> str | None:
     """The banners of all tests, each under its test's name."""
-    found = ((sheets.test.settings.test.upper(), sheets.banner) for sheets in tests)
+    found = ((test_report.test.settings.test.upper(), test_report.banner) for test_report in tests)
     return " | ".join(f"{name}: {text}" for name, text in found if text) or None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.results.audit import ProgramAudit, program_audits
+from assay.results.audit import SequenceAudit, sequence_audits
 from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latency_buckets
-from assay.results.disturbed import host_findings, program_host
+from assay.results.disturbed import host_findings, sequence_host
 from assay.results.ended import stored_error_count
 from assay.results.events import disturbing, disturbs
 from assay.results.histogram import (
@@ -18,7 +18,7 @@ from assay.results.histogram import (
     step_times,
 )
 from assay.results.host import certified_point, fill_point, host_checks
-from assay.results.measured import counted_programs, kept_histograms
+from assay.results.measured import counted_sequences, kept_histograms
 from assay.results.outcome import is_reached, withheld_reason, withholding
 from assay.results.reference import (
     CHANGE_MAX,
@@ -63,14 +63,14 @@ __all__ = [
     "POINT_SHARES",
     "SPREAD_MAX",
     "ExactTimes",
-    "ProgramAudit",
     "ResponseTimes",
+    "SequenceAudit",
     "Stall",
     "Tracked",
     "cell_label",
     "certified_point",
     "completed_count",
-    "counted_programs",
+    "counted_sequences",
     "direction_times",
     "disturbing",
     "disturbs",
@@ -97,14 +97,14 @@ __all__ = [
     "merged",
     "no_completions_reason",
     "percentiles",
-    "program_audits",
-    "program_host",
     "rate_count",
     "reference_changes",
     "reference_checks",
     "repeated",
     "response_time",
     "run_checks",
+    "sequence_audits",
+    "sequence_host",
     "silent_cell",
     "stalled_steps",
     "stalls",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.results.disturbed import program_host
+from assay.results.disturbed import sequence_host
 from assay.results.gaps import gap_before_ns
 from assay.results.step import issued_bytes, issued_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StepRecord, StoredProgram, StoredTest
+    from assay.engine.records import StepRecord, StoredSequence, StoredTest
     from assay.finding import Finding
 
 
@@ -60,12 +60,12 @@ def counted(steps: Sequence[StepRecord]) -> tuple[Counted, Counted]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramAudit:
-    """What a program issued against what the drive's own counters say, over the whole program with its tail.
+class SequenceAudit:
+    """What a sequence issued against what the drive's own counters say, over the whole sequence with its tail.
 
     name : ``preconditioning``, ``round n``, ``samples n`` or ``histogram``.
     read_bytes, write_bytes : issued and counted; counted is None where
-    the drive has no counters. gap_ns : time without any submission before the program, None for the first.
+    the drive has no counters. gap_ns : time without any submission before the sequence, None for the first.
     host : what the test system did meanwhile, the gravest first.
     """
 
@@ -76,29 +76,29 @@ class ProgramAudit:
     host: tuple[Finding, ...]
 
 
-def program_audits(test: StoredTest) -> tuple[ProgramAudit, ...]:
-    """Hold every program of a test against the drive's counters, in the order they ran.
+def sequence_audits(test: StoredTest) -> tuple[SequenceAudit, ...]:
+    """Hold every sequence of a test against the drive's counters, in the order they ran.
 
     Worked: a round of 10 MB written whose counters moved by 10 MB -> ``write_bytes`` is (10000000, 10000000).
     """
-    return tuple(_program_audit(program, before) for before, program in program_pairs(test))
+    return tuple(_program_audit(sequence, before) for before, sequence in program_pairs(test))
 
 
-def program_pairs(test: StoredTest) -> Iterator[tuple[StoredProgram | None, StoredProgram]]:
-    """Every program that has steps, with the one before it; None before the first."""
+def program_pairs(test: StoredTest) -> Iterator[tuple[StoredSequence | None, StoredSequence]]:
+    """Every sequence that has steps, with the one before it; None before the first."""
     before = None
-    for program in test.programs:
-        if program.steps:
-            yield before, program
-            before = program
+    for sequence in test.sequences:
+        if sequence.steps:
+            yield before, sequence
+            before = sequence
 
 
-def _program_audit(program: StoredProgram, before: StoredProgram | None) -> ProgramAudit:
-    reads, writes = counted(program.steps)
-    return ProgramAudit(
-        name=program.name,
+def _program_audit(sequence: StoredSequence, before: StoredSequence | None) -> SequenceAudit:
+    reads, writes = counted(sequence.steps)
+    return SequenceAudit(
+        name=sequence.name,
         read_bytes=(reads.byte_count, reads.counted_bytes),
         write_bytes=(writes.byte_count, writes.counted_bytes),
-        gap_ns=gap_before_ns(before, program),
-        host=program_host(program),
+        gap_ns=gap_before_ns(before, sequence),
+        host=sequence_host(sequence),
     )

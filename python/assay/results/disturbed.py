@@ -1,4 +1,4 @@
-"""What the test system did to a program: disturbed programs are blamed on the host, not on the drive.
+"""What the test system did to a sequence: disturbed sequences are blamed on the host, not on the drive.
 
 Limits are shares of the time in which the host ran, or nanoseconds. In a stall no thread that asked for it
 could run.
@@ -10,27 +10,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.finding import Finding, at_most, outside_results
-from assay.results.measured import counted_programs
+from assay.results.measured import counted_sequences
 from assay.spec.units import MILLISECOND_NS, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import HostRecord, StoredProgram, StoredTest
+    from assay.engine.records import HostRecord, StoredSequence, StoredTest
 
 LATE_NS_P999_PASS = 1 * MILLISECOND_NS
 LATE_NS_MAX_PASS = 10 * MILLISECOND_NS
-# Of a minute, the specification's round, one hundredth: no single stall may take more, however long the program is.
+# Of a minute, the specification's round, one hundredth: no single stall may take more, however long the sequence is.
 LATE_NS_MAX_INVALID = 600 * MILLISECOND_NS
 STALLED_SHARE_INVALID = 0.01
-# Programs of under ten seconds are scaled ones, which conform to nothing: a stall or two of a busy host is told there.
+# Sequences of under ten seconds are scaled ones, which conform to nothing: a stall or two of a busy host is told there.
 STALLED_NS_MIN_INVALID = 100 * MILLISECOND_NS
 STEAL_SHARE_PASS, STEAL_SHARE_INVALID = 0.005, 0.05
 WAIT_SHARE_PASS = 0.05
 
 
 def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, ...]:
-    """Judge how far the host kept a program from running; the gravest finding first.
+    """Judge how far the host kept a sequence from running; the gravest finding first.
 
     thread_count : threads of the stimulus, at least 1.
     ``warn``: the host is visible in the numbers; ``invalid``: they are the host's, not the drive's; ``unknown``: nobody
@@ -44,31 +44,31 @@ def host_findings(host: HostRecord | None, thread_count: int) -> tuple[Finding, 
     return tuple(sorted(found, key=lambda one: -one.severity[0])) or (Finding(level="pass"),)
 
 
-def program_host(program: StoredProgram) -> tuple[Finding, ...]:
-    """Judge what the host did during a stored program, the gravest finding first."""
-    return host_findings(program.host, max(1, *(spec.demand.thread_count for spec in program.asked)))
+def sequence_host(sequence: StoredSequence) -> tuple[Finding, ...]:
+    """Judge what the host did during a stored sequence, the gravest finding first."""
+    return host_findings(sequence.host, max(1, *(spec.demand.thread_count for spec in sequence.asked)))
 
 
 def disturbances(test: StoredTest) -> Iterator[Finding]:
-    """The gravest of what the host did during each program; where no result comes from, it only warns.
+    """The gravest of what the host did during each sequence; where no result comes from, it only warns.
 
     Worked: ``"the host stalled for 1,502 ms in round 3; the test system disturbed this, not the drive"``.
     """
-    counts = {id(program) for program in counted_programs(test)}
-    for program in test.programs:
-        worst = program_host(program)[0]
+    counts = {id(sequence) for sequence in counted_sequences(test)}
+    for sequence in test.sequences:
+        worst = sequence_host(sequence)[0]
         if worst.level in {"warn", "invalid"}:
-            reason = f"{worst.reason} in {program.name}; the test system disturbed this, not the drive"
+            reason = f"{worst.reason} in {sequence.name}; the test system disturbed this, not the drive"
             worst = replace(worst, reason=reason)
         elif worst.level == "pass":
             worst = replace(worst, reason="the host kept still")
-        worst = worst if id(program) in counts else outside_results(worst)
+        worst = worst if id(sequence) in counts else outside_results(worst)
         # Times and shares have no unit in common.
-        yield replace(worst, where=program.name, measured=None, limit=None)
+        yield replace(worst, where=sequence.name, measured=None, limit=None)
 
 
 def _stalls(host: HostRecord) -> Iterator[Finding]:
-    # A stall lengthens a program that an amount ends, and is therefore no part of the time that it is a share of.
+    # A stall lengthens a sequence that an amount ends, and is therefore no part of the time that it is a share of.
     ran_ns = max(host.span_ns - host.stalled_ns, 0)
     stalled_max = max(STALLED_SHARE_INVALID * ran_ns, STALLED_NS_MIN_INVALID)
     invalid = host.late_ns_max >= LATE_NS_MAX_INVALID or host.stalled_ns > stalled_max

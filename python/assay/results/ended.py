@@ -16,13 +16,13 @@ _REGULAR_ENDS = {"steady", "round-limit", "time", "amount"}
 
 def stored_error_count(test: StoredTest) -> int:
     """Failed and short I/Os in everything that was stored of a test."""
-    return sum(error_count(step) for program in test.programs for step in program.steps)
+    return sum(error_count(step) for sequence in test.sequences for step in sequence.steps)
 
 
 def failed_ios(test: StoredTest) -> Finding:
     """Every I/O completed whole. Worked: one that failed -> ``invalid``, ``"1 I/O error in the test"``."""
     errors = stored_error_count(test)
-    where = next((one.name for one in test.programs if any(error_count(step) for step in one.steps)), "")
+    where = next((one.name for one in test.sequences if any(error_count(step) for step in one.steps)), "")
     shown = f"{errors or 'no'} I/O error{'' if errors == 1 else 's'} in the test"
     return Finding(level="invalid" if errors else "pass", reason=shown, measured=errors, limit=0, where=where)
 

@@ -16,13 +16,13 @@ from assay.spec.units import MILLISECOND_NS, SECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StepRecord, StoredProgram
+    from assay.engine.records import StepRecord, StoredSequence
     from assay.results.stimulus_asked import AskedStep
 
 GAP_NS_PASS = 100 * MILLISECOND_NS
 """Beyond the drive's part, inside a step and between steps; silences are known to about as much."""
 PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID = 1 * SECOND_NS, 5 * SECOND_NS
-"""Beyond the drive's part, between programs."""
+"""Beyond the drive's part, between sequences."""
 WAIT_RESPONSES = 3
 """So many typical response times may a thread wait for a slot."""
 
@@ -57,38 +57,38 @@ def submission_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 
 
 def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
-    """From the last submission of a step to the first of the next one in the same program, in a closed loop."""
+    """From the last submission of a step to the first of the next one in the same sequence, in a closed loop."""
     for one in steps:
         if one.before is not None and one.demand.arrivals_per_s is None:
             gap_ns = (one.record.first_submission_ns or 0) - (one.before.last_submission_ns or 0)
             yield _short_gap(one, gap_ns, drive_wait_ns(one.before))
 
 
-def gap_before_ns(before: StoredProgram | None, program: StoredProgram) -> int | None:
-    """From the last submission of a program to the first of the next; None for the first and where nothing was issued.
+def gap_before_ns(before: StoredSequence | None, sequence: StoredSequence) -> int | None:
+    """From the last submission of a sequence to the first of the next; None for the first and where nothing was issued.
 
     Worked: a last submission at 60.0 s and the next at 60.4 s -> 400,000,000.
     """
     ended = before.steps[-1].last_submission_ns if before else None
-    begun = program.steps[0].first_submission_ns
+    begun = sequence.steps[0].first_submission_ns
     return None if begun is None or ended is None else begun - ended
 
 
-def program_gap(before: StoredProgram, program: StoredProgram) -> Finding | None:
-    """The gap between two programs beyond the drive's part, in which the I/Os of the first come in; None without one.
+def sequence_gap(before: StoredSequence, sequence: StoredSequence) -> Finding | None:
+    """The gap between two sequences beyond the drive's part, in which the I/Os of the first come in; None without one.
 
     Worked: 8 s behind a step that was silent for 2 s and whose other I/Os take no time -> 6 s, ``invalid``.
     """
-    gap_ns = gap_before_ns(before, program)
+    gap_ns = gap_before_ns(before, sequence)
     if gap_ns is None:
         return None
     beyond_ns = max(gap_ns - drive_wait_ns(before.steps[-1]), 0)
     return Finding(
         level=at_most(beyond_ns, PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID),
-        reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms before {program.name}",
+        reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms before {sequence.name}",
         measured=beyond_ns,
         limit=PROGRAM_GAP_NS_PASS,
-        where=program.name,
+        where=sequence.name,
     )
 
 

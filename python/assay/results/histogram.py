@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StoredProgram
+    from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StoredSequence
 
 BEYOND_MIN = 10
 """A percentile with fewer I/Os beyond it is not given."""
@@ -33,13 +33,13 @@ _SUB_BUCKETS = 512
 class ResponseTimes:
     """How many I/Os fell into each bucket; buckets ascend and are not empty. ``counts`` has their length.
 
-    largest_ms, smallest_ms : the exact maximum and minimum, between which every percentile lies; None where they are
+    latency_ms_max, smallest_ms : exact, between which every percentile lies; None where they are
     not known.
     """
 
     buckets: NDArray[np.uint64]
     counts: NDArray[np.uint64]
-    largest_ms: float | None = None
+    latency_ms_max: float | None = None
     smallest_ms: float | None = None
 
     @property
@@ -66,21 +66,21 @@ class ResponseTimes:
         place = int(np.searchsorted(np.cumsum(self.counts), int(rank)))
         middle = float(self.middles_ms[place])
         above = middle if self.smallest_ms is None else max(middle, self.smallest_ms)
-        return above if self.largest_ms is None else min(above, self.largest_ms)
+        return above if self.latency_ms_max is None else min(above, self.latency_ms_max)
 
     def shares(self) -> NDArray[np.float64]:
         """The share of I/Os up to and including each bucket."""
         return np.cumsum(self.counts) / max(self.io_count, 1)
 
 
-def step_times(program: StoredProgram) -> list[ResponseTimes]:
-    """Reads and writes together, for each step of a program; empty where its histograms were not read."""
-    return _by_step(program, program.histograms, [_range_ns(step, "latency_ns") for step in program.steps])
+def step_times(sequence: StoredSequence) -> list[ResponseTimes]:
+    """Reads and writes together, for each step of a sequence; empty where its histograms were not read."""
+    return _by_step(sequence, sequence.histograms, [_range_ns(step, "latency_ns") for step in sequence.steps])
 
 
-def intended_times(program: StoredProgram) -> list[ResponseTimes]:
+def intended_times(sequence: StoredSequence) -> list[ResponseTimes]:
     """The same from when the I/Os were due; empty without a stated arrival rate."""
-    return _by_step(program, program.intended, [_range_ns(step, "intended_ns") for step in program.steps])
+    return _by_step(sequence, sequence.intended, [_range_ns(step, "intended_ns") for step in sequence.steps])
 
 
 def direction_times(direction: DirectionRecord) -> ResponseTimes:
@@ -96,7 +96,7 @@ def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:
         return _summed(np.empty(0, np.uint64), np.empty(0, np.uint64))
     buckets, counts = ([getattr(part, name) for part in parts] for name in ("buckets", "counts"))
     smallest = [part.smallest_ms for part in parts if part.smallest_ms is not None]
-    largest = [part.largest_ms for part in parts if part.largest_ms is not None]
+    largest = [part.latency_ms_max for part in parts if part.latency_ms_max is not None]
     ends = min(smallest, default=None), max(largest, default=None)
     return _summed(np.concatenate(buckets), np.concatenate(counts), *ends)
 
@@ -121,12 +121,12 @@ def _ends_ms(ends: tuple[int | None, int | None]) -> tuple[float | None, float |
 
 
 def _by_step(
-    program: StoredProgram, table: HistogramTable | None, ends_ns: Sequence[tuple[int | None, int | None]]
+    sequence: StoredSequence, table: HistogramTable | None, ends_ns: Sequence[tuple[int | None, int | None]]
 ) -> list[ResponseTimes]:
     if table is None:
         return []
     order = np.argsort(table.step, kind="stable")
-    places = np.searchsorted(table.step[order], np.arange(len(program.steps) + 1))
+    places = np.searchsorted(table.step[order], np.arange(len(sequence.steps) + 1))
     spans = zip(ends_ns, places[:-1], places[1:], strict=True)
     return [_gathered(table, order[first:last], _ends_ms(ends)) for ends, first, last in spans]
 
@@ -141,12 +141,12 @@ def _summed(
     buckets: NDArray[np.uint64],
     counts: NDArray[np.uint64],
     smallest_ms: float | None = None,
-    largest_ms: float | None = None,
+    latency_ms_max: float | None = None,
 ) -> ResponseTimes:
     unique, places = np.unique(buckets, return_inverse=True)
     total = np.zeros(len(unique), np.uint64)
     np.add.at(total, places, counts)
-    return ResponseTimes(unique, total, largest_ms, smallest_ms)
+    return ResponseTimes(unique, total, latency_ms_max, smallest_ms)
 
 
 def _lower_ns(buckets: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.finding import Check, Checked, Finding, ask, at_least, at_most
-from assay.results.measured import counted_programs
+from assay.results.measured import counted_sequences
 from assay.results.step import iops, issued_bytes, issued_count, latency_count, mean_latency_ns
 from assay.results.stimulus_asked import step_names
 from assay.spec.units import MB, MICROSECOND_NS, SECOND_NS
@@ -117,9 +117,9 @@ def _made(run: StoredRun) -> Iterator[tuple[float, str, FillPoint, int, float]]:
 def _measured(run: StoredRun) -> Iterator[tuple[str, StepSpec, StepRecord]]:
     """Every step that a result comes from, with its name and what was asked of it."""
     for test in run.tests:
-        for program in counted_programs(test):
-            names = step_names(program)
-            for name, spec, record in zip(names, program.asked, program.steps, strict=False):
+        for sequence in counted_sequences(test):
+            names = step_names(sequence)
+            for name, spec, record in zip(names, sequence.asked, sequence.steps, strict=False):
                 if latency_count(record):
                     yield f"{test.settings.test.upper()} {name}", spec, record
 

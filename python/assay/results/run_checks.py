@@ -1,6 +1,6 @@
-"""Checks of what went on in, beside and between the programs of one test, one small function each, in one table.
+"""Checks of what went on in, beside and between the sequences of one test, one small function each, in one table.
 
-The first that is ``invalid`` is why the test's results are withheld; what is found outside the programs that results
+The first that is ``invalid`` is why the test's results are withheld; what is found outside the sequences that results
 come from only warns.
 """
 
@@ -15,15 +15,15 @@ from assay.results.audit import program_pairs
 from assay.results.disturbed import disturbances
 from assay.results.ended import ending, failed_ios, silence
 from assay.results.events import disturbing, told
-from assay.results.gaps import program_gap
-from assay.results.measured import counted_programs
+from assay.results.gaps import sequence_gap
+from assay.results.measured import counted_sequences
 from assay.results.stimulus_time import balance
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from assay.engine.records import DriveState, StoredProgram, StoredTest
+    from assay.engine.records import DriveState, StoredSequence, StoredTest
     from assay.finding import Checked
 
 DURATION_PASS, DURATION_INVALID = 0.005, 0.02
@@ -53,35 +53,35 @@ def _drive_events(test: StoredTest) -> Finding:
 
 
 def _dead(test: StoredTest) -> Finding | None:
-    states = ((program, program.drive.after.controller) for program in test.programs if program.drive)
-    bad = (f"controller {state} behind {program.name}" for program, state in states if state not in _WELL)
+    states = ((sequence, sequence.drive.after.controller) for sequence in test.sequences if sequence.drive)
+    bad = (f"controller {state} behind {sequence.name}" for sequence, state in states if state not in _WELL)
     reason = next(bad, None)
     return None if reason is None else Finding(level="invalid", reason=reason)
 
 
 def _events(test: StoredTest) -> Finding | None:
-    found = [(program, event) for program in test.programs for step in program.steps for event in disturbing(step)]
+    found = [(sequence, event) for sequence in test.sequences for step in sequence.steps for event in disturbing(step)]
     if not found:
         return None
-    program, event = found[0]
-    return Finding(level="warn", reason=f"{len(found)} void what they befell, first {program.name}: {told(event)}")
+    sequence, event = found[0]
+    return Finding(level="warn", reason=f"{len(found)} void what they befell, first {sequence.name}: {told(event)}")
 
 
 def _bus_errors(test: StoredTest, *, grave: bool) -> Finding | None:
-    """The first program with errors of the bus: with any that were not corrected, or with corrected ones only."""
-    for program in test.programs:
-        before, after = (program.drive.before, program.drive.after) if program.drive else (None, None)
+    """The first sequence with errors of the bus: with any that were not corrected, or with corrected ones only."""
+    for sequence in test.sequences:
+        before, after = (sequence.drive.before, sequence.drive.after) if sequence.drive else (None, None)
         if before is None or after is None:
             continue
         grown = {kind: count - before.bus_errors.get(kind, count) for kind, count in after.bus_errors.items()}
         shown = ", ".join(f"{count} {kind} errors of the bus" for kind, count in grown.items() if count > 0)
         if shown and grave == (grown.get("fatal", 0) > 0 or grown.get("nonfatal", 0) > 0):
-            return Finding(level="invalid" if grave else "warn", reason=f"{shown} in {program.name}")
+            return Finding(level="invalid" if grave else "warn", reason=f"{shown} in {sequence.name}")
     return None
 
 
 def _log(test: StoredTest) -> Finding:
-    watched = [program.drive for program in test.programs if program.drive]
+    watched = [sequence.drive for sequence in test.sequences if sequence.drive]
     if not watched or any(one.log == "unknown" for one in watched):
         return _unknown("the kernel's log could not be read" if watched else "nobody watched")
     lost = sum(one.lost_count for one in watched)
@@ -91,7 +91,7 @@ def _log(test: StoredTest) -> Finding:
 
 
 def _write_cache(test: StoredTest) -> Finding:
-    """A study may switch it between two programs; it does not during one."""
+    """A study may switch it between two sequences; it does not during one."""
     return _kept(test, _cache_label, across=not test.settings.switches_write_cache)
 
 
@@ -104,11 +104,11 @@ def _cache_label(state: DriveState) -> str | None:
 
 def _queue(test: StoredTest) -> Finding:
     level = _kept(test, lambda state: tuple(sorted(state.queue.items())) or None).level
-    known = [(program, state.queue) for program, state in _states(test) if state.queue]
-    for program, queue in known:
+    known = [(sequence, state.queue) for sequence, state in _states(test) if state.queue]
+    for sequence, queue in known:
         names = [name for name, text in sorted(queue.items()) if known[0][1].get(name) != text]
         if names:
-            return Finding(level=level, reason=f"{', '.join(names)} changed in {program.name}")
+            return Finding(level=level, reason=f"{', '.join(names)} changed in {sequence.name}")
     return Finding(level=level, reason=f"{len(known[0][1])} settings" if known else "not told")
 
 
@@ -133,30 +133,30 @@ def _temperature(test: StoredTest) -> Finding:
 
 def _durations(test: StoredTest) -> Iterator[Finding]:
     """Of every step that a time ends, how far its length is off that time."""
-    counts = {id(program) for program in counted_programs(test)}
-    for program in test.programs:
-        for step, spec in zip(program.steps, program.asked, strict=False):
+    counts = {id(sequence) for sequence in counted_sequences(test)}
+    for sequence in test.sequences:
+        for step, spec in zip(sequence.steps, sequence.asked, strict=False):
             if spec.stop.time_ns and step.ended == "stop-rule":
                 off = abs(step.span_ns / spec.stop.time_ns - 1)
                 level = at_most(off, DURATION_PASS, DURATION_INVALID)
-                reason = f"{off:.2%} from the plan" + ("" if level == "pass" else f", {program.name}")
-                where = program.name
+                reason = f"{off:.2%} from the plan" + ("" if level == "pass" else f", {sequence.name}")
+                where = sequence.name
                 found = Finding(level=level, reason=reason, measured=off, limit=DURATION_PASS, where=where)
-                yield found if id(program) in counts else outside_results(found)
+                yield found if id(sequence) in counts else outside_results(found)
 
 
 def _gaps(test: StoredTest) -> Iterator[Finding]:
-    """Before every program, the time without a submission beyond what the drive may have worked for."""
-    counts = {id(program) for program in counted_programs(test)}
-    for before, program in program_pairs(test):
-        found = program_gap(before, program) if before else None
+    """Before every sequence, the time without a submission beyond what the drive may have worked for."""
+    counts = {id(sequence) for sequence in counted_sequences(test)}
+    for before, sequence in program_pairs(test):
+        found = sequence_gap(before, sequence) if before else None
         if found is not None:
-            yield found if id(program) in counts else outside_results(found)
+            yield found if id(sequence) in counts else outside_results(found)
 
 
 def _clocks(test: StoredTest) -> Finding:
     """A wall clock that was set is told, and does no harm: every duration is of the other clock."""
-    steps = [step for program in test.programs for step in program.steps]
+    steps = [step for sequence in test.sequences for step in sequence.steps]
     if not steps[1:]:
         return _unknown("fewer than two steps")
     spans = [(after.start_ns - one.start_ns, after.start_wall_ns - one.start_wall_ns) for one, after in pairwise(steps)]
@@ -175,13 +175,13 @@ def _clocks(test: StoredTest) -> Finding:
 
 
 def _elapsed_ns(test: StoredTest) -> int:
-    steps = [step for program in test.programs for step in program.steps]
+    steps = [step for sequence in test.sequences for step in sequence.steps]
     return max(steps[-1].start_ns - steps[0].start_ns, 1)
 
 
 def _swap(test: StoredTest) -> Finding:
     """What swapping did to the tester shows in the host's stalls, which can be invalid; this only warns."""
-    pairs = [(one.drive.before.swap_in_pages, one.drive.after.swap_in_pages) for one in test.programs if one.drive]
+    pairs = [(one.drive.before.swap_in_pages, one.drive.after.swap_in_pages) for one in test.sequences if one.drive]
     known = [after - before for before, after in pairs if before is not None and after is not None]
     if not known:
         return _unknown("nobody watched")
@@ -189,25 +189,25 @@ def _swap(test: StoredTest) -> Finding:
     return Finding(level=level, reason=f"{sum(known)} pages swapped in", measured=sum(known), limit=0)
 
 
-def _states(test: StoredTest) -> Iterator[tuple[StoredProgram, DriveState]]:
-    for program in test.programs:
-        if program.drive:
-            yield program, program.drive.before
-            yield program, program.drive.after
+def _states(test: StoredTest) -> Iterator[tuple[StoredSequence, DriveState]]:
+    for sequence in test.sequences:
+        if sequence.drive:
+            yield sequence, sequence.drive.before
+            yield sequence, sequence.drive.after
 
 
 def _kept(test: StoredTest, pick: Callable[[DriveState], Hashable | None], *, across: bool = True) -> Finding:
-    """Whether something stayed as it was over all programs; invalid where it changed in one that results come from."""
-    known = [(program, value) for program, state in _states(test) if (value := pick(state)) is not None]
+    """Whether something stayed as it was over all sequences; invalid where it changed in one that results come from."""
+    known = [(sequence, value) for sequence, state in _states(test) if (value := pick(state)) is not None]
     if not known:
         return _unknown("not told")
     pairs = [pair for pair in pairwise(known) if across or pair[0][0] is pair[1][0]]
     changes = [after for before, after in pairs if before[1] != after[1]]
     if not changes:
         return Finding(level="pass", reason=str(known[0][1]))
-    counts = {id(program) for program in counted_programs(test)}
-    told = [str(known[0][1]), *(f"{value} in {program.name}" for program, value in changes[:3])]
-    values = {value for program, value in known if id(program) in counts}
+    counts = {id(sequence) for sequence in counted_sequences(test)}
+    told = [str(known[0][1]), *(f"{value} in {sequence.name}" for sequence, value in changes[:3])]
+    values = {value for sequence, value in known if id(sequence) in counts}
     return Finding(level="invalid" if len(values) > 1 else "warn", reason=", ".join(told))
 
 
@@ -228,7 +228,7 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
           alone=_ALONE),
     Check(name="host", number="C5", title="Stalls and stolen time of the host", answer=disturbances, alone=_ALONE,
           passes="wakes within 10 ms, 0.5 % stolen; invalid from 600 ms, 1 % of the time, beyond 5 % stolen",
-          absent="no program ran"),
+          absent="no sequence ran"),
     Check(name="completions", title="Completions of tracked variables", passes="one in each step", answer=silence,
           alone=_ALONE),
     Check(name="drive-events", number="C10", title="Resets, timeouts and errors of drive and bus", passes="none",
@@ -240,8 +240,8 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
           passes="no minute at or above the drive's warning"),
     Check(name="duration", number="C22", title="Duration of steps", answer=_durations, unit="share",
           passes="within 0.5 % of the plan, invalid beyond 2 %", absent="nothing of a planned length ran to its end"),
-    Check(name="program-gap", number="C23", title="Gaps between programs", answer=_gaps, unit="ms",
-          passes="at most 1 s, invalid beyond 5 s", absent="no two programs follow each other"),
+    Check(name="sequence-gap", number="C23", title="Gaps between sequences", answer=_gaps, unit="ms",
+          passes="at most 1 s, invalid beyond 5 s", absent="no two sequences follow each other"),
     Check(name="clocks", number="C25", title="Monotonic and wall clock", answer=_clocks,
           passes="at most 200 ppm apart, invalid beyond 1,000"),
     Check(name="swap", number="C26", title="Swapping", passes="no page swapped in", answer=_swap, unit="count"),

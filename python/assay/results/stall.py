@@ -19,7 +19,7 @@ STALL_NS = SECOND_NS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """One step in which the drive was silent. name : of its program. void : that enters no verdict and no result."""
+    """One step in which the drive was silent. name : of its sequence. void : that enters no verdict and no result."""
 
     name: str
     label: str
@@ -65,11 +65,11 @@ def void_places(test: StoredTest) -> list[tuple[str, str]]:
     are judged each for itself -> ``"a step of samples 32 to 62"``.
     """
     found = []
-    for program in test.programs:
-        void = [step for step in program.steps if program.on_void != "accept" and is_void(step, test.settings)]
+    for sequence in test.sequences:
+        void = [step for step in sequence.steps if sequence.on_void != "accept" and is_void(step, test.settings)]
         if void:
-            alike = len(program.asked) > 1 and len(set(program.asked)) == 1
-            found.append((f"a step of {program.name}" if alike else program.name, _happened(void, test.settings)))
+            alike = len(sequence.asked) > 1 and len(set(sequence.asked)) == 1
+            found.append((f"a step of {sequence.name}" if alike else sequence.name, _happened(void, test.settings)))
     return found
 
 
@@ -85,11 +85,11 @@ def stalls(test: StoredTest) -> tuple[Stall, ...]:
     """Every step of a stored test in which the drive was silent, in the order they ran."""
     return tuple(
         Stall(
-            name=program.name,
+            name=sequence.name,
             label=step.label,
             span_ns=step.stall_ns_max or 0,
-            void=program.on_void != "accept" and _is_stalled(step, test.settings),
+            void=sequence.on_void != "accept" and _is_stalled(step, test.settings),
         )
-        for program in test.programs
-        for step in stalled_steps(program.steps)
+        for sequence in test.sequences
+        for step in stalled_steps(sequence.steps)
     )

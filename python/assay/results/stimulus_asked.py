@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import AccessPattern, Demand, StepRecord, StepSpec, StoredProgram, StoredTest
+    from assay.engine.records import AccessPattern, Demand, StepRecord, StepSpec, StoredSequence, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedStep:
     """One step that issued I/Os, with what was asked of it.
 
-    where : its name on paper. place : in its program, from 0. before : the step right before it in the same program,
+    where : its name on paper. place : in its sequence, from 0. before : the step right before it in the same sequence,
     None for the first or behind an idle one.
     """
 
     where: str
-    program: StoredProgram
+    sequence: StoredSequence
     place: int
     record: StepRecord
     before: StepRecord | None
@@ -54,23 +54,23 @@ def asked_steps(test: StoredTest) -> Iterator[AskedStep]:
 
     Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
     """
-    for program in test.programs:
+    for sequence in test.sequences:
         before: StepRecord | None = None
-        names = step_names(program)
-        for place, (record, spec) in enumerate(zip(program.steps, program.asked, strict=False)):
+        names = step_names(sequence)
+        for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
             if record.first_submission_ns is None:
                 before = None
                 continue
-            yield AskedStep(where=names[place], program=program, place=place, record=record, before=before, spec=spec)
+            yield AskedStep(where=names[place], sequence=sequence, place=place, record=record, before=before, spec=spec)
             before = record
 
 
-def step_names(program: StoredProgram) -> list[str]:
-    """What the steps of a program are called: by their labels where these tell them apart, else by their numbers.
+def step_names(sequence: StoredSequence) -> list[str]:
+    """What the steps of a sequence are called: by their labels where these tell them apart, else by their numbers.
 
     Worked: a cell of round 3 -> ``RND 4KiB 0/100, round 3``; the second of 31 samples -> ``samples 1 to 31, step 2``.
     """
-    labels = [spec.label for spec in program.asked]
+    labels = [spec.label for spec in sequence.asked]
     if len(set(labels)) == len(labels):
-        return [f"{label}, {program.name}" for label in labels]
-    return [f"{program.name}, step {number}" for number in range(1, len(labels) + 1)]
+        return [f"{label}, {sequence.name}" for label in labels]
+    return [f"{sequence.name}, step {number}" for number in range(1, len(labels) + 1)]

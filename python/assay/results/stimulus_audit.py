@@ -42,7 +42,7 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
 
     run : that the test is part of; the drive's health log is read before its first test and after its last only.
     Returns one row per check, always the same ones in the same order; what cannot be told is ``n/a`` with the reason.
-    The kernel's counters are exact per program, with no I/O outstanding; at a boundary inside one they may differ by
+    The kernel's counters are exact per sequence, with no I/O outstanding; at a boundary inside one they may differ by
     what is in flight.
     Source: PTS 1.1 section 6 (test tool). Worked: 1000 I/Os issued, 970 requests and 30 merges counted -> ``merges``
     is marked with 30, ``counted-ios`` passes.
@@ -52,8 +52,8 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
 
 def _histogram_counts(issued: Issued) -> Iterator[Finding]:
     for one in issued.steps:
-        tables = [table for table in (one.program.histograms, one.program.lead_in) if table is not None]
-        for write, side in enumerate((one.record.read, one.record.write) if one.program.histograms else ()):
+        tables = [table for table in (one.sequence.histograms, one.sequence.lead_in) if table is not None]
+        for write, side in enumerate((one.record.read, one.record.write) if one.sequence.histograms else ()):
             chosen = [table.count[(table.step == one.place) & (table.write == bool(write))] for table in tables]
             count, done = sum(int(counts.sum()) for counts in chosen), issued_count(side)
             reason = f"{count:,} response times of {done:,} I/Os"
@@ -61,11 +61,11 @@ def _histogram_counts(issued: Issued) -> Iterator[Finding]:
 
 
 def _programs(issued: Issued) -> Iterator[tuple[str, Counted]]:
-    """Reads and writes of every program, where the drive has counters."""
-    for _, program in program_pairs(issued.test):
-        for one in counted(program.steps):
-            if one.counted_bytes is not None and any(step.first_submission_ns is not None for step in program.steps):
-                yield program.name, one
+    """Reads and writes of every sequence, where the drive has counters."""
+    for _, sequence in program_pairs(issued.test):
+        for one in counted(sequence.steps):
+            if one.counted_bytes is not None and any(step.first_submission_ns is not None for step in sequence.steps):
+                yield sequence.name, one
 
 
 def _counted_bytes(issued: Issued) -> Iterator[Finding]:
@@ -116,7 +116,7 @@ def _health(issued: Issued) -> Iterator[Finding]:
     if len(run.conditions) < 2:  # noqa: PLR2004 - one before, one after
         return
     before, after = run.conditions[0].health, run.conditions[-1].health
-    steps = [step for test in run.tests for program in test.programs for step in program.steps]
+    steps = [step for test in run.tests for sequence in test.sequences for step in sequence.steps]
     purged = sum(run.identity.capacity_bytes for test in run.tests if test.purge and test.purge.method == "overwrite")
     for name, exact in (("host_read_bytes", False), ("host_written_bytes", True)):
         if name not in before or name not in after:

@@ -71,7 +71,7 @@ def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Sizes that were captured by chi-square; else bytes per I/O, exactly where there is one size."""
     for one in steps:
         count = completed_count(one.record)
-        captured = one.program.trace.sizes[one.place] if one.program.trace and one.program.trace.sizes else None
+        captured = one.sequence.trace.sizes[one.place] if one.sequence.trace and one.sequence.trace.sizes else None
         if not count:
             continue
         if captured is not None and len(one.pattern.sizes) > 1:
@@ -128,19 +128,19 @@ def coverage(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 
 
 def _traced(steps: Sequence[AskedStep]) -> Iterator[tuple[Sequence[AskedStep], TraceSummary]]:
-    """The steps of each program whose completions were captured."""
-    programs: dict[int, list[AskedStep]] = {}
+    """The steps of each sequence whose completions were captured."""
+    sequences: dict[int, list[AskedStep]] = {}
     for one in steps:
-        programs.setdefault(id(one.program), []).append(one)
-    for found in programs.values():
-        if found[0].program.trace:
-            yield found, found[0].program.trace
+        sequences.setdefault(id(one.sequence), []).append(one)
+    for found in sequences.values():
+        if found[0].sequence.trace:
+            yield found, found[0].sequence.trace
 
 
 def _captured(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding:
     done, kept = sum(completed_count(one.record) for one in steps), sum(trace.io_counts)
     detail = f"{kept:,} captured, {done:,} completed"
-    return within(kept - done, 0, detail, where=steps[0].program.name, weight=done)
+    return within(kept - done, 0, detail, where=steps[0].sequence.name, weight=done)
 
 
 def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
@@ -165,7 +165,7 @@ def _touched(steps: Sequence[AskedStep], trace: TraceSummary) -> Finding | None:
     largest = max(size for one in steps for size, _ in one.pattern.sizes)
     slack = COVERAGE_SHARE + SIGMAS / math.sqrt(max(range_bytes / largest, 1)) / 2
     detail = f"{found:.3%} of the range touched, expected {expected:.3%}"
-    return within(found - expected, slack, detail, where=steps[0].program.name)
+    return within(found - expected, slack, detail, where=steps[0].sequence.name)
 
 
 def thread_shares(steps: Sequence[AskedStep]) -> Iterator[Finding]:

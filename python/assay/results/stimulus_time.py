@@ -50,8 +50,8 @@ def balance(test: StoredTest) -> Iterator[Finding]:
     Worked: latencies of a step divided by ten -> ``invalid``, ``"the times of the I/Os in RND 4KiB 0/100, round 1
     contradict each other: ..."``.
     """
-    for program in test.programs:
-        for record, where in zip(program.steps, step_names(program), strict=False):
+    for sequence in test.sequences:
+        for record, where in zip(sequence.steps, step_names(sequence), strict=False):
             if _is_whole(record):
                 off = imbalance_ns(record)
                 ends = f"carried in {_ms(record.carried_in_ns)}, out {_ms(record.carried_out_ns)}"
@@ -74,7 +74,7 @@ def _is_whole(record: StepRecord) -> bool:
 def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """The per-second series hold as many completions as the window, where they were read."""
     for one in steps:
-        table = one.program.series
+        table = one.sequence.series
         if table is not None:
             counted, done = int(table.io_count[table.step == one.place].sum()), rate_count(one.record)
             detail = f"{counted:,} in the series, {done:,} in the window"

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
-    from assay.procedures.until import Judged
+    from assay.procedures.until import RoundOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a run has come. The doors show it; nothing is decided from it.
 
-    phase : ``purge``, ``precondition``, ``round``, ``sample`` or ``histogram``. index : of the round or the program of
+    phase : ``purge``, ``precondition``, ``round``, ``sample`` or ``histogram``. index : of the round or the sequence of
     samples, from 1; 0 in other phases. step : the cell that runs.
     iops, latency_ms : of the I/Os completed since the last look, None before the first.
-    unit_done_ns, unit_ns : device time of this program so far and in all; unit_ns is 0 where an amount ends it.
+    unit_done_ns, unit_ns : device time of this sequence so far and in all; unit_ns is 0 where an amount ends it.
     done_ns : device time of the test so far. earliest_ns, latest_ns : of its earliest and its latest end; latest_ns is
     None where only the drive decides.
-    judged : set once per finished round or program of samples.
+    judged : set once per finished round or sequence of samples.
     advice : what the user must know in case that the purge is cut short, once.
     """
 
@@ -36,7 +36,7 @@ class Progress:
     done_ns: int = 0
     earliest_ns: int = 0
     latest_ns: int | None = None
-    judged: Judged | None = None
+    judged: RoundOutcome | None = None
     advice: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Runs a plan: the gate, the bench, the tests one after the other, the run folder, and how it ended."""
+"""Runs a plan: the gate, the dut, the tests one after the other, the run folder, and how it ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.dut.dut import expected_drive, find_drive, open_bench
+from assay.dut.dut import expected_drive, find_drive, open_dut
 from assay.dut.real.platform import describe_platform
 from assay.errors import (
     EXIT_NOT_STEADY,
@@ -22,7 +22,7 @@ from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_profile
 from assay.results import withheld_reason
 from assay.run.planning import plan_suite
-from assay.run.runner import conduct
+from assay.run.runner import run_test
 from assay.run.store.read import read_run
 from assay.run.store.write import RUNS, RunWriter, new_folder, run_document
 from assay.spec.units import HOUR_SECONDS, SECOND_NS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from assay.dut.dut import Answers, Bench
+    from assay.dut.dut import Answers, Dut
     from assay.engine.records import DriveIdentity, SkippedTest
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
@@ -108,19 +108,19 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
         kept = (out or RUNS,)
-        bench = stack.enter_context(open_bench(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
+        dut = stack.enter_context(open_dut(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
         # Whether its write cache lets itself be set is only known now.
-        planned = plan_suite(profile, plan, bench.identity)
+        planned = plan_suite(profile, plan, dut.identity)
         folder = new_folder(
             out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
         )
-        writer = stack.enter_context(RunWriter(folder, _document(plan, profile, bench, planned, seed)))
+        writer = stack.enter_context(RunWriter(folder, _document(plan, profile, dut, planned, seed)))
         with _failures_noted(writer):
-            writer.condition(bench.condition())
+            writer.condition(dut.condition())
             reached = [
-                conduct(test, bench, writer, seed=seed, show=show, capture=plan.capture) for test in planned.tests
+                run_test(test, dut, writer, seed=seed, show=show, capture=plan.capture) for test in planned.tests
             ]
-            writer.condition(bench.condition())
+            writer.condition(dut.condition())
             writer.wait()
             outcome = Outcome(folder=folder, tests=_outcomes(folder, reached), skipped=planned.skipped)
             writer.note("run_ended", exit_code=outcome.exit_code)
@@ -152,15 +152,15 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
         raise type(error)(error.thing, error.reason, remedy) from error
 
 
-def _document(plan: Plan, profile: Profile, bench: Bench, planned: PlannedRun, seed: int) -> dict[str, Any]:
+def _document(plan: Plan, profile: Profile, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
     platform, started_wall_ns = describe_platform(), time.time_ns()
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
         profile=profile.model_dump(mode="json", by_alias=True, exclude_none=True),
         description={key: text for key, text in plan.report.model_dump().items() if text},
-        identity=bench.identity,
+        identity=dut.identity,
         platform=platform,
-        certificate=certificate_now(platform, started_wall_ns) if bench.host_time else None,
+        certificate=certificate_now(platform, started_wall_ns) if dut.host_time else None,
         deviations=planned.deviations,
         skipped=planned.skipped,
         started_wall_ns=started_wall_ns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from assay.dut.dut import change_told, check_program
+from assay.dut.dut import change_told, check_sequence
 from assay.dut.real.purge import PurgeWatch
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
@@ -17,20 +17,20 @@ from assay.run.progress import Pace, Progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.dut.dut import Bench
+    from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
     from assay.engine.records import CacheState, Ending, StepRecord
     from assay.procedures.procedure import Course, PlannedTest
-    from assay.procedures.until import Action, Judged
+    from assay.procedures.until import Action, RoundOutcome
     from assay.run.store.write import RunWriter
 
     Watcher = Callable[[int, int, int, int], None]
 
 
-def conduct(
+def run_test(
     planned: PlannedTest,
-    bench: Bench,
+    dut: Dut,
     writer: RunWriter,
     *,
     seed: int,
@@ -44,13 +44,13 @@ def conduct(
     Returns False where steady state was required and not reached; a write saturation test requires none.
     Raises KeyboardInterrupt, DeviceFailureError and StoreError; what was measured until then is written.
     """
-    conductor = _Conductor(planned, bench, writer, show, capture)
+    runner = _Runner(planned, dut, writer, show, capture)
     writer.test_started(planned.settings)
     try:
-        with change_told(bench.unchanged), conductor.write_cache_put_back():
-            writer.test_condition(bench.condition())
-            ending = conductor.follow(planned.run(planned.settings, Context(drive=bench.identity, seed=seed)))
-        writer.test_condition(bench.condition())
+        with change_told(dut.unchanged), runner.write_cache_put_back():
+            writer.test_condition(dut.condition())
+            ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
+        writer.test_condition(dut.condition())
         writer.note("test_ended", reason=ending.reason, **({"detail": ending.detail} if ending.detail else {}))
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
@@ -73,13 +73,13 @@ def _both(drive: DriveWatch | FaultWatch | None, watch: Watcher) -> Watcher:
     return look
 
 
-class _Conductor:
+class _Runner:
     """Carries out what one test asks for, writes it down and shows how far it is."""
 
     def __init__(
-        self, planned: PlannedTest, bench: Bench, writer: RunWriter, show: Callable[[Progress], None], capture: str
+        self, planned: PlannedTest, dut: Dut, writer: RunWriter, show: Callable[[Progress], None], capture: str
     ) -> None:
-        self._bench = bench
+        self._dut = dut
         self._planned, self._writer, self._show = planned, writer, show
         self._capture = capture
         self._engine: dict[str, str] = {}
@@ -114,7 +114,7 @@ class _Conductor:
 
     def purge(self) -> None:
         self._tell("purge")
-        self._writer.purged(self._bench.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
+        self._writer.purged(self._dut.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
 
     def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
         step = "" if done is None else f"{int(done * 10) * 10} %"
@@ -126,13 +126,13 @@ class _Conductor:
         self._tell("purge", advice=advice)
 
     def _trim(self, trim: Trim) -> None:
-        self._bench.trim(trim.from_bytes, trim.to_bytes)
+        self._dut.trim(trim.from_bytes, trim.to_bytes)
         self._writer.note("trimmed", from_bytes=trim.from_bytes, to_bytes=trim.to_bytes)
 
     def _set_write_cache(self, state: CacheState) -> None:
         if self._cache_before is None:
-            self._cache_before = self._bench.identity.write_cache
-        self._bench.set_write_cache(state)
+            self._cache_before = self._dut.identity.write_cache
+        self._dut.set_write_cache(state)
         self._writer.note("write_cache_set", state=state)
 
     @contextmanager
@@ -151,7 +151,7 @@ class _Conductor:
         if self._cache_before is not None:
             self._set_write_cache(self._cache_before)
 
-    def _judged(self, judged: Judged) -> None:
+    def _judged(self, judged: RoundOutcome) -> None:
         """Write down a verdict. Raises DeviceFailureError where more is void than the test allows."""
         if judged.window:
             self._writer.judged(judged.window, judged.stage, judged.covered)
@@ -173,19 +173,19 @@ class _Conductor:
 
     def _stalled(self, reason: str) -> DeviceFailureError:
         remedy = "check the drive and the kernel log, or raise --stall-limit"
-        return DeviceFailureError(self._bench.identity.path, f"the drive stalled or was reset: {reason}", remedy)
+        return DeviceFailureError(self._dut.identity.path, f"the drive stalled or was reset: {reason}", remedy)
 
     def _run(self, sequence: StepSequence) -> list[StepRecord]:
         """Run a sequence, make its record durable, and stop where it failed or the drive is another than before."""
         self._tell(sequence.stage, index=sequence.index)
-        self._bench.unchanged()
-        self._bench.heat()
+        self._dut.unchanged()
+        self._dut.heat()
         watch, capture = self._watcher(sequence), self._captured(sequence)
-        drive = self._bench.watched
+        drive = self._dut.watched
         if drive:
             drive.begin()
-        with self._bench.watch_host() as host:
-            records = self._bench.stimulus.run(sequence.steps, _both(drive, watch), capture)
+        with self._dut.watch_host() as host:
+            records = self._dut.stimulus.run(sequence.steps, _both(drive, watch), capture)
         records = drive.finished(records) if drive else records
         self._disclose()
         if sequence.role == "measure":
@@ -195,8 +195,8 @@ class _Conductor:
         )
         for step in stalled_steps(records):
             self._writer.note("stall", sequence=sequence.name, step=step.label, stall_ns=step.stall_ns_max)
-        check_program(records, self._bench.identity.path)
-        self._bench.unchanged()
+        check_sequence(records, self._dut.identity.path)
+        self._dut.unchanged()
         return records
 
     def _captured(self, sequence: StepSequence) -> Capture | None:
@@ -227,7 +227,7 @@ class _Conductor:
 
     def _disclose(self) -> None:
         """Note how the I/Os are carried out whenever it changes."""
-        engine = {**self._bench.queue, **self._bench.stimulus.disclosure()}
+        engine = {**self._dut.queue, **self._dut.stimulus.disclosure()}
         if engine != self._engine:
             self._writer.note("engine", **engine)
             self._engine = engine

@@ -1,4 +1,4 @@
-"""Runs the published tests on a card, scaled down: the same programs, a smaller drive, shorter cells."""
+"""Runs the published tests on a card, scaled down: the same sequences, a smaller drive, shorter cells."""
 
 from __future__ import annotations
 
@@ -133,9 +133,9 @@ class _Scaled:
         # By count, since a scaled minute is shorter than a deep queue of large transfers; by many, since each step
         # begins while those of the step before are still in the drive.
         stop = StopRule(io_count=max(12 * outstanding, FEW))
-        program = [replace(step, stop=stop) for step in round_sequence(full, self._range(full), 1).steps]
+        sequence = [replace(step, stop=stop) for step in round_sequence(full, self._range(full), 1).steps]
         # A drive that takes more than half a minute for one transfer is given up by the engine.
-        reads, *_, writes = self._stimulus.run([*program, *program])
+        reads, *_, writes = self._stimulus.run([*sequence, *sequence])
         return {
             "tp_1024_read_mb_per_s": _rate(reads) * MIB / MB,
             "tp_1024_write_mb_per_s": _rate(writes) * MIB / MB,
@@ -153,8 +153,8 @@ class _Scaled:
     def _rounds(self, test: str, count: int) -> list[list[StepRecord]]:
         self._fill(test)
         full = self._rig.tests[test]
-        program = [self._shortened(step) for step in round_sequence(full, self._range(full), 1).steps]
-        return [self._stimulus.run(program) for _ in range(count)]
+        sequence = [self._shortened(step) for step in round_sequence(full, self._range(full), 1).steps]
+        return [self._stimulus.run(sequence) for _ in range(count)]
 
     def _shortened(self, step: StepSpec) -> StepSpec:
         small = step.pattern.sizes[0][0] < LARGE_BYTES

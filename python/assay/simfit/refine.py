@@ -52,7 +52,7 @@ def refine(
         try:
             found = log_errors(measured(_card(start, names, vector), rig, scaled_bytes, 1.0), targets)
         except AssayError:
-            # A card that the drive refuses, such as a buffer below four program units.
+            # A card that the drive refuses, such as a buffer below four sequence units.
             return [_REFUSED] * len(targets)
         show(float(np.mean(np.abs(list(found.values())))))
         return [found[name] for name in targets]

@@ -106,7 +106,7 @@ def _cost(vector: Sequence[float], *, start: Card, rig: Rig, targets: dict[str, 
     try:
         errors = log_errors(measured(_card(vector, start), rig), targets)
     except AssayError:
-        # A card that the drive refuses, such as a buffer below four program units.
+        # A card that the drive refuses, such as a buffer below four sequence units.
         return _FAILED
     cells = [min(abs(error), CLIPPED) for name, error in errors.items() if name.startswith("iops")]
     figures = [min(abs(error), CLIPPED) for name, error in errors.items() if not name.startswith("iops")]

@@ -11,7 +11,7 @@ use assay_uring::written::time_to_fill;
 use crate::Outcome;
 use crate::request::Request;
 
-/// As many buffers as a lane at queue depth 32 has, one after the other.
+/// As many buffers as a worker at queue depth 32 has, one after the other.
 const SLOTS: usize = 32;
 
 pub(crate) fn run(request: &Request) -> io::Result<Outcome> {

@@ -84,7 +84,7 @@ fn engine(request: &Request) -> io::Result<Outcome> {
     on_stimulus(request, move || UringDevice::new(target))
 }
 
-/// A warm-up and the counted step in one program, so that there is no gap between them. The warm-up has two steps: their
+/// A warm-up and the counted step in one sequence, so that there is no gap between them. The warm-up has two steps: their
 /// counts are kept in memory of their own, and the third takes that of the first.
 fn on_stimulus<D, F>(request: &Request, opener: F) -> io::Result<Outcome>
 where
@@ -100,7 +100,7 @@ where
     let records = stimulus.run_captured(&steps, Limits::default(), tap, |_| Decision::Continue);
     let records = records.map_err(|error| io::Error::other(error.to_string()))?;
     reader.map(std::thread::JoinHandle::join).transpose().map_err(|_| io::Error::other("the capture ended early"))?;
-    outcome(records.last().expect("the program has three steps"))
+    outcome(records.last().expect("the sequence has three steps"))
 }
 
 fn step(request: &Request, capacity: u64, count: u64) -> StepSpec {

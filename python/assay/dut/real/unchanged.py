@@ -1,4 +1,4 @@
-"""Whether a drive is still the one, and of the size, that a run began with; looked at around every program."""
+"""Whether a drive is still the one, and of the size, that a run began with; looked at around every sequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watches a real drive from beside while a program runs: what the kernel says of it, and what has changed behind it."""
+"""Watches a real drive while a sequence runs: what the kernel says of it, and what has changed afterwards."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _ERRORS = ("correctable", "nonfatal", "fatal")
 
 @dataclass
 class DriveWatch:
-    """Watches a block drive as long as the block runs, program by program. Use it as a context manager.
+    """Watches a block drive as long as the block runs, sequence by sequence. Use it as a context manager.
 
     asked : the write cache as the drive itself says, by a command; None asks nothing but the kernel.
-    record : of the last program that ``finished``.
+    record : of the last sequence that ``finished``.
     """
 
     identity: DriveIdentity
@@ -59,7 +59,7 @@ class DriveWatch:
             self._log.news()
 
     def begin(self) -> None:
-        """A program begins; what was said since the last one ended befell the drive before its first step."""
+        """A sequence begins; what was said since the last one ended befell the drive before its first step."""
         self._before = read_state(self.identity, self.asked, sysfs=self.sysfs)
         self._step, self._heard = 0, []
         self.look(0)
@@ -75,7 +75,7 @@ class DriveWatch:
         A drive that failed is not asked for anything more: each command could wait for its whole time limit.
         """
         assert self._log is not None, "the block has begun"  # noqa: S101 - an invariant of DriveWatch
-        assert self._before is not None, "the program has begun"  # noqa: S101 - an invariant of DriveWatch
+        assert self._before is not None, "the sequence has begun"  # noqa: S101 - an invariant of DriveWatch
         self.look(max(len(records) - 1, 0))
         well = all(record.ended == "stop-rule" for record in records)
         lost_count, self._lost_told = self._log.lost_count - self._lost_told, self._log.lost_count

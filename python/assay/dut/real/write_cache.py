@@ -140,7 +140,7 @@ class HeldCache:
     """The write cache while it is held for a run.
 
     path : of the drive. state : that kernel and drive agree on. facts : what the report prints, by name.
-    switch : sets it between programs, to be put back at the end; raises DeviceFailureError where it does not take.
+    switch : sets it between sequences, to be put back at the end; raises DeviceFailureError where it does not take.
     """
 
     path: str

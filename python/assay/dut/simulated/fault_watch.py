@@ -1,4 +1,4 @@
-"""Watches a simulated drive with faults: what a kernel would have said of it while a program ran."""
+"""Watches a simulated drive with faults: what a kernel would have said of it while a sequence ran."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NAME = "sim"
 
 @dataclass
 class FaultWatch:
-    """Watches a simulated drive program by program.
+    """Watches a simulated drive sequence by sequence.
 
     happened : (time in ns on the drive's clock, level of the kernel's log, text) of each event since it was last asked,
     and how many more there were. present : bytes that are left of the drive, None where it is gone.
-    record : of the last program that ``finished``.
+    record : of the last sequence that ``finished``.
     """
 
     happened: Callable[[], Happened]
@@ -33,16 +33,16 @@ class FaultWatch:
     _before: DriveState = field(default_factory=DriveState, repr=False)
 
     def begin(self) -> None:
-        """A program begins."""
+        """A sequence begins."""
         self._before = self._state()
 
     def look(self, step_index: int) -> None:
-        """Nothing: events bear their times, and are told apart by them when the program is over."""
+        """Nothing: events bear their times, and are told apart by them when the sequence is over."""
 
     def finished(self, records: Sequence[StepRecord]) -> list[StepRecord]:
         """The steps that ran, each with what happened in it; ``record`` is there afterwards.
 
-        What happened since the program before belongs to the first step, what happened after the last to that one.
+        What happened since the sequence before belongs to the first step, what happened after the last to that one.
         """
         events, lost_count = self.happened()
         self.record = DriveRecord(before=self._before, after=self._state(), log="read", lost_count=lost_count)

@@ -21,8 +21,8 @@ from assay.engine.records.run import (
     Round,
     SkippedTest,
     SteadyVerdict,
-    StoredProgram,
     StoredRun,
+    StoredSequence,
     StoredTest,
 )
 from assay.engine.records.sequence import Ending, OnVoid, Purge, Role, SetCache, Stage, StepSequence, Trim
@@ -96,8 +96,8 @@ __all__ = [
     "StepSequence",
     "StepSpec",
     "StopRule",
-    "StoredProgram",
     "StoredRun",
+    "StoredSequence",
     "StoredTest",
     "TestSettings",
     "TraceSummary",

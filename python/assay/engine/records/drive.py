@@ -28,7 +28,7 @@ class DriveIdentity:
     """Who the drive is. Unknown facts are None and printed as unknown.
 
     id : the text that confirms a destructive act: serial, WWN, ``loop:<inode>:<diskseq>``, real path, or ``sim:...``.
-    controls : what can be done to it between programs: give ranges back (``trim``), set its ``write-cache``.
+    controls : what can be done to it between sequences: give ranges back (``trim``), set its ``write-cache``.
     eui, nguid : of an NVMe namespace. controller : name of its controller; namespace_id, namespace_count : its number,
     and how many namespaces the kernel shows there. numa_node : of the device that it hangs on.
     file_id : device and inode of a file target, ``major:minor:inode``; its path may lead to another file later.

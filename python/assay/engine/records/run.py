@@ -66,8 +66,8 @@ class MeasurementWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredProgram:
-    """One program of steps as the run folder holds it: what was asked, and what ran.
+class StoredSequence:
+    """One sequence of steps as the run folder holds it: what was asked, and what ran.
 
     name, stage, index, role, on_void, keeps_ios : as in ``StepSequence``. asked : its steps; more than ``steps`` where
     it was cut short.
@@ -104,9 +104,9 @@ class StoredProgram:
 class StoredTest:
     """One test of a run as the run folder holds it.
 
-    programs : what ran, in order. verdict : the last one taken; of the programs of ``window_stage`` with one of
+    sequences : what ran, in order. verdict : the last one taken; of the sequences of ``window_stage`` with one of
     ``window_indexes``, none before there is a verdict.
-    conditions : of the drive, before the purge and behind the last program; none in runs of earlier versions.
+    conditions : of the drive, before the purge and behind the last sequence; none in runs of earlier versions.
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
         ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
     ended_detail : more of the reason, in words.
@@ -116,7 +116,7 @@ class StoredTest:
     started_wall_ns: int
     ended_wall_ns: int | None
     purge: PurgeRecord | None
-    programs: tuple[StoredProgram, ...]
+    sequences: tuple[StoredSequence, ...]
     verdict: MeasurementWindow | None
     ended: str | None
     ended_detail: str = ""
@@ -130,13 +130,13 @@ class StoredTest:
             raise TypeError(f"{self.settings.test} has no {kind.__name__}")
         return self.settings
 
-    def stage(self, stage: Stage, index: int | None = None) -> tuple[StoredProgram, ...]:
-        """The programs of one stage in the order they ran; only those of an index where one is given."""
-        return tuple(one for one in self.programs if one.stage == stage and index in {None, one.index})
+    def stage(self, stage: Stage, index: int | None = None) -> tuple[StoredSequence, ...]:
+        """The sequences of one stage in the order they ran; only those of an index where one is given."""
+        return tuple(one for one in self.sequences if one.stage == stage and index in {None, one.index})
 
     def steps(self, stage: Stage, index: int | None = None) -> tuple[StepRecord, ...]:
         """The steps of the same in the order they ran."""
-        return tuple(step for program in self.stage(stage, index) for step in program.steps)
+        return tuple(step for sequence in self.stage(stage, index) for step in sequence.steps)
 
     @property
     def preconditioning(self) -> tuple[StepRecord, ...]:
@@ -146,7 +146,7 @@ class StoredTest:
     @property
     def rounds(self) -> tuple[Round, ...]:
         """The rounds of a test loop in the order they ran."""
-        return tuple(Round(index=program.index, cells=program.steps) for program in self.stage("round"))
+        return tuple(Round(index=sequence.index, cells=sequence.steps) for sequence in self.stage("round"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

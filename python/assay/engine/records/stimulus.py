@@ -229,9 +229,9 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HistogramTable:
-    """Response-time counts of a program's steps, as equally long columns.
+    """Response-time counts of a sequence's steps, as equally long columns.
 
-    step : index in the program. write : direction. bucket : as in ``DirectionRecord``. count : I/Os in it, at least 1.
+    step : index in the sequence. write : direction. bucket : as in ``DirectionRecord``. count : I/Os in it, at least 1.
     """
 
     step: NDArray[np.uint64]
@@ -242,9 +242,9 @@ class HistogramTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SeriesTable:
-    """Completions per second of a program's steps, as equally long columns.
+    """Completions per second of a sequence's steps, as equally long columns.
 
-    step : index in the program. io_count : completions in one second of its window, in one direction.
+    step : index in the sequence. io_count : completions in one second of its window, in one direction.
     """
 
     step: NDArray[np.uint64]
@@ -253,7 +253,7 @@ class SeriesTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceSummary:
-    """What the captured completions of one program say.
+    """What the captured completions of one sequence say.
 
     io_counts : captured I/Os of each step. sizes : (transfer bytes, I/Os) of each step, empty without addresses.
     touched_bytes : of the drive, on a grid of ``grid_bytes``; None without addresses.

@@ -1,4 +1,4 @@
-"""What the test system did, and what was seen of the drive from beside it, while a program ran."""
+"""What the test system did, and what was seen of the drive from beside it, while a sequence ran."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.engine.records.drive import CacheState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRecord:
-    """How far this host let the tester run during one program; unknown facts are None.
+    """How far this host let the tester run during one sequence; unknown facts are None.
 
     span_ns : the time watched. late_ns_p999, late_ns_max : how late a thread that asks to run every millisecond did.
     stalled_ns : sum of the stalls of at least 10 ms. stalls : start on the device's clock and length of each, the first
@@ -71,7 +71,7 @@ class DriveState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveRecord:
-    """A real drive, or a simulated one with faults, before and after one program.
+    """A real drive, or a simulated one with faults, before and after one sequence.
 
     log : whether the kernel's log was read in between, so that the absence of events means something.
     lost_count : log lines that the kernel overwrote before they were read.

@@ -23,13 +23,13 @@ _SEED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorRun:
-    """What one run of the fixed program left behind.
+    """What one run of the fixed sequence left behind.
 
-    program : SHA-256 of drive and program; only runs of the same are alike. state : SHA-256 of the drive's state.
+    sequence : SHA-256 of drive and sequence; only runs of the same are alike. state : SHA-256 of the drive's state.
     outcome : SHA-256 of every count, sum and histogram of response times. io_count : I/Os completed.
     """
 
-    program: str
+    sequence: str
     state: str
     outcome: str
     io_count: int
@@ -37,7 +37,7 @@ class SimulatorRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorCheck:
-    """The program run twice, and whether both equal each other and the newest earlier one of the same build.
+    """The sequence run twice, and whether both equal each other and the newest earlier one of the same build.
 
     earlier_wall_ns : date of the certificate of that one, None where there is none; earlier : what it holds.
     """
@@ -64,7 +64,7 @@ def run_simulator() -> SimulatorRun:
         records = stimulus.run(steps)
         state = stimulus.state_hash()
     return SimulatorRun(
-        program=_digest(repr((card, steps))),
+        sequence=_digest(repr((card, steps))),
         state=state,
         outcome=_digest(json.dumps([_virtual(record) for record in records], sort_keys=True)),
         io_count=sum(map(completed_count, records)),
@@ -102,10 +102,10 @@ def _digest(text: str) -> str:
 
 
 def check_simulator(earlier: Sequence[tuple[int, SimulatorRun]]) -> SimulatorCheck:
-    """Run the program twice and hold both against the newest earlier run of the same program.
+    """Run the sequence twice and hold both against the newest earlier run of the same sequence.
 
     earlier : dates and runs of certificates of the same build, the newest first.
     """
     first, second = run_simulator(), run_simulator()
-    known = next(((when, run) for when, run in earlier if run.program == first.program), (None, None))
+    known = next(((when, run) for when, run in earlier if run.sequence == first.sequence), (None, None))
     return SimulatorCheck(first=first, second=second, earlier_wall_ns=known[0], earlier=known[1])

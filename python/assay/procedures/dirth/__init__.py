@@ -23,7 +23,7 @@ from assay.errors import ValueRangeError
 from assay.procedures.dirth.edition import IntensityProfile, PatternDatum
 from assay.procedures.dirth.options import IntensityOptions
 from assay.procedures.grid.departures import grid_departures
-from assay.procedures.grid.pages import demand_sheets
+from assay.procedures.grid.pages import demand_report
 from assay.procedures.grid.run import plan_demand
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.procedure import Procedure, Request
@@ -84,6 +84,6 @@ DIRTH = Procedure(
     options=IntensityOptions,
     settings=DemandSettings,
     plan=plan_dirth,
-    report=demand_sheets,
+    report=demand_report,
     departures=grid_departures,
 )

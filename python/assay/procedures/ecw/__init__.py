@@ -21,7 +21,7 @@ from assay.engine.pattern import Workload, workload
 from assay.procedures.ecw.edition import CompositeProfile
 from assay.procedures.grid.departures import grid_departures
 from assay.procedures.grid.options import GridOptions
-from assay.procedures.grid.pages import demand_sheets
+from assay.procedures.grid.pages import demand_report
 from assay.procedures.grid.run import plan_demand
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.procedure import Procedure, Request
@@ -63,6 +63,6 @@ ECW = Procedure(
     options=GridOptions,
     settings=DemandSettings,
     plan=plan_ecw,
-    report=demand_sheets,
+    report=demand_report,
     departures=grid_departures,
 )

@@ -25,7 +25,7 @@ from assay.spec.units import duration_label
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.pages.model import Entry
-    from assay.pages.sheets import Sheet
+    from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.procedures.grid.result import DemandResult
 
@@ -72,11 +72,11 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
 
 
 def _point_text(point: OperatingPoint) -> str:
-    art = milliseconds_text(point.average_ms)
+    art = milliseconds_text(point.latency_ms_mean)
     return f"{one_decimal(point.iops)} IOPS, ART {art} ms, {demand_label(point.demand)}"
 
 
-def pattern_sheet(settings: DemandSettings) -> Sheet:
+def pattern_part(settings: DemandSettings) -> PagePart:
     """The first page of the composite workload: block sizes with their shares, LBA groups with theirs."""
     reads = round(settings.pattern.read_share * 100)
     sizes = Table(

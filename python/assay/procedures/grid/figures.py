@@ -108,7 +108,7 @@ def intensity_figure(name: str, result: DemandResult) -> Figure | None:
         Series(
             label=f"TC {threads}",
             x=tuple(float(cell.iops) for cell in row),
-            y=tuple(float(cell.average_ms) for cell in row),
+            y=tuple(float(cell.latency_ms_mean) for cell in row),
             colour=place,
         )
         for place, (threads, row) in enumerate(rows.items())
@@ -117,7 +117,7 @@ def intensity_figure(name: str, result: DemandResult) -> Figure | None:
         Series(
             label=f"{run.point.name}IOPS",
             x=(run.point.iops,),
-            y=(run.point.average_ms,),
+            y=(run.point.latency_ms_mean,),
             colour=_POINT_COLOURS[run.point.name],
             mode="markers",
         )
@@ -167,7 +167,7 @@ def processor_figure(
 def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figure | None:
     """Plot IOPS, or else the average response time, over total outstanding I/Os."""
     found = by_total_oio(cells)
-    values = tuple(average_ms if times else rate for _, rate, average_ms in found)
+    values = tuple(latency_ms_mean if times else rate for _, rate, latency_ms_mean in found)
     label = "ART" if times else "IOPS"
     return _drawn(
         Figure(

@@ -36,7 +36,7 @@ class OperatingPoint:
     name: PointName
     demand: Demand
     iops: float
-    average_ms: float
+    latency_ms_mean: float
     below_limit: bool
 
 
@@ -45,19 +45,19 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
     measured = [cell for cell in cells if cell.completed]
     if not measured:
         return ()
-    below = [cell for cell in measured if cell.average_ms < limit_ms]
-    fastest = max(below, key=lambda cell: cell.iops) if below else min(measured, key=lambda cell: cell.average_ms)
+    below = [cell for cell in measured if cell.latency_ms_mean < limit_ms]
+    fastest = max(below, key=lambda cell: cell.iops) if below else min(measured, key=lambda cell: cell.latency_ms_mean)
     slowest = min(measured, key=lambda cell: cell.iops)
     middle = (fastest.iops + slowest.iops) / 2
-    between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.average_ms))
+    between = min(below or measured, key=lambda cell: (abs(cell.iops - middle), cell.latency_ms_mean))
     found: tuple[tuple[PointName, DemandCell], ...] = (("Max", fastest), ("Mid", between), ("Min", slowest))
     return tuple(
         OperatingPoint(
             name=name,
             demand=cell.demand,
             iops=float(cell.iops),
-            average_ms=float(cell.average_ms),
-            below_limit=cell.average_ms < limit_ms,
+            latency_ms_mean=float(cell.latency_ms_mean),
+            below_limit=cell.latency_ms_mean < limit_ms,
         )
         for name, cell in found
     )
@@ -67,13 +67,13 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
 class DemandCell:
     """One cell of the grid over the measurement window.
 
-    iops : average of its rounds, exact. average_ms : response time weighted by completions, exact.
+    iops : average of its rounds, exact. latency_ms_mean : response time weighted by completions, exact.
     cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
     completed : I/Os.
     """
 
     demand: Demand
     iops: Fraction
-    average_ms: Fraction
+    latency_ms_mean: Fraction
     cpu_share: float | None
     completed: int

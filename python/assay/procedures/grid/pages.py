@@ -12,10 +12,10 @@ from assay.pages.histogram_figures import histogram_figure
 from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, percent, rounds_label
 from assay.pages.select import Selected, claim_label
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
-from assay.procedures.grid.facts import demand_facts, demand_own_settings, pattern_sheet, point_entries
+from assay.procedures.grid.facts import demand_facts, demand_own_settings, pattern_part, point_entries
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, DataTable, Entry, Figure, Page
-    from assay.pages.sheets import Sheet
+    from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.spec.edition import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DemandSheets(Sheets):
+class DemandReport(TestReport):
     """One test over a grid of demands on its way to pages."""
 
     result: DemandResult
@@ -52,7 +52,7 @@ class DemandSheets(Sheets):
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""
-        return self.pages(_title(self), tuple(_sheets(self)))
+        return self.pages(_title(self), tuple(_parts(self)))
 
     def selected(self) -> tuple[Selected, ...]:
         """IOPS and average response time at the operating points."""
@@ -75,92 +75,97 @@ class DemandSheets(Sheets):
         return demand_results(self.test, self.result)
 
 
-def demand_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> DemandSheets:
+def demand_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> DemandReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""
-    return DemandSheets(run=run, test=test, profile=profile, prefix=prefix, result=demand_result(test))
+    return DemandReport(run=run, test=test, profile=profile, prefix=prefix, result=demand_result(test))
 
 
-def _title(sheets: DemandSheets) -> str:
-    settings, profile = sheets.settings, sheets.profile
+def _title(test_report: DemandReport) -> str:
+    settings, profile = test_report.settings, test_report.profile
     workload = "" if settings.label.startswith(settings.name) else f" - {settings.label}"
     if profile.header == "2.0":
         return f"{settings.name} Test{workload} - Report Page"
-    return f"{profile.market} {settings.name} ({sheets.status}){workload} - Report Page"
+    return f"{profile.market} {settings.name} ({test_report.status}){workload} - Report Page"
 
 
-def _sheets(sheets: DemandSheets) -> Iterator[Sheet]:
-    settings, result = sheets.settings, sheets.result
+def _parts(test_report: DemandReport) -> Iterator[PagePart]:
+    settings, result = test_report.settings, test_report.result
     if len(settings.pattern.sizes) > 1:
-        yield pattern_sheet(settings)
-    strip = sheets.strip()
+        yield pattern_part(settings)
+    strip = test_report.strip()
     minutes = settings.sample_ns / MINUTE_NS
     first = figures.samples_figure(
-        f"{sheets.prefix}-precondition", result.precondition_iops, minutes, "IOPS of the preconditioning over time"
+        f"{test_report.prefix}-precondition", result.precondition_iops, minutes, "IOPS of the preconditioning over time"
     )
     tracked = _tracked(settings)
     yield "Pre Conditioning IOPS Plot", (strip, _or_reason(first, "no sample ran to its end"))
-    yield f"PC Steady State Check {_cell(settings.preconditioning.demand)}", _window(sheets, "pc", _prepared(sheets))
-    yield "Between Round Pre Writes", (_round_figure(sheets, "pre-writes", figures.pre_writes_figure),)
+    yield (
+        f"PC Steady State Check {_cell(settings.preconditioning.demand)}",
+        _window(test_report, "pc", _prepared(test_report)),
+    )
+    yield "Between Round Pre Writes", (_round_figure(test_report, "pre-writes", figures.pre_writes_figure),)
     threads = settings.tracking.thread_count
     yield (
         f"DV IOPS, TC={threads} (tracking), all QD",
-        (_round_figure(sheets, "by-round", figures.variation_by_round),),
+        (_round_figure(test_report, "by-round", figures.variation_by_round),),
     )
-    yield f"Demand Variation Steady State Check {tracked}", _window(sheets, "dv", result.window)
-    variation = figures.variation_figure(f"{sheets.prefix}-variation", settings, result.cells)
-    yield "Demand Variation", (_or_window(sheets, variation),)
-    intensity = figures.intensity_figure(f"{sheets.prefix}-intensity", result)
-    yield "Demand Intensity", (_points_box(sheets), _or_window(sheets, intensity))
-    yield "System CPU Utilization During Demand Variation Test", _processor(sheets)
+    yield f"Demand Variation Steady State Check {tracked}", _window(test_report, "dv", result.window)
+    variation = figures.variation_figure(f"{test_report.prefix}-variation", settings, result.cells)
+    yield "Demand Variation", (_or_window(test_report, variation),)
+    intensity = figures.intensity_figure(f"{test_report.prefix}-intensity", result)
+    yield "Demand Intensity", (_points_box(test_report), _or_window(test_report, intensity))
+    yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
     for run in result.points:
-        yield from _point_sheets(sheets, run)
-    if sheets.profile.header == "2.0":
+        yield from _point_parts(test_report, run)
+    if test_report.profile.header == "2.0":
         for noun, times in (("IOPS", False), ("ART", True)):
-            total = figures.total_figure(f"{sheets.prefix}-total-{noun.lower()}", result.cells, times=times)
-            yield f"{noun} v Total OIO", (_or_window(sheets, total),)
+            total = figures.total_figure(f"{test_report.prefix}-total-{noun.lower()}", result.cells, times=times)
+            yield f"{noun} v Total OIO", (_or_window(test_report, total),)
 
 
 def _round_figure(
-    sheets: DemandSheets, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
+    test_report: DemandReport, name: str, draw: Callable[[str, DemandSettings, DemandResult], Figure | None]
 ) -> Block:
-    figure = draw(f"{sheets.prefix}-{name}", sheets.settings, sheets.result)
+    figure = draw(f"{test_report.prefix}-{name}", test_report.settings, test_report.result)
     return _or_reason(figure, "no round ran to its end")
 
 
-def _window(sheets: DemandSheets, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
+def _window(test_report: DemandReport, name: str, window: MeasurementWindow | None) -> tuple[Block, ...]:
     """A verdict as plot and box; n/a where there is none or no number may be printed."""
-    reason = _missing(sheets, "five values make a window")
-    if window is None or sheets.result.withheld:
-        label = demand_label(sheets.settings, sheets.settings.tracking)
+    reason = _missing(test_report, "five values make a window")
+    if window is None or test_report.result.withheld:
+        label = demand_label(test_report.settings, test_report.settings.tracking)
         return Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason)
     ((label, verdict),) = window.verdicts.items()
-    figure = verdict_figure(f"{sheets.prefix}-window-{name}", label, verdict, "IOPS")
+    figure = verdict_figure(f"{test_report.prefix}-window-{name}", label, verdict, "IOPS")
     rounds = f"Rounds {rounds_label(window.rounds)}"
     return figure, verdict_box("IOPS", label, verdict, one_decimal, rounds)
 
 
-def _prepared(sheets: DemandSheets) -> MeasurementWindow | None:
-    return sheets.result.precondition_window
+def _prepared(test_report: DemandReport) -> MeasurementWindow | None:
+    return test_report.result.precondition_window
 
 
-def _points_box(sheets: DemandSheets) -> Box:
-    return Box(title="Operating points", entries=point_entries(sheets.settings, sheets.result), wide=True)
+def _points_box(test_report: DemandReport) -> Box:
+    return Box(title="Operating points", entries=point_entries(test_report.settings, test_report.result), wide=True)
 
 
-def _processor(sheets: DemandSheets) -> tuple[Block, ...]:
-    count = sheets.run.platform.extra.get("logical_cpu_count")
+def _processor(test_report: DemandReport) -> tuple[Block, ...]:
+    count = test_report.run.platform.extra.get("logical_cpu_count")
     known = count if isinstance(count, int) and count > 0 else 1
-    figure = figures.processor_figure(f"{sheets.prefix}-cpu", sheets.settings, sheets.result.cells, known)
-    if not sheets.result.cells:
-        return (Text(paragraphs=(_missing(sheets, "a measurement window needs five complete rounds"),)),)
+    figure = figures.processor_figure(
+        f"{test_report.prefix}-cpu", test_report.settings, test_report.result.cells, known
+    )
+    if not test_report.result.cells:
+        return (Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),)),)
     of_what = f"{known} logical CPUs" if known > 1 else "one CPU"
     note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
     return (Text(paragraphs=(note,)), _or_reason(figure, "a simulated drive runs in virtual time"))
 
 
-def _point_sheets(sheets: DemandSheets, run: PointRun) -> Iterator[Sheet]:
-    settings, name = sheets.settings, run.point.name
-    prefix, minutes = f"{sheets.prefix}-{name.lower()}", settings.sample_ns / MINUTE_NS
+def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]:
+    settings, name = test_report.settings, run.point.name
+    prefix, minutes = f"{test_report.prefix}-{name.lower()}", settings.sample_ns / MINUTE_NS
     writes = figures.samples_figure(
         f"{prefix}-pre-writes", run.pre_write_iops, minutes, f"IOPS of the writes before the {name} point over time"
     )
@@ -168,11 +173,11 @@ def _point_sheets(sheets: DemandSheets, run: PointRun) -> Iterator[Sheet]:
     if run.step is None or run.times is None or not run.times.io_count:
         yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
         return
-    largest_ms = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
+    latency_ms_max = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
     span = duration_label(run.step.span_ns)
     figure = histogram_figure(f"{prefix}-histogram", run.times)
     yield (
-        f"{name} IOPS Response Time Histogram, MRT={largest_ms:.3f} ms - {_cell(run.point.demand)}, {span}",
+        f"{name} IOPS Response Time Histogram, MRT={latency_ms_max:.3f} ms - {_cell(run.point.demand)}, {span}",
         (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
     )
 
@@ -201,32 +206,35 @@ def _captured(run: PointRun) -> str:
     return f"{run.exact.io_count:,}" + ("" if run.exact.agrees else " - NOT those counted")
 
 
-def _selected(sheets: DemandSheets, run: PointRun) -> tuple[Selected, ...]:
+def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
     def figure(item: str, unit: str, value: str) -> Selected:
-        claim = claim_label(sheets.run, None)
+        claim = claim_label(test_report.run, None)
         return Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=value, claim=claim)
 
     label = f"{run.point.name} {_cell(run.point.demand)}"
     return (
         figure(f"{label} IOPS", "IOPS", one_decimal(run.point.iops)),
-        figure(f"{label} ART", "ms", _ms(run.point.average_ms)),
+        figure(f"{label} ART", "ms", _ms(run.point.latency_ms_mean)),
     )
 
 
-def _grid_tables(sheets: DemandSheets) -> tuple[Table, ...]:
+def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:
     contents: tuple[tuple[str, Callable[[DemandCell], str]], ...] = (
         ("IOPS", lambda cell: one_decimal(float(cell.iops))),
-        ("average response time (ms)", lambda cell: _ms(float(cell.average_ms)) if cell.completed else NOT_AVAILABLE),
+        (
+            "average response time (ms)",
+            lambda cell: _ms(float(cell.latency_ms_mean)) if cell.completed else NOT_AVAILABLE,
+        ),
     )
     return tuple(
-        _grid_table(sheets, f"{sheets.settings.name}: {title}, average of the window", printed)
+        _grid_table(test_report, f"{test_report.settings.name}: {title}, average of the window", printed)
         for title, printed in contents
-        if sheets.result.cells
+        if test_report.result.cells
     )
 
 
-def _grid_table(sheets: DemandSheets, caption: str, printed: Callable[[DemandCell], str]) -> Table:
-    cells = {(cell.demand.thread_count, cell.demand.queue_depth): cell for cell in sheets.result.cells}
+def _grid_table(test_report: DemandReport, caption: str, printed: Callable[[DemandCell], str]) -> Table:
+    cells = {(cell.demand.thread_count, cell.demand.queue_depth): cell for cell in test_report.result.cells}
     threads, depths = ({key[place] for key in cells} for place in (0, 1))
     return Table(
         caption=caption,
@@ -246,16 +254,16 @@ def _cell(demand: Demand) -> str:
     return f"TC{demand.thread_count}-QD{demand.queue_depth}"
 
 
-def _or_window(sheets: DemandSheets, figure: Figure | None) -> Block:
-    return figure or Text(paragraphs=(_missing(sheets, "a measurement window needs five complete rounds"),))
+def _or_window(test_report: DemandReport, figure: Figure | None) -> Block:
+    return figure or Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),))
 
 
 def _or_reason(figure: Figure | None, reason: str) -> Block:
     return figure or Text(paragraphs=(f"n/a: {reason}",))
 
 
-def _missing(sheets: DemandSheets, reason: str) -> str:
-    return f"n/a: {sheets.result.withheld or reason}"
+def _missing(test_report: DemandReport, reason: str) -> str:
+    return f"n/a: {test_report.result.withheld or reason}"
 
 
 def _ms(value: float | None) -> str:

@@ -24,13 +24,13 @@ from assay.spec.units import MINUTE_NS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import Demand, Round, StepRecord, StoredProgram, StoredTest
+    from assay.engine.records import Demand, Round, StepRecord, StoredSequence, StoredTest
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.results.captured import ExactTimes
     from assay.results.histogram import ResponseTimes
 
 POINT_STEP = 1
-"""The measured step of an operating point's program, behind the last pre-write sample."""
+"""The measured step of an operating point's sequence, behind the last pre-write sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +200,7 @@ def by_total_oio(cells: Sequence[DemandCell]) -> tuple[tuple[int, float, float],
         (
             total,
             float(sum(cell.iops for cell in group) / len(group)),
-            float(sum(cell.average_ms * cell.completed for cell in group) / sum(cell.completed for cell in group)),
+            float(sum(cell.latency_ms_mean * cell.completed for cell in group) / sum(cell.completed for cell in group)),
         )
         for total, group in zip(totals, groups, strict=True)
     )
@@ -214,7 +214,7 @@ def _cell(demand: Demand, steps: Sequence[StepRecord]) -> DemandCell:
     return DemandCell(
         demand=demand,
         iops=sum((iops(step) for step in steps), Fraction(0)) / len(steps),
-        average_ms=summed / max(completed, 1),
+        latency_ms_mean=summed / max(completed, 1),
         cpu_share=sum(known) / sum(step.lead_in_ns + step.span_ns for step in steps)
         if len(known) == len(used)
         else None,
@@ -255,7 +255,7 @@ def _point_run(test: StoredTest, place: int, point: OperatingPoint) -> PointRun:
     )
 
 
-def _exact(program: StoredProgram | None, times: ResponseTimes | None) -> ExactTimes | None:
-    if program is None or times is None or program.captured is None:
+def _exact(sequence: StoredSequence | None, times: ResponseTimes | None) -> ExactTimes | None:
+    if sequence is None or times is None or sequence.captured is None:
         return None
-    return exact_times(program.captured(POINT_STEP), times)
+    return exact_times(sequence.captured(POINT_STEP), times)

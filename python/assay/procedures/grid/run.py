@@ -13,7 +13,7 @@ from assay.engine.records import Demand, Ending, Purge, SkippedTest, StepSequenc
 from assay.procedures.grid.result import demand_label, demand_window, is_complete_round, operating_points, tracked_cells
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
 from assay.procedures.sequences import one_round
 from assay.procedures.until import Judging, until_steady
@@ -202,12 +202,12 @@ def _pre_writes(settings: DemandSettings, count: int) -> list[StepSpec]:
     return [pattern_step(label, writes, settings.demand, settings.range_amount_bytes, settings.sample_ns)] * count
 
 
-def _outline(settings: DemandSettings) -> Outline:
+def _outline(settings: DemandSettings) -> PlanSummary:
     pre_write = duration_label(settings.pre_write_samples * settings.sample_ns)
     before = duration_label(settings.point_pre_write_samples * settings.sample_ns)
     captured = duration_label(settings.capture_ns)
     first, last = settings.grid[0], settings.grid[-1]
-    return Outline(
+    return PlanSummary(
         what="rounds",
         steps=f"{len(settings.grid)} cells",
         step_ns=settings.cell_ns,

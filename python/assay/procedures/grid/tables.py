@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.procedures.grid.result import DemandResult, PointRun
 
 GRID_COLUMNS = (
-    "thread_count", "queue_depth", "total_oio", "iops", "latency_ms_average", "cpu_share_of_one", "io_count",
+    "thread_count", "queue_depth", "total_oio", "iops", "latency_ms_mean", "cpu_share_of_one", "io_count",
 )  # fmt: skip
 ROUND_COLUMNS = (
     "round", "place", "phase", "thread_count", "queue_depth", "start_ns", "iops", "mb_per_s", "effective_queue_depth",
@@ -39,8 +39,8 @@ ROUND_COLUMNS = (
 )  # fmt: skip
 NINES_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in POINT_SHARES)
 POINT_COLUMNS = (
-    "point", "thread_count", "queue_depth", "total_oio", "grid_iops", "grid_latency_ms_average", "below_limit", "iops",
-    "latency_ms_average", *NINES_COLUMNS, *(f"exact_{name}" for name in NINES_COLUMNS), "latency_ms_max", "io_count",
+    "point", "thread_count", "queue_depth", "total_oio", "grid_iops", "grid_latency_ms_mean", "below_limit", "iops",
+    "latency_ms_mean", *NINES_COLUMNS, *(f"exact_{name}" for name in NINES_COLUMNS), "latency_ms_max", "io_count",
     "captured_io_count", "capture_agrees",
 )  # fmt: skip
 
@@ -105,7 +105,7 @@ def _printed(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _grid_row(cell: DemandCell) -> tuple[Any, ...]:
-    average = float(cell.average_ms) if cell.completed else None
+    average = float(cell.latency_ms_mean) if cell.completed else None
     return (*_demand(cell.demand), float(cell.iops), average, cell.cpu_share, cell.completed)
 
 
@@ -134,7 +134,7 @@ def _point_row(run: PointRun) -> tuple[Any, ...]:
         point.name,
         *_demand(point.demand),
         point.iops,
-        point.average_ms,
+        point.latency_ms_mean,
         point.below_limit,
         float(iops(step)) if step else None,
         float(response_time(step)) if step and latency_count(step) else None,

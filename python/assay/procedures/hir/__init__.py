@@ -5,7 +5,7 @@ Clauses:       PTS-E 1.1 and PTS 2.0 clause 11.
 Purge:         yes.
 Precondition:  RND 4 KiB writes over the whole drive in one-minute samples until steady.
 Loop:          five wait states: 360 bursts of 5 s, each with 5, 10, 15, 25 or 50 s of idle behind it, then 1,800 s of
-               bursts without idle time; one program of steps per wait state, no purge in between.
+               bursts without idle time; one sequence of steps per wait state, no purge in between.
 Tracking:      IOPS of every 30th preconditioning sample; the bursts need none.
 Stop:          when all wait states have run.
 Result:        IOPS of every burst over time; mean burst IOPS per wait state over the baseline, gain per second of idle.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from assay.procedures.hir.departures import hir_departures
 from assay.procedures.hir.edition import IdleRecoveryProfile
-from assay.procedures.hir.pages import hir_sheets
+from assay.procedures.hir.pages import hir_report
 from assay.procedures.hir.run import plan_hir
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.options import DemandOptions
@@ -32,6 +32,6 @@ HIR = Procedure(
     options=DemandOptions,
     settings=IdleRecoverySettings,
     plan=plan_hir,
-    report=hir_sheets,
+    report=hir_report,
     departures=hir_departures,
 )

@@ -14,7 +14,7 @@ from assay.pages.model import Box, DataTable, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
 from assay.pages.select import Selected, claim_label
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.hir.result import idle_recovery_result
@@ -41,7 +41,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IdleRecoverySheets(Sheets):
+class IdleRecoveryReport(TestReport):
     """One host idle recovery test on its way to pages."""
 
     result: IdleRecoveryResult
@@ -84,11 +84,11 @@ class IdleRecoverySheets(Sheets):
                 ("IOPS v Time - All Wait States", (self._or_nothing(self._over_time("iops", "IOPS")),)),
                 (
                     "Average Response Time v Time - All Wait States",
-                    (self._or_nothing(self._over_time("response_ms", "Average Response Time (ms)")),),
+                    (self._or_nothing(self._over_time("latency_ms_mean", "Average Response Time (ms)")),),
                 ),
                 (
                     "Maximum Response Time v Time - All Wait States",
-                    (self._or_nothing(self._over_time("largest_ms", "Maximum Response Time (ms)")),),
+                    (self._or_nothing(self._over_time("latency_ms_max", "Maximum Response Time (ms)")),),
                 ),
                 ("Idle Recovery by Wait State", self._gains()),
             ),
@@ -173,7 +173,7 @@ class IdleRecoverySheets(Sheets):
         """Preconditioning, every burst, and the wait states."""
         yield samples_table(self.result.preconditioning, f"hir_preconditioning{suffix}")
         rows = [row for state in self.result.states for row in _burst_rows(state)]
-        columns = ("wait_state", "idle_s", "kind", "minute", "iops", "latency_ms_average", "latency_ms_max")
+        columns = ("wait_state", "idle_s", "kind", "minute", "iops", "latency_ms_mean", "latency_ms_max")
         yield DataTable(name=f"hir_bursts{suffix}", columns=columns, rows=tuple(rows))
         names = ("mean_iops", "over_baseline", "over_return", "gain_per_s", "return_iops", "unplanned_idle_share")
         states = tuple(
@@ -196,10 +196,10 @@ class IdleRecoverySheets(Sheets):
         }
 
 
-def hir_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> IdleRecoverySheets:
+def hir_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> IdleRecoveryReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``idle_recovery_result``."""
     result = idle_recovery_result(test, run.identity.capacity_bytes)
-    return IdleRecoverySheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
+    return IdleRecoveryReport(run=run, test=test, profile=profile, prefix=prefix, result=result)
 
 
 def verdict_blocks(prefix: str, label: str, result: Any) -> tuple[Block, ...]:
@@ -240,5 +240,5 @@ def _gain_row(state: WaitState) -> tuple[str, ...]:
 
 def _burst_rows(state: WaitState) -> Iterator[tuple[Any, ...]]:
     for kind, bursts in (("burst", state.bursts), ("return", state.returned)):
-        rows = zip(bursts.minutes, bursts.iops, bursts.response_ms, bursts.largest_ms, strict=True)
+        rows = zip(bursts.minutes, bursts.iops, bursts.latency_ms_mean, bursts.latency_ms_max, strict=True)
         yield from ((state.number, state.idle_s, kind, *map(or_na, row)) for row in rows)

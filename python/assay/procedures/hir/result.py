@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 class Bursts:
     """Bursts in the order they ran; every tuple has one value per complete burst.
 
-    minutes : middle of the burst since the first wait state began. response_ms, largest_ms : average and maximum.
+    minutes : middle of the burst since the first wait state began. latency_ms_mean, latency_ms_max : of it.
     """
 
     minutes: tuple[float, ...]
     iops: tuple[float, ...]
-    response_ms: tuple[float, ...]
-    largest_ms: tuple[float | None, ...]
+    latency_ms_mean: tuple[float, ...]
+    latency_ms_max: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +161,6 @@ def _bursts(steps: Sequence[StepRecord], origin_ns: int) -> Bursts:
     return Bursts(
         minutes=tuple((step.start_ns + step.span_ns / 2 - origin_ns) / MINUTE_NS for step in steps),
         iops=tuple(float(iops(step)) for step in steps),
-        response_ms=tuple(float(response_time(step)) for step in steps),
-        largest_ms=tuple(max_latency_ms(step) for step in steps),
+        latency_ms_mean=tuple(float(response_time(step)) for step in steps),
+        latency_ms_max=tuple(max_latency_ms(step) for step in steps),
     )

@@ -8,7 +8,7 @@ from assay.engine.pattern import workload
 from assay.engine.records import IDLE, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
 from assay.procedures.sequences import numbered
 from assay.spec.units import duration_label
@@ -122,9 +122,9 @@ def _segment_ns(settings: IdleRecoverySettings, idle_ns: int) -> int:
     return settings.cycles * (settings.burst_ns + idle_ns) + settings.return_bursts * settings.burst_ns
 
 
-def _outline(settings: IdleRecoverySettings) -> Outline:
+def _outline(settings: IdleRecoverySettings) -> PlanSummary:
     idles = ", ".join(duration_label(idle_ns) for idle_ns in settings.idles_ns)
-    return Outline(
+    return PlanSummary(
         what=f"{settings.label} until steady, then wait states",
         steps=f"{settings.cycles} bursts",
         step_ns=settings.burst_ns,

@@ -18,7 +18,7 @@ from assay.procedures.iops.pages import iops_pages
 from assay.procedures.loop.departures import loop_departures
 from assay.procedures.loop.edition import LoopProfile
 from assay.procedures.loop.options import LoopOptions
-from assay.procedures.loop.report import loop_sheets
+from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.run import plan_loop
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.procedure import Procedure
@@ -51,6 +51,6 @@ IOPS = Procedure(
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_iops,
-    report=loop_sheets(iops_pages),
+    report=loop_report(iops_pages),
     departures=loop_departures,
 )

@@ -9,30 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.loop.figures import columns_figure, plane_figure
-from assay.procedures.loop.open_loop_pages import open_loop_sheets
+from assay.procedures.loop.open_loop_pages import open_loop_parts
 
 if TYPE_CHECKING:
     from assay.pages.model import Page
-    from assay.procedures.loop.report import LoopSheets
+    from assay.procedures.loop.report import LoopReport
 
 
-def iops_pages(sheets: LoopSheets) -> tuple[Page, ...]:
+def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
     """Lay out every page of one IOPS test: 5 + n for n tracking variables, six for PTS 1.x and eight for PTS 2.0."""
-    profile, result, settings = sheets.profile, sheets.result, sheets.settings
+    profile, result, settings = test_report.profile, test_report.result, test_report.settings
     matrix = f"{profile.market} IOPS - ALL RW Mix & BS"
-    plane = plane_figure(f"{sheets.prefix}-plane", result, settings)
-    columns = columns_figure(f"{sheets.prefix}-columns", settings, result.matrix)
-    subtitle, convergence = sheets.convergence("Steady State Convergence Plot - All Block Sizes")
-    title = f"{profile.market} IOPS ({sheets.status}) - Report Page"
-    return sheets.pages(
+    plane = plane_figure(f"{test_report.prefix}-plane", result, settings)
+    columns = columns_figure(f"{test_report.prefix}-columns", settings, result.matrix)
+    subtitle, convergence = test_report.convergence("Steady State Convergence Plot - All Block Sizes")
+    title = f"{profile.market} IOPS ({test_report.status}) - Report Page"
+    return test_report.pages(
         "IOPS Test - Report Page" if profile.header == "2.0" else title,
         (
-            (subtitle, (sheets.strip(), *convergence)),
-            sheets.tracking(),
-            *sheets.windows(),
-            (f"{matrix} - Tabular Data", (sheets.matrix("IOPS by block size and read/write mix"),)),
-            (f"{matrix} - 2D Plot", (sheets.or_reason(plane),)),
-            (f"{matrix} - 3D Columns", (sheets.or_reason(columns),)),
-            *open_loop_sheets(sheets),
+            (subtitle, (test_report.strip(), *convergence)),
+            test_report.tracking(),
+            *test_report.windows(),
+            (f"{matrix} - Tabular Data", (test_report.matrix("IOPS by block size and read/write mix"),)),
+            (f"{matrix} - 2D Plot", (test_report.or_reason(plane),)),
+            (f"{matrix} - 3D Columns", (test_report.or_reason(columns),)),
+            *open_loop_parts(test_report),
         ),
     )

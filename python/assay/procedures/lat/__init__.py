@@ -19,7 +19,7 @@ from assay.procedures.lat.options import LatencyOptions
 from assay.procedures.lat.pages import lat_pages
 from assay.procedures.loop.departures import loop_departures
 from assay.procedures.loop.edition import LoopProfile
-from assay.procedures.loop.report import loop_sheets
+from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.run import plan_loop
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.procedure import Procedure
@@ -60,6 +60,6 @@ LAT = Procedure(
     options=LatencyOptions,
     settings=LoopSettings,
     plan=plan_lat,
-    report=loop_sheets(lat_pages),
+    report=loop_report(lat_pages),
     departures=loop_departures,
 )

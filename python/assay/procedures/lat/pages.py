@@ -8,60 +8,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.histogram import histogram_sheets
+from assay.pages.histogram import histogram_parts
 from assay.pages.model import Text
 from assay.procedures.loop.figures import columns_figure
-from assay.procedures.loop.open_loop_pages import open_loop_sheets
+from assay.procedures.loop.open_loop_pages import open_loop_parts
 from assay.procedures.loop.result import latency_maxima, window_times
 from assay.results import NINES
 
 if TYPE_CHECKING:
     from assay.pages.model import Page
-    from assay.pages.sheets import Sheet
-    from assay.procedures.loop.report import LoopSheets
+    from assay.pages.test_report import PagePart
+    from assay.procedures.loop.report import LoopReport
 
 
-def lat_pages(sheets: LoopSheets) -> tuple[Page, ...]:
+def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
     """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
-    profile, settings = sheets.profile, sheets.settings
-    maxima = latency_maxima(sheets.test, sheets.result)
-    average = columns_figure(f"{sheets.prefix}-average", settings, sheets.result.matrix)
-    largest = columns_figure(f"{sheets.prefix}-largest", settings, maxima.largest)
-    subtitle, convergence = sheets.convergence("Steady State Convergence - Average Latency - 100% Writes")
-    title = f"{profile.market} Latency ({sheets.status}) - Report Page"
+    profile, settings = test_report.profile, test_report.settings
+    maxima = latency_maxima(test_report.test, test_report.result)
+    average = columns_figure(f"{test_report.prefix}-average", settings, test_report.result.matrix)
+    largest = columns_figure(f"{test_report.prefix}-largest", settings, maxima.largest)
+    subtitle, convergence = test_report.convergence("Steady State Convergence - Average Latency - 100% Writes")
+    title = f"{profile.market} Latency ({test_report.status}) - Report Page"
     tables = (
-        sheets.matrix("Average response time (ms)", ("", sheets.result.matrix)),
-        sheets.matrix(
+        test_report.matrix("Average response time (ms)", ("", test_report.result.matrix)),
+        test_report.matrix(
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
     )
-    extra = _response_sheets(sheets) if profile.header == "2.0" else ()
-    return sheets.pages(
+    extra = _response_sheets(test_report) if profile.header == "2.0" else ()
+    return test_report.pages(
         "Latency Test - Report Page" if profile.header == "2.0" else title,
         (
-            (subtitle, (sheets.strip(), *convergence)),
-            sheets.convergence(
+            (subtitle, (test_report.strip(), *convergence)),
+            test_report.convergence(
                 "Steady State Convergence - Maximum Latency - 100% Writes", name="maxima", values=maxima.by_round
             ),
-            *sheets.windows(),
+            *test_report.windows(),
             ("Average and Maximum Response Time - ALL RW Mix & BS - Tabular Data", tables),
-            ("AVE Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(average),)),
-            ("MAX Latency vs BS and R/W Mix - 3D Plot", (sheets.or_reason(largest),)),
+            ("AVE Latency vs BS and R/W Mix - 3D Plot", (test_report.or_reason(average),)),
+            ("MAX Latency vs BS and R/W Mix - 3D Plot", (test_report.or_reason(largest),)),
             *extra,
-            *open_loop_sheets(sheets),
-            *histogram_sheets(sheets),
+            *open_loop_parts(test_report),
+            *histogram_parts(test_report),
         ),
     )
 
 
-def _response_sheets(sheets: LoopSheets) -> tuple[Sheet, ...]:
+def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:
     """IOPS and 99.999 % response time per cell, as 2.0 adds them to average and maximum."""
-    found = window_times(sheets.test, sheets.result)
+    found = window_times(test_report.test, test_report.result)
     rates = {cell: times.iops for cell, times in found.items()}
     nines = {cell: value for cell, times in found.items() if (value := times.percentiles_ms.get(NINES[-1])) is not None}
     tables = (
-        sheets.matrix("IOPS", ("", rates), decimals=1),
-        sheets.matrix("99.999 % response time (ms)", ("", nines)),
+        test_report.matrix("IOPS", ("", rates), decimals=1),
+        test_report.matrix("99.999 % response time (ms)", ("", nines)),
     )
     note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
     return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)

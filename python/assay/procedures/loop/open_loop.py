@@ -15,7 +15,7 @@ from assay.spec.units import MILLISECOND_NS, SECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.engine.records import Cell, Demand, StepRecord, StoredProgram, StoredTest
+    from assay.engine.records import Cell, Demand, StepRecord, StoredSequence, StoredTest
     from assay.procedures.loop.values import LoopResult
     from assay.results.histogram import ResponseTimes
 
@@ -49,9 +49,9 @@ class OfferedRate:
 class LatencyTimes:
     """Latencies in ms over the measurement window, as ``WindowTimes`` has them; None where no I/O completed."""
 
-    average_ms: float | None
+    latency_ms_mean: float | None
     percentiles_ms: dict[float, float | None]
-    largest_ms: float | None
+    latency_ms_max: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +70,11 @@ def offered_rates(test: StoredTest, result: LoopResult) -> dict[Cell, OfferedRat
     demand = test.settings.demand
     if demand.arrivals_per_s is None:
         return {}
-    programs = _window_programs(test, result)
+    sequences = _window_sequences(test, result)
     return {
-        cell: _rate([program.steps[place] for program in programs], demand)
+        cell: _rate([sequence.steps[place] for sequence in sequences], demand)
         for place, cell in enumerate(test.settings_as(LoopSettings).cells)
-        if programs
+        if sequences
     }
 
 
@@ -85,12 +85,12 @@ def open_loop_times(test: StoredTest, result: LoopResult) -> dict[Cell, OpenLoop
     """
     if test.settings.demand.arrivals_per_s is None:
         return {}
-    programs = _window_programs(test, result)
-    service, intended = ([take(one) for one in programs] for take in (step_times, intended_times))
+    sequences = _window_sequences(test, result)
+    service, intended = ([take(one) for one in sequences] for take in (step_times, intended_times))
     return {
-        cell: _times([one.steps[place] for one in programs], _placed(service, place), _placed(intended, place))
+        cell: _times([one.steps[place] for one in sequences], _placed(service, place), _placed(intended, place))
         for place, cell in enumerate(test.settings_as(LoopSettings).cells)
-        if programs
+        if sequences
     }
 
 
@@ -105,10 +105,10 @@ def missed_rates(test: StoredTest, result: LoopResult) -> tuple[Finding, ...]:
     return (Finding(level="warn", reason=f"OFFERED RATE NOT REACHED in {missed} of {cells}"),) if missed else ()
 
 
-def _window_programs(test: StoredTest, result: LoopResult) -> list[StoredProgram]:
+def _window_sequences(test: StoredTest, result: LoopResult) -> list[StoredSequence]:
     if not result.matrix or result.window is None:
         return []
-    return [program for program in test.stage("round") if program.index in result.window.rounds]
+    return [sequence for sequence in test.stage("round") if sequence.index in result.window.rounds]
 
 
 def _rate(steps: Sequence[StepRecord], demand: Demand) -> OfferedRate:
@@ -141,9 +141,9 @@ def _level(share: Fraction, missing: int, in_flight: Fraction) -> Level:
     return level if told or level == "pass" else "unknown"
 
 
-def _placed(programs: list[list[ResponseTimes]], place: int) -> ResponseTimes | None:
+def _placed(sequences: list[list[ResponseTimes]], place: int) -> ResponseTimes | None:
     """One cell's counts, merged over the rounds; None where they were not read."""
-    found = [steps[place] for steps in programs if steps]
+    found = [steps[place] for steps in sequences if steps]
     return merged(found) if found else None
 
 
@@ -160,7 +160,7 @@ def _times(steps: Sequence[StepRecord], service: ResponseTimes | None, intended:
 
 def _latency(sum_ns: int, count: int, maxima_ns: Sequence[int], times: ResponseTimes | None) -> LatencyTimes:
     return LatencyTimes(
-        average_ms=sum_ns / count / MILLISECOND_NS if count else None,
+        latency_ms_mean=sum_ns / count / MILLISECOND_NS if count else None,
         percentiles_ms=percentiles(times, OPEN_LOOP_SHARES) if times else {},
-        largest_ms=max(maxima_ns) / MILLISECOND_NS if maxima_ns else None,
+        latency_ms_max=max(maxima_ns) / MILLISECOND_NS if maxima_ns else None,
     )

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import Cell
-    from assay.pages.sheets import Sheet
+    from assay.pages.test_report import PagePart
     from assay.procedures.loop.open_loop import LatencyTimes, OfferedRate, OpenLoopTimes
-    from assay.procedures.loop.report import LoopSheets
+    from assay.procedures.loop.report import LoopReport
 
 CELLS_PER_PAGE = 10
 _COLUMNS = (
@@ -32,31 +32,36 @@ _NOTES = (
 )
 
 
-def open_loop_sheets(sheets: LoopSheets) -> tuple[Sheet, ...]:
-    """Lay out the sheets of an open loop; none for a closed one."""
-    arrivals = arrival_label(sheets.settings.demand)
+def open_loop_parts(test_report: LoopReport) -> tuple[PagePart, ...]:
+    """Lay out the test_report of an open loop; none for a closed one."""
+    arrivals = arrival_label(test_report.settings.demand)
     if arrivals is None:
         return ()
     subtitle = f"Open Loop - {arrivals}"
-    rates, times = offered_rates(sheets.test, sheets.result), open_loop_times(sheets.test, sheets.result)
+    rates, times = (
+        offered_rates(test_report.test, test_report.result),
+        open_loop_times(test_report.test, test_report.result),
+    )
     if not rates:
-        return ((subtitle, (Text(paragraphs=(no_window_reason(sheets.result),)),)),)
+        return ((subtitle, (Text(paragraphs=(no_window_reason(test_report.result),)),)),)
     cells = list(rates)
     return tuple(
-        (subtitle, (_table(sheets, cells[first : first + CELLS_PER_PAGE], rates, times),))
+        (subtitle, (_table(test_report, cells[first : first + CELLS_PER_PAGE], rates, times),))
         for first in range(0, len(cells), CELLS_PER_PAGE)
     )
 
 
 def _table(
-    sheets: LoopSheets, cells: list[Cell], rates: dict[Cell, OfferedRate], times: dict[Cell, OpenLoopTimes]
+    test_report: LoopReport, cells: list[Cell], rates: dict[Cell, OfferedRate], times: dict[Cell, OpenLoopTimes]
 ) -> Table:
-    rows = [row for cell in cells for row in _rows(cell_label(cell, sheets.settings.access), rates[cell], times[cell])]
+    rows = [
+        row for cell in cells for row in _rows(cell_label(cell, test_report.settings.access), rates[cell], times[cell])
+    ]
     return Table(
         caption="Offered and achieved rate, service latency and latency from intended start",
         columns=_COLUMNS,
         rows=tuple(rows),
-        notes=(sheets.origin("Over"), *map(paragraph, _NOTES)),
+        notes=(test_report.origin("Over"), *map(paragraph, _NOTES)),
     )
 
 
@@ -70,5 +75,5 @@ def _rows(label: str, rate: OfferedRate, times: OpenLoopTimes) -> Iterator[tuple
 
 def _latencies(times: LatencyTimes) -> tuple[str, ...]:
     nines = [times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES]
-    values = (times.average_ms, *nines, times.largest_ms)
+    values = (times.latency_ms_mean, *nines, times.latency_ms_max)
     return tuple(NOT_AVAILABLE if value is None else f"{value:.3f}" for value in values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.records import Cell
 from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, rounds_label, size_label
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.pages.facts import TestFacts
     from assay.pages.model import DataTable, Entry, Page
     from assay.pages.select import Selected
-    from assay.pages.sheets import Sheet
+    from assay.pages.test_report import PagePart
     from assay.procedures.loop.values import LoopResult
     from assay.spec.edition import Profile
 
@@ -38,11 +38,11 @@ Column = tuple[str, "Mapping[Cell, float]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoopSheets(Sheets):
+class LoopReport(TestReport):
     """One loop test on its way to pages."""
 
     result: LoopResult
-    layout: Callable[[LoopSheets], tuple[Page, ...]]
+    layout: Callable[[LoopReport], tuple[Page, ...]]
 
     @property
     def settings(self) -> LoopSettings:
@@ -85,19 +85,19 @@ class LoopSheets(Sheets):
         name: str = "convergence",
         read_pct: int = 0,
         values: Mapping[Cell, tuple[float, ...]] | None = None,
-    ) -> Sheet:
+    ) -> PagePart:
         """One mix by round, a line per block size; the test's own variable unless ``values`` says else."""
         drawn = self.result.by_round if values is None else values
         name = f"{self.prefix}-{name}"
         figure = loop_figures.convergence_figure(name, self.result, self.settings, drawn, read_pct)
         return subtitle, (self.or_reason(figure),)
 
-    def tracking(self) -> Sheet:
+    def tracking(self) -> PagePart:
         """The tracking variables in all rounds."""
         figure = loop_figures.tracking_figure(f"{self.prefix}-tracking", self.result, self.settings)
         return "Steady State Measurement Window", (self.or_reason(figure),)
 
-    def windows(self) -> tuple[Sheet, ...]:
+    def windows(self) -> tuple[PagePart, ...]:
         """One sheet per tracking variable, with the Steady State Determination Data."""
         return tuple(self._window(cell, number) for number, cell in enumerate(self.settings.tracking, 1))
 
@@ -143,7 +143,7 @@ class LoopSheets(Sheets):
         reason = "n/a: no cell completed an I/O" if self.result.matrix else no_window_reason(self.result)
         return figure or Text(paragraphs=(reason,))
 
-    def _window(self, cell: Cell, number: int) -> Sheet:
+    def _window(self, cell: Cell, number: int) -> PagePart:
         several = len(self.settings.tracking) > 1
         prefix = loop_figures.PREFIX[self.settings.access]
         subject = f"{prefix}/{size_label(cell.transfer_bytes)}" + (f" {mix_label(cell.read_pct)}" if several else "")
@@ -170,13 +170,13 @@ class LoopSheets(Sheets):
         return shown(self.settings).text(value) if decimals is None else f"{value:z.{decimals}f}"
 
 
-def loop_sheets(
-    layout: Callable[[LoopSheets], tuple[Page, ...]],
-) -> Callable[[StoredRun, StoredTest, Profile, str], LoopSheets]:
+def loop_report(
+    layout: Callable[[LoopReport], tuple[Page, ...]],
+) -> Callable[[StoredRun, StoredTest, Profile, str], LoopReport]:
     """How a stored test loop comes to its pages. layout : the standard pages of one of them."""
 
-    def sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> LoopSheets:
+    def test_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> LoopReport:
         result = loop_result(test)
-        return LoopSheets(run=run, test=test, profile=profile, prefix=prefix, result=result, layout=layout)
+        return LoopReport(run=run, test=test, profile=profile, prefix=prefix, result=result, layout=layout)
 
-    return sheets
+    return test_report

@@ -139,15 +139,15 @@ def latency_maxima(test: StoredTest, result: LoopResult) -> LatencyMaxima:
 class WindowTimes:
     """Response times of one cell over the measurement window, with its rate.
 
-    iops : average of the five rounds. average_ms : weighted by completions. percentiles_ms : by share, None where fewer
-    than ten I/Os lie beyond; empty where the histograms were not read. average_ms and largest_ms are None where no I/O
+    iops : average of the five rounds. latency_ms_mean : by completions. percentiles_ms : by share, None where fewer
+    than ten I/Os lie beyond; empty where the histograms were not read. The latencies are None where no I/O
     completed.
     """
 
     iops: float
-    average_ms: float | None
+    latency_ms_mean: float | None
     percentiles_ms: dict[float, float | None]
-    largest_ms: float | None
+    latency_ms_max: float | None
 
 
 def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes]:
@@ -157,10 +157,12 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
     """
     if not result.matrix or result.window is None:
         return {}
-    programs = [program for program in test.stage("round") if program.index in result.window.rounds]
-    times = [step_times(program) for program in programs]
+    sequences = [sequence for sequence in test.stage("round") if sequence.index in result.window.rounds]
+    times = [step_times(sequence) for sequence in sequences]
     return {
-        cell: _window_times([program.steps[place] for program in programs], [steps[place] for steps in times if steps])
+        cell: _window_times(
+            [sequence.steps[place] for sequence in sequences], [steps[place] for steps in times if steps]
+        )
         for place, cell in enumerate(test.settings_as(LoopSettings).cells)
     }
 
@@ -171,9 +173,9 @@ def _window_times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -
     maxima = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
     return WindowTimes(
         iops=float(sum(iops(step) for step in steps) / len(steps)),
-        average_ms=float(summed / completed) if completed else None,
+        latency_ms_mean=float(summed / completed) if completed else None,
         percentiles_ms=percentiles(merged(times)) if times else {},
-        largest_ms=max(maxima) / MILLISECOND_NS if maxima else None,
+        latency_ms_max=max(maxima) / MILLISECOND_NS if maxima else None,
     )
 
 

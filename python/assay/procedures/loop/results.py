@@ -46,7 +46,12 @@ def _open_loop(test: StoredTest, result: LoopResult) -> list[dict[str, Any]] | N
 
 def _times(times: WindowTimes) -> dict[str, Any]:
     nines = {f"latency_ms_p{share * 100:g}": value for share, value in times.percentiles_ms.items()}
-    return {"iops": times.iops, "latency_ms_mean_of_ios": times.average_ms, **nines, "latency_ms_max": times.largest_ms}
+    return {
+        "iops": times.iops,
+        "latency_ms_mean_of_ios": times.latency_ms_mean,
+        **nines,
+        "latency_ms_max": times.latency_ms_max,
+    }
 
 
 def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict[str, Any]:

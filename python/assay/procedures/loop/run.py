@@ -20,7 +20,7 @@ from assay.procedures.planned import (
     shared_bytes,
     whole_blocks,
 )
-from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.sequences import histogram, one_round
 from assay.procedures.until import Judging, until_steady
 from assay.results import cell_label
@@ -99,9 +99,9 @@ def plan_loop(
     )
 
 
-def _outline(settings: LoopSettings) -> Outline:
+def _outline(settings: LoopSettings) -> PlanSummary:
     reasons = {f"{kib_label(size)} KiB": reason for size, reason in settings.not_applicable.items()}
-    return Outline(
+    return PlanSummary(
         what="rounds",
         steps=f"{len(settings.cells)} cells",
         step_ns=settings.step_ns,

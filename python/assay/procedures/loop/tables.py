@@ -88,7 +88,7 @@ def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTabl
     rows = []
     for cell, times in window_times(test, result).items():
         nines = [or_na(times.percentiles_ms.get(share)) for share in NINES]
-        values = (times.iops, or_na(times.average_ms), *nines, or_na(times.largest_ms))
+        values = (times.iops, or_na(times.latency_ms_mean), *nines, or_na(times.latency_ms_max))
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_mean_of_ios", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
@@ -103,14 +103,14 @@ def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
         values = (rate.offered_per_s, rate.achieved_per_s, rate.share, or_na(level), *both)
         rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
     nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
-    latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("average", *nines, "max"))
+    latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("mean", *nines, "max"))
     columns = ("block_kib", "read_pct", "offered_per_s", "achieved_per_s", "achieved_share", "verdict", *latencies)
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
 
 
 def _latencies(times: LatencyTimes) -> tuple[Any, ...]:
     nines = (times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES)
-    return tuple(map(or_na, (times.average_ms, *nines, times.largest_ms)))
+    return tuple(map(or_na, (times.latency_ms_mean, *nines, times.latency_ms_max)))
 
 
 def _measured(record: StepRecord) -> tuple[Any, ...]:

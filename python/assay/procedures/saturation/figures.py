@@ -46,9 +46,9 @@ def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure
     """Plot average, 99.999 % and maximum response time of each sample, on a logarithmic axis."""
     five_nines = result.percentiles.get(NINES[-1], ())
     drawn: tuple[tuple[str, Sequence[float | None]], ...] = (
-        ("ART", result.response_ms),
+        ("ART", result.latency_ms_mean),
         ("99.999 %", five_nines),
-        ("MRT", result.largest_ms),
+        ("MRT", result.latency_ms_max),
     )
     places = _places(result, x_title)
     series = tuple(_line(label, places, values, index, "log") for index, (label, values) in enumerate(drawn) if values)

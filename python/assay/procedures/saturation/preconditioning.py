@@ -21,5 +21,5 @@ def preconditioning_result(test: StoredTest, settings: SaturationSettings, capac
     A verdict is recomputed from the samples; it is withheld where the whole test is.
     """
     samples = test.stage("sample")
-    part = replace(test, settings=settings, programs=samples, verdict=None)
+    part = replace(test, settings=settings, sequences=samples, verdict=None)
     return sampled_result(part, capacity_bytes, withheld_reason(test))

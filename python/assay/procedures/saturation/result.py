@@ -57,7 +57,7 @@ class SaturationResult:
     """All values of the pages of a write saturation test; every tuple has one value per complete sample.
 
     minutes, written_gb, fills : at the end of the sample; GB in base 10, fills in user capacities.
-    response_ms, largest_ms : average and maximum response time in ms. percentiles : in ms by share, None where fewer
+    latency_ms_mean, latency_ms_max : response times. percentiles : in ms by share, None where fewer
     than ten I/Os lie beyond; empty where the histograms were not read.
     window : the last five verdict samples by their own numbers. first_steady : the sample at which the rule first held.
     steady_iops : average of the window where it holds and may be printed. plateau : less than one drive fill was
@@ -70,8 +70,8 @@ class SaturationResult:
     throughput: tuple[float, ...]
     written_gb: tuple[float, ...]
     fills: tuple[float, ...]
-    response_ms: tuple[float, ...]
-    largest_ms: tuple[float | None, ...]
+    latency_ms_mean: tuple[float, ...]
+    latency_ms_max: tuple[float | None, ...]
     percentiles: dict[float, tuple[float | None, ...]]
     window: MeasurementWindow | None
     first_steady: Mark | None
@@ -156,8 +156,8 @@ def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) 
         throughput=tuple(float(throughput(sample)) for sample in samples),
         written_gb=curve.written_gb,
         fills=curve.fills,
-        response_ms=tuple(float(response_time(sample)) for sample in samples),
-        largest_ms=tuple(max_latency_ms(sample) for sample in samples),
+        latency_ms_mean=tuple(float(response_time(sample)) for sample in samples),
+        latency_ms_max=tuple(max_latency_ms(sample) for sample in samples),
         percentiles=_sample_percentiles(test, len(samples)),
         window=window,
         first_steady=None if withheld else curve.first_steady(),
@@ -238,6 +238,6 @@ class _Curve:
 
 
 def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float | None, ...]]:
-    times = [step for program in test.stage("sample") for step in step_times(program)][:count]
+    times = [step for sequence in test.stage("sample") for step in step_times(sequence)][:count]
     found = [percentiles(step) for step in times]
     return {share: tuple(one[share] for one in found) for share in NINES} if found else {}

@@ -22,7 +22,7 @@ SAMPLE_COLUMNS = (
     "mb_per_s",
     "tgbw_gb",
     "drive_fills",
-    "latency_ms_average",
+    "latency_ms_mean",
     *PERCENTILE_COLUMNS,
     "latency_ms_max",
 )
@@ -42,8 +42,8 @@ def saturation_tables(test: StoredTest, result: SaturationResult, suffix: str) -
 def samples_table(result: SaturationResult, name: str) -> DataTable:
     """Every complete sample of a write saturation test."""
     nines = [result.percentiles.get(share, (None,) * len(result.minutes)) for share in NINES]
-    columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.response_ms)
-    rows = zip(*columns, *nines, result.largest_ms, strict=True)
+    columns = (result.minutes, result.iops, result.throughput, result.written_gb, result.fills, result.latency_ms_mean)
+    rows = zip(*columns, *nines, result.latency_ms_max, strict=True)
     return DataTable(name=name, columns=SAMPLE_COLUMNS, rows=tuple(tuple(map(or_na, row)) for row in rows))
 
 

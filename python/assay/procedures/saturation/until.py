@@ -11,7 +11,7 @@ from assay.procedures.saturation.result import (
     verdict_sample,
     written_bytes,
 )
-from assay.procedures.until import Judged
+from assay.procedures.until import RoundOutcome
 from assay.results import Tracked, is_void, issued_bytes, silent_cell, void_reason
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def until_saturated(settings: SaturationSettings, samples: Callable[[int, int, i
         ended = _sample_ending(settings, done, window)
         if silent and ended is None:
             ended = "no-completions"
-        judged = Judged(
+        judged = RoundOutcome(
             stage=sequence.stage,
             index=index,
             steps=steps,

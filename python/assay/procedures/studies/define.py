@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from assay.engine.records import SkippedTest
 from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep
-from assay.procedures.procedure import Outline, PlannedTest, Procedure
+from assay.procedures.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.studies.ground import SAMPLE_SECONDS, Ground, Study
 from assay.procedures.studies.options import StudyOptions
-from assay.procedures.studies.pages import study_sheets
+from assay.procedures.studies.pages import study_report
 from assay.procedures.studies.run import run_study
 from assay.procedures.studies.settings import StudySettings
 from assay.spec.units import duration_label
@@ -45,7 +45,7 @@ def study(
         options_name="study",
         settings=StudySettings,
         plan=partial(_plan, name, words, plan),
-        report=study_sheets,
+        report=study_report,
         departures=_departures,
     )
 
@@ -118,14 +118,14 @@ def _measured(variant: StudyVariant) -> list[StudyStep]:
     return [step for step in variant.steps if step.role == "measure"]
 
 
-def _outline(settings: StudySettings) -> Outline:
+def _outline(settings: StudySettings) -> PlanSummary:
     labels = [variant.label for variant in settings.variants]
     steps = sum(step.samples for variant in settings.variants for step in _measured(variant))
     timed = (step for variant in settings.variants for step in variant.steps if step.role == "prepare")
     prepared_ns = sum(step.span_ns * step.samples for step in timed)
     on_top = (f"timed preparation of {duration_label(prepared_ns)} comes on top",) if prepared_ns else ()
     not_run = tuple(f"{label} not run: {reason}" for label, reason in settings.not_run)
-    return Outline(
+    return PlanSummary(
         what=f"{len(labels)} variants",
         steps=f"{steps} samples",
         step_ns=settings.sample_ns,

@@ -22,8 +22,8 @@ Y_TITLES = {
     "largest": "Maximum Response Time (ms)",
     "relative": "IOPS (% of their Median)",
 }
-_SETTLED = {"iops": "iops", "throughput": "mb_per_s", "response": "response_ms", "largest": "largest_ms"}
-_PER_SECOND = {"largest": "second_largest_ms", "relative": "second_relative"}
+_SETTLED = {"iops": "iops", "throughput": "mb_per_s", "response": "latency_ms_mean", "largest": "latency_ms_max"}
+_PER_SECOND = {"largest": "latency_ms_max_second", "relative": "second_relative"}
 Point = tuple[float, float | None]
 
 

@@ -10,7 +10,7 @@ from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
 from assay.pages.select import Selected, claim_label
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
@@ -30,7 +30,7 @@ TITLE = "Study - Report Page (no test of the specification)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudySheets(Sheets):
+class StudyReport(TestReport):
     """One study on its way to pages."""
 
     result: StudyResult
@@ -147,6 +147,6 @@ def _stop(step: StudyStep) -> str:
     return duration_label(step.span_ns) if step.span_ns else f"{step.amount_bytes:,} bytes"
 
 
-def study_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> StudySheets:
+def study_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> StudyReport:
     """A stored study with everything that its pages print."""
-    return StudySheets(run=run, test=test, profile=profile, prefix=prefix, result=study_result(test))
+    return StudyReport(run=run, test=test, profile=profile, prefix=prefix, result=study_result(test))

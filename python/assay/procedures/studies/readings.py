@@ -53,7 +53,7 @@ class Stability:
     variation: float
     worst: float
     worst_second: int
-    largest_ms: float | None
+    latency_ms_max: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Proposal:
 
     demand: Demand
     iops: float
-    response_ms: float
+    latency_ms_mean: float
     highest: float
     share: float
 
@@ -99,7 +99,7 @@ def changes_of(
     return tuple(changes)
 
 
-def stability_of(rates: Sequence[float], largest_ms: Sequence[float | None]) -> Stability | None:
+def stability_of(rates: Sequence[float], latency_ms_max: Sequence[float | None]) -> Stability | None:
     """Score the seconds of a stage; None without any.
 
     Worked: 100, 105, 95, 100 and 50 IOPS -> median 100, score 0.8, worst second the fifth.
@@ -115,7 +115,7 @@ def stability_of(rates: Sequence[float], largest_ms: Sequence[float | None]) -> 
         variation=pstdev(rates) / mean if mean else 0.0,
         worst=rates[worst],
         worst_second=worst + 1,
-        largest_ms=max((one for one in largest_ms if one is not None), default=None),
+        latency_ms_max=max((one for one in latency_ms_max if one is not None), default=None),
     )
 
 
@@ -131,7 +131,7 @@ def proposal_of(cells: Sequence[tuple[Demand, float, float]]) -> Proposal | None
         return None
     good = [cell for cell in cells if cell[1] >= KNEE_SHARE * highest]
     demand, rate, art = min(good, key=lambda cell: (cell[0].thread_count * cell[0].queue_depth, cell[2]))
-    return Proposal(demand=demand, iops=rate, response_ms=art, highest=highest, share=rate / highest)
+    return Proposal(demand=demand, iops=rate, latency_ms_mean=art, highest=highest, share=rate / highest)
 
 
 def _mean(records: Sequence[StepRecord]) -> float:

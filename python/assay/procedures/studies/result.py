@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageValues:
-    """The mean over the settled samples of a stage; ``largest_ms`` is the largest of them, None where none completed.
+    """The mean over the settled samples of a stage; ``latency_ms_max`` is None where none completed.
 
     outstanding : effective total OIO. asked : TC x QD.
     """
 
     iops: float
     mb_per_s: float
-    response_ms: float
-    largest_ms: float | None
+    latency_ms_mean: float
+    latency_ms_max: float | None
     outstanding: float
     asked: int
 
@@ -51,7 +51,7 @@ class StageResult:
     """One measured stage of a variant; every tuple of samples has one value per complete sample.
 
     minutes : at the end of the sample since the variant's first measured one began.
-    seconds, second_iops, second_largest_ms : every whole second, counted alike. second_relative : its IOPS in per cent
+    seconds, second_iops, latency_ms_max_second : every whole second. second_relative : its IOPS in per cent
     of their median.
     settled : None unless the stage is whole. place, series : as in ``StudyStep``. demand : what was asked.
     share : settled value over that of the first variant's stage of the same label, None for that one.
@@ -69,7 +69,7 @@ class StageResult:
     seconds: tuple[float, ...]
     second_iops: tuple[float, ...]
     second_relative: tuple[float, ...]
-    second_largest_ms: tuple[float | None, ...]
+    latency_ms_max_second: tuple[float | None, ...]
     settled: StageValues | None
     share: float | None = None
 
@@ -147,7 +147,7 @@ def _variant(
         stages=tuple(stages),
         changes=changes_of(planned, records, settings.recovered_share) if settings.reading == "change" else (),
         stability=tuple(
-            stability_of(stage.second_iops, stage.second_largest_ms) if found else None
+            stability_of(stage.second_iops, stage.latency_ms_max_second) if found else None
             for stage, found in zip(stages, records, strict=True)
         )
         if settings.reading == "stability"
@@ -177,7 +177,7 @@ def _stage(
         seconds=tuple(second for second, _, _ in whole),
         second_iops=tuple(float(count) for _, count, _ in whole),
         second_relative=tuple(count / middle * 100 if middle else 0.0 for _, count, _ in whole),
-        second_largest_ms=tuple(largest for _, _, largest in whole),
+        latency_ms_max_second=tuple(largest for _, _, largest in whole),
         settled=settled,
         share=share,
     )
@@ -210,8 +210,8 @@ def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> Stag
     return StageValues(
         iops=sum(map(rate_count, last)) * SECOND_NS / span_ns,
         mb_per_s=sum(map(rate_bytes, last)) * SECOND_NS / span_ns / MB,
-        response_ms=sum(side.latency_ns_sum for side in sides) / max(completed, 1) / MILLISECOND_NS,
-        largest_ms=_milliseconds(max((one for one in largest if one is not None), default=None)),
+        latency_ms_mean=sum(side.latency_ns_sum for side in sides) / max(completed, 1) / MILLISECOND_NS,
+        latency_ms_max=_milliseconds(max((one for one in largest if one is not None), default=None)),
         outstanding=sum(record.outstanding_ns for record in last) / span_ns,
         asked=step.demand.thread_count * step.demand.queue_depth,
     )
@@ -223,7 +223,7 @@ def _share(step: StudyStep, settled: StageValues | None, reference: Sequence[Sta
 
 
 def _proposal(stages: Sequence[StageResult]) -> Proposal | None:
-    cells = [(stage.demand, stage.settled.iops, stage.settled.response_ms) for stage in stages if stage.settled]
+    cells = [(stage.demand, stage.settled.iops, stage.settled.latency_ms_mean) for stage in stages if stage.settled]
     return proposal_of(cells) if len(cells) == len(stages) else None
 
 

@@ -47,7 +47,7 @@ def data_tables(settings: StudySettings, result: StudyResult, suffix: str) -> It
     """The tables of a study, unrounded."""
     name = settings.test.replace("-", "_")
     stages = [(variant, stage) for variant in result.variants for stage in variant.stages]
-    columns = ("variant", "accesses", "minute", "iops", "mb_per_s", "latency_ms_average", "latency_ms_max")
+    columns = ("variant", "accesses", "minute", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_max")
     rows = [row for variant, stage in stages for row in _sample_rows(variant, stage)]
     yield DataTable(name=f"{name}_samples{suffix}", columns=columns, rows=tuple(rows))
     yield _stage_data(f"{name}_stages{suffix}", stages)
@@ -90,7 +90,7 @@ def _grid(x_title: str, variable: str, result: StudyResult) -> Table:
 def _cell(stage: StageResult | None, variable: str) -> str:
     if stage is None or stage.settled is None:
         return NOT_AVAILABLE
-    return one_decimal(stage.settled.iops) if variable == "iops" else f"{stage.settled.response_ms:.4f}"
+    return one_decimal(stage.settled.iops) if variable == "iops" else f"{stage.settled.latency_ms_mean:.4f}"
 
 
 def _changes(settings: StudySettings, result: StudyResult) -> Table:
@@ -140,7 +140,7 @@ def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
         str(one.worst_second),
         one_decimal(one.worst),
         _percent_or_na(one.worst / one.median if one.median else None),
-        NOT_AVAILABLE if one.largest_ms is None else f"{one.largest_ms:.3f}",
+        NOT_AVAILABLE if one.latency_ms_max is None else f"{one.latency_ms_max:.3f}",
     )
 
 
@@ -156,7 +156,7 @@ def _demand(variant: VariantResult) -> Table:
 def _demand_cell(stage: StageResult | None) -> str:
     if stage is None or stage.settled is None:
         return NOT_AVAILABLE
-    return f"{stage.settled.iops:,.0f} / {stage.settled.response_ms:.3f}"
+    return f"{stage.settled.iops:,.0f} / {stage.settled.latency_ms_mean:.3f}"
 
 
 def _proposed(variant: VariantResult) -> str:
@@ -166,7 +166,7 @@ def _proposed(variant: VariantResult) -> str:
     demand = found.demand
     return (
         f"Proposed for {variant.label}: TC {demand.thread_count} x QD {demand.queue_depth}: {found.iops:,.0f} IOPS, "
-        f"{found.share * 100:.1f} % of the highest, at {found.response_ms:.3f} ms. Rule: of the cells at "
+        f"{found.share * 100:.1f} % of the highest, at {found.latency_ms_mean:.3f} ms. Rule: of the cells at "
         f"{percent(KNEE_SHARE)} of the highest IOPS that of the lowest total OIO, then of the lowest response time."
     )
 
@@ -177,8 +177,8 @@ def _values(settled: StageValues | None) -> tuple[str, ...]:
     return (
         one_decimal(settled.iops),
         one_decimal(settled.mb_per_s),
-        f"{settled.response_ms:.3f}",
-        NOT_AVAILABLE if settled.largest_ms is None else f"{settled.largest_ms:.3f}",
+        f"{settled.latency_ms_mean:.3f}",
+        NOT_AVAILABLE if settled.latency_ms_max is None else f"{settled.latency_ms_max:.3f}",
         f"{settled.outstanding:.2f}",
         str(settled.asked),
     )
@@ -198,13 +198,13 @@ def _sample_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[A
 
 
 def _second_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:
-    columns = (stage.seconds, stage.second_iops, stage.second_largest_ms)
+    columns = (stage.seconds, stage.second_iops, stage.latency_ms_max_second)
     return ((variant.label, stage.label, *map(or_na, row)) for row in zip(*columns, strict=True))
 
 
 def _stage_data(name: str, stages: list[tuple[VariantResult, StageResult]]) -> DataTable:
     columns = (
-        "variant", "accesses", "thread_count", "queue_depth", "place", "iops", "mb_per_s", "latency_ms_average",
+        "variant", "accesses", "thread_count", "queue_depth", "place", "iops", "mb_per_s", "latency_ms_mean",
         "latency_ms_max", "effective_queue_depth", "total_oio", "iops_share",
     )  # fmt: skip
     rows = []

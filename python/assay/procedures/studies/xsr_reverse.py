@@ -18,7 +18,7 @@ from assay.procedures.departures import shortened
 from assay.procedures.procedure import Procedure
 from assay.procedures.studies.ground import LARGE, SAMPLE_SECONDS, Ground
 from assay.procedures.studies.options import StudyOptions
-from assay.procedures.xsr.pages import xsr_sheets
+from assay.procedures.xsr.pages import xsr_report
 from assay.procedures.xsr.run import plan_groups
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import KIB
@@ -78,6 +78,6 @@ XSR_REVERSE = Procedure(
     options_name="study",
     settings=CrossStimulusSettings,
     plan=plan_xsr_reverse,
-    report=xsr_sheets,
+    report=xsr_report,
     departures=_departures,
 )

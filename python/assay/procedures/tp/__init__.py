@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.loop.departures import loop_departures
 from assay.procedures.loop.edition import LoopProfile
 from assay.procedures.loop.options import LoopOptions
-from assay.procedures.loop.report import loop_sheets
+from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.run import plan_loop
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.procedure import Procedure
@@ -51,6 +51,6 @@ TP = Procedure(
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_tp,
-    report=loop_sheets(tp_pages),
+    report=loop_report(tp_pages),
     departures=loop_departures,
 )

@@ -10,29 +10,32 @@ from typing import TYPE_CHECKING
 
 from assay.pages.printed import size_label
 from assay.procedures.loop.figures import plane_figure
-from assay.procedures.loop.open_loop_pages import open_loop_sheets
+from assay.procedures.loop.open_loop_pages import open_loop_parts
 
 if TYPE_CHECKING:
     from assay.pages.model import Page
-    from assay.procedures.loop.report import LoopSheets
+    from assay.procedures.loop.report import LoopReport
 
 
-def tp_pages(sheets: LoopSheets) -> tuple[Page, ...]:
+def tp_pages(test_report: LoopReport) -> tuple[Page, ...]:
     """Lay out the pages of one throughput run: convergence of writes and of reads, window, table, plot."""
-    profile = sheets.profile
-    size = size_label((*sheets.settings.sizes_bytes, *sheets.settings.not_applicable)[0])
+    profile = test_report.profile
+    size = size_label((*test_report.settings.sizes_bytes, *test_report.settings.not_applicable)[0])
     name = f"{profile.market} {size} Throughput" if profile.market == "Enterprise" else f"{profile.market} Throughput"
-    plane = plane_figure(f"{sheets.prefix}-plane", sheets.result, sheets.settings)
-    subtitle, writes = sheets.convergence("Steady State Convergence Plot - 100% Writes")
-    title = f"{profile.market} Throughput Test ({sheets.status}) - Report Page"
-    return sheets.pages(
+    plane = plane_figure(f"{test_report.prefix}-plane", test_report.result, test_report.settings)
+    subtitle, writes = test_report.convergence("Steady State Convergence Plot - 100% Writes")
+    title = f"{profile.market} Throughput Test ({test_report.status}) - Report Page"
+    return test_report.pages(
         "Throughput Test - Report Page" if profile.header == "2.0" else title,
         (
-            (subtitle, (sheets.strip(), *writes)),
-            sheets.convergence("Steady State Convergence Plot - 100% Reads", name="reads", read_pct=100),
-            *sheets.windows(),
-            (f"{name} - ALL RW Mix & BS - Tabular Data", (sheets.matrix("MB/s by block size and read/write mix"),)),
-            (f"{name} - ALL RW Mix & BS - 2D Plot", (sheets.or_reason(plane),)),
-            *open_loop_sheets(sheets),
+            (subtitle, (test_report.strip(), *writes)),
+            test_report.convergence("Steady State Convergence Plot - 100% Reads", name="reads", read_pct=100),
+            *test_report.windows(),
+            (
+                f"{name} - ALL RW Mix & BS - Tabular Data",
+                (test_report.matrix("MB/s by block size and read/write mix"),),
+            ),
+            (f"{name} - ALL RW Mix & BS - 2D Plot", (test_report.or_reason(plane),)),
+            *open_loop_parts(test_report),
         ),
     )

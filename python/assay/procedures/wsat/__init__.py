@@ -17,7 +17,7 @@ from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.wsat.departures import wsat_departures
 from assay.procedures.wsat.edition import SaturationProfile
 from assay.procedures.wsat.options import SaturationOptions
-from assay.procedures.wsat.pages import wsat_sheets
+from assay.procedures.wsat.pages import wsat_report
 from assay.procedures.wsat.run import plan_wsat
 
 WSAT = Procedure(
@@ -31,6 +31,6 @@ WSAT = Procedure(
     options=SaturationOptions,
     settings=SaturationSettings,
     plan=plan_wsat,
-    report=wsat_sheets,
+    report=wsat_report,
     departures=wsat_departures,
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.histogram import histogram_sheets
+from assay.pages.histogram import histogram_parts
 from assay.pages.model import Box, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.procedures.saturation.facts import saturation_facts, saturation_selection, saturation_settings
 from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.result import saturation_result
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, DataTable, Entry, Figure, Page, Table
     from assay.pages.select import Selected
-    from assay.pages.sheets import Sheet
+    from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Profile
 
@@ -36,7 +36,7 @@ _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaturationSheets(Sheets):
+class SaturationReport(TestReport):
     """One write saturation test on its way to pages."""
 
     result: SaturationResult
@@ -75,34 +75,34 @@ class SaturationSheets(Sheets):
         """Samples and marks."""
         return saturation_results(self.test, self.result)
 
-    def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> Sheet:
+    def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> PagePart:
         """IOPS over time, data written or drive fills, under the strip of marks."""
         name = f"{self.prefix}-iops-{'minutes' if x_title == MINUTES else 'written' if x_title == WRITTEN else 'fills'}"
         figure = iops_figure(name + ("-log" if log else ""), self.result, x_title, "log" if log else "linear")
         return subtitle, (marks_strip(self.test, self.result), _or_nothing(figure))
 
 
-def wsat_pages(sheets: SaturationSheets) -> tuple[Page, ...]:
+def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
     """Lay out the pages of one write saturation test: 1.x the standard four, 2.0 those of its edition."""
-    profile, label = sheets.profile, sheets.settings.label
+    profile, label = test_report.profile, test_report.settings.label
     workload = "" if label == "RND 4KiB 0/100" else f" - {label}"
     if profile.header == "2.0":
-        title, found = f"WSAT Test{workload} - Report Page", _sheets_2_0(sheets)
+        title, found = f"WSAT Test{workload} - Report Page", _parts_2_0(test_report)
     else:
         title, found = (
-            f"{profile.market} WSAT ({sheets.status}){workload} - Report Page",
-            _sheets_1_0(sheets),
+            f"{profile.market} WSAT ({test_report.status}){workload} - Report Page",
+            _parts_1_0(test_report),
         )
     first, *rest = found
-    with_strip = (first[0], (sheets.strip(), *first[1]))
-    pages = (with_strip, *rest, *histogram_sheets(sheets))
-    return sheets.pages(title, pages)
+    with_strip = (first[0], (test_report.strip(), *first[1]))
+    pages = (with_strip, *rest, *histogram_parts(test_report))
+    return test_report.pages(title, pages)
 
 
-def wsat_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> SaturationSheets:
+def wsat_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> SaturationReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``saturation_result``."""
     result = saturation_result(test, run.identity.capacity_bytes)
-    return SaturationSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
+    return SaturationReport(run=run, test=test, profile=profile, prefix=prefix, result=result)
 
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
@@ -131,22 +131,22 @@ def mark_label(mark: Mark | None) -> str:
     return f"{minutes_label(mark.minutes)} / {mark.written_gb:,.1f} GB / {mark.fills:.2f} fills"
 
 
-def _sheets_1_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:
-    market = sheets.profile.market
+def _parts_1_0(test_report: SaturationReport) -> tuple[PagePart, ...]:
+    market = test_report.profile.market
     return (
-        sheets.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
-        sheets.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),
-        sheets.curve(WRITTEN, f"{market} IOPS (Linear) vs Total Gigabytes Written (Linear)"),
-        sheets.curve(WRITTEN, f"{market} IOPS (Log) vs Total Gigabytes Written (Linear)", log=True),
+        test_report.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
+        test_report.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),
+        test_report.curve(WRITTEN, f"{market} IOPS (Linear) vs Total Gigabytes Written (Linear)"),
+        test_report.curve(WRITTEN, f"{market} IOPS (Log) vs Total Gigabytes Written (Linear)", log=True),
     )
 
 
-def _sheets_2_0(sheets: SaturationSheets) -> tuple[Sheet, ...]:
-    figure = response_figure(f"{sheets.prefix}-response", sheets.result, FILLS)
+def _parts_2_0(test_report: SaturationReport) -> tuple[PagePart, ...]:
+    figure = response_figure(f"{test_report.prefix}-response", test_report.result, FILLS)
     return (
-        sheets.curve(MINUTES, "IOPS v Time"),
-        sheets.curve(WRITTEN, "IOPS v TGBW"),
-        sheets.curve(FILLS, "IOPS v Normalized Capacity"),
+        test_report.curve(MINUTES, "IOPS v Time"),
+        test_report.curve(WRITTEN, "IOPS v TGBW"),
+        test_report.curve(FILLS, "IOPS v Normalized Capacity"),
         ("ART, 99.999 % & MRT v Normalized Capacity", (_or_nothing(figure),)),
     )
 

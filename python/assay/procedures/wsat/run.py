@@ -8,7 +8,7 @@ from assay.engine.pattern import workload
 from assay.engine.records import Purge, SkippedTest
 from assay.errors import ValueRangeError
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import pattern_step, saturate
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.sequences import histogram
@@ -107,14 +107,14 @@ def _earliest_ns(settings: SaturationSettings) -> int:
     return earliest.get(settings.stop, settings.sample_ns) + settings.histogram_ns
 
 
-def _outline(settings: SaturationSettings) -> Outline:
+def _outline(settings: SaturationSettings) -> PlanSummary:
     ends = {
         "time": f"after {duration_label(settings.time_ns)}",
         "amount": f"after {gigabytes(settings.amount_bytes):.2f} GB written",
         "steady": "when five samples are steady",
     }
     chosen = ", ".join(ends.values()) if settings.stop == "first" else ends[settings.stop]
-    return Outline(
+    return PlanSummary(
         what=settings.label,
         steps="samples",
         step_ns=settings.sample_ns,

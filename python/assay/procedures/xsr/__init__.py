@@ -19,7 +19,7 @@ from assay.procedures.options import DemandOptions
 from assay.procedures.procedure import Procedure
 from assay.procedures.xsr.departures import xsr_departures
 from assay.procedures.xsr.edition import CrossStimulusProfile
-from assay.procedures.xsr.pages import xsr_sheets
+from assay.procedures.xsr.pages import xsr_report
 from assay.procedures.xsr.run import plan_xsr
 from assay.procedures.xsr.settings import CrossStimulusSettings
 
@@ -34,6 +34,6 @@ XSR = Procedure(
     options=DemandOptions,
     settings=CrossStimulusSettings,
     plan=plan_xsr,
-    report=xsr_sheets,
+    report=xsr_report,
     departures=xsr_departures,
 )

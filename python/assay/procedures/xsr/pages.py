@@ -22,7 +22,7 @@ from assay.pages.printed import (
 )
 from assay.pages.results import step_results
 from assay.pages.select import Selected, claim_label
-from assay.pages.sheets import Sheets
+from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.procedures.xsr.settings import CrossStimulusSettings
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.model import Block, Entry, Page, Scale
-    from assay.pages.sheets import Sheet
+    from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
     from assay.spec.edition import Profile
 
 _TITLES = {
     "throughput": "Throughput (MB/s)",
-    "response_ms": "Average Response Time (ms)",
-    "largest_ms": "Maximum Response Time (ms)",
+    "latency_ms_mean": "Average Response Time (ms)",
+    "latency_ms_max": "Maximum Response Time (ms)",
 }
 _COLUMNS = (
     "Access group", "Duration", "Mean (MB/s)", "At the end (MB/s)", "Peak ART (ms)", "Peak MRT (ms)",
@@ -49,7 +49,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossStimulusSheets(Sheets):
+class CrossStimulusReport(TestReport):
     """One cross stimulus recovery test on its way to pages."""
 
     result: CrossStimulusResult
@@ -95,17 +95,17 @@ class CrossStimulusSheets(Sheets):
                 *changes,
                 (
                     "Maximum Latency v Time - All Access Groups",
-                    (self._figure("largest_ms", groups, "all"),),
+                    (self._figure("latency_ms_max", groups, "all"),),
                 ),
                 (
                     "Average Latency v Time - All Access Groups",
-                    (self._figure("response_ms", groups, "all"),),
+                    (self._figure("latency_ms_mean", groups, "all"),),
                 ),
                 ("TP, ART, MRT & BW Recovery Time", (self._recovery(),)),
             ),
         )
 
-    def _change(self, place: int) -> Sheet:
+    def _change(self, place: int) -> PagePart:
         both = self.result.groups[place - 1 : place + 1]
         subtitle = f"TP v Time - Access Groups {place} & {place + 1}"
         return subtitle, (self._figure("throughput", both, f"{place}-{place + 1}"),)
@@ -170,10 +170,10 @@ class CrossStimulusSheets(Sheets):
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Every sample, and the groups."""
-        columns = ("group", "label", "minute", "iops", "mb_per_s", "latency_ms_average", "latency_ms_max")
+        columns = ("group", "label", "minute", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_max")
         rows = [row for number, group in enumerate(self.result.groups, 1) for row in _sample_rows(number, group)]
         yield DataTable(name=f"{self._stem}_samples{suffix}", columns=columns, rows=tuple(rows))
-        names = ("mean_mb_per_s", "end_mb_per_s", "peak_response_ms", "peak_largest_ms", "drop_share")
+        names = ("mean_mb_per_s", "end_mb_per_s", "latency_ms_mean_peak", "latency_ms_max_peak", "drop_share")
         groups = tuple(
             (number, group.label, *(or_na(getattr(group, name)) for name in names))
             for number, group in enumerate(self.result.groups, 1)
@@ -216,14 +216,14 @@ def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:
         span,
         rate_or_na(group.mean_mb_per_s),
         rate_or_na(group.end_mb_per_s),
-        _milliseconds(group.peak_response_ms),
-        _milliseconds(group.peak_largest_ms),
+        _milliseconds(group.latency_ms_mean_peak),
+        _milliseconds(group.latency_ms_max_peak),
         NOT_APPLICABLE if drop is None else percent(round(drop, 4)),
     )
 
 
 def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
-    columns = (group.minutes, group.iops, group.throughput, group.response_ms, group.largest_ms)
+    columns = (group.minutes, group.iops, group.throughput, group.latency_ms_mean, group.latency_ms_max)
     return ((number, group.label, *map(or_na, row)) for row in zip(*columns, strict=True))
 
 
@@ -231,7 +231,7 @@ def _milliseconds(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else milliseconds_text(value)
 
 
-def xsr_sheets(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> CrossStimulusSheets:
+def xsr_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> CrossStimulusReport:
     """A stored test with everything that its pages print."""
     result = cross_stimulus_result(test)
-    return CrossStimulusSheets(run=run, test=test, profile=profile, prefix=prefix, result=result)
+    return CrossStimulusReport(run=run, test=test, profile=profile, prefix=prefix, result=result)

@@ -29,8 +29,8 @@ class GroupResult:
     """One access group; every tuple has one value per complete sample.
 
     minutes : at the end of the sample since the first group began. throughput : MB/s.
-    response_ms, largest_ms : average and maximum response time.
-    mean_mb_per_s : of the whole group. end_mb_per_s : of its last tenth. peak_response_ms, peak_largest_ms : the
+    latency_ms_mean, latency_ms_max : average and maximum response time.
+    mean_mb_per_s : of all. end_mb_per_s : of its last tenth. latency_ms_mean_peak, latency_ms_max_peak : the
     largest of each; all None unless the group is whole. drop_share : how far its mean lies below that of the first
     group with the same accesses, None for that one.
     """
@@ -39,12 +39,12 @@ class GroupResult:
     minutes: tuple[float, ...]
     iops: tuple[float, ...]
     throughput: tuple[float, ...]
-    response_ms: tuple[float, ...]
-    largest_ms: tuple[float | None, ...]
+    latency_ms_mean: tuple[float, ...]
+    latency_ms_max: tuple[float | None, ...]
     mean_mb_per_s: float | None
     end_mb_per_s: float | None
-    peak_response_ms: float | None
-    peak_largest_ms: float | None
+    latency_ms_mean_peak: float | None
+    latency_ms_max_peak: float | None
     drop_share: float | None
 
 
@@ -122,12 +122,12 @@ def _group(
         minutes=tuple((begin_ns + span) / MINUTE_NS for span in accumulate(step.span_ns for step in steps)),
         iops=tuple(float(iops(step)) for step in steps),
         throughput=rates,
-        response_ms=times,
-        largest_ms=largest,
+        latency_ms_mean=times,
+        latency_ms_max=largest,
         mean_mb_per_s=mean,
         end_mb_per_s=fmean(rates[-last:]) if complete else None,
-        peak_response_ms=max(times) if complete else None,
-        peak_largest_ms=max((one for one in largest if one is not None), default=None) if complete else None,
+        latency_ms_mean_peak=max(times) if complete else None,
+        latency_ms_max_peak=max((one for one in largest if one is not None), default=None) if complete else None,
         drop_share=1 - mean / before if mean is not None and before else None,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.pattern import cell_pattern
 from assay.engine.records import Access, Cell, Demand, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import Outline, PlannedTest, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import pattern_step
 from assay.procedures.sequences import numbered
 from assay.procedures.xsr.result import sample_count
@@ -125,9 +125,9 @@ def _group(group: Group, request: Request[Any, Any]) -> AccessGroup:
     )
 
 
-def _outline(settings: CrossStimulusSettings) -> Outline:
+def _outline(settings: CrossStimulusSettings) -> PlanSummary:
     groups = [f"{group.label} for {duration_label(group.span_ns)}" for group in settings.groups]
-    return Outline(
+    return PlanSummary(
         what="access groups",
         steps="samples",
         step_ns=settings.sample_ns,

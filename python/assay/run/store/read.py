@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from assay.engine.codec import decode
-from assay.engine.records import DriveCondition, JournalEnd, StoredProgram, StoredRun, StoredTest
+from assay.engine.records import DriveCondition, JournalEnd, StoredRun, StoredSequence, StoredTest
 from assay.errors import StoreError, VerificationError
 from assay.files import exists_inside, read_inside
 from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
@@ -38,9 +38,9 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     """
     head, document = read_document(folder)
     journal = read_journal(folder, head)
-    programs = {entry.seq: read_steps(entry) for entry in journal.lines if entry.kind == "steps"}
-    contents = _checked_tables(folder, programs.values(), kept=histograms)
-    tests = stored_tests(journal.lines, programs, Tables(folder=folder, contents=contents))
+    sequences = {entry.seq: read_steps(entry) for entry in journal.lines if entry.kind == "steps"}
+    contents = _checked_tables(folder, sequences.values(), kept=histograms)
+    tests = stored_tests(journal.lines, sequences, Tables(folder=folder, contents=contents))
     traces = _Traces(folder, document.identity.capacity_bytes if histograms else None)
     tests = [traces.joined(test) for test in tests]
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
@@ -73,27 +73,27 @@ def list_runs(folder: Path) -> Iterator[Path]:
 
 @dataclass
 class _Traces:
-    """Finds what was captured of each program; captures are in nobody's digest, so a missing one is none."""
+    """Finds what was captured of each sequence; captures are in nobody's digest, so a missing one is none."""
 
     folder: Path
     capacity_bytes: int | None
     taken: Counter[str] = field(default_factory=Counter)
 
     def joined(self, test: StoredTest) -> StoredTest:
-        return replace(test, programs=tuple(self._joined(test.settings.test, program) for program in test.programs))
+        return replace(test, sequences=tuple(self._joined(test.settings.test, sequence) for sequence in test.sequences))
 
-    def _joined(self, test: str, program: StoredProgram) -> StoredProgram:
-        name = f"{TRACES}/{trace_name(self.taken, test, program.stage, program.index)}"
+    def _joined(self, test: str, sequence: StoredSequence) -> StoredSequence:
+        name = f"{TRACES}/{trace_name(self.taken, test, sequence.stage, sequence.index)}"
         try:
             if not exists_inside(self.folder, name):
-                return program
+                return sequence
         except OSError as error:
             raise StoreError(str(self.folder / name), error.strerror or "cannot be read", "remove it") from None
-        captured = latency_reader(self.folder, name, program.steps) if program.keeps_ios else None
+        captured = latency_reader(self.folder, name, sequence.steps) if sequence.keeps_ios else None
         if self.capacity_bytes is None:
-            return replace(program, captured=captured)
-        found = trace_summary(self.folder, name, step_count=len(program.steps), capacity_bytes=self.capacity_bytes)
-        return replace(program, captured=captured, trace=found)
+            return replace(sequence, captured=captured)
+        found = trace_summary(self.folder, name, step_count=len(sequence.steps), capacity_bytes=self.capacity_bytes)
+        return replace(sequence, captured=captured, trace=found)
 
 
 def _engine(entries: Sequence[Entry]) -> dict[str, str]:
@@ -106,14 +106,14 @@ def _engine(entries: Sequence[Entry]) -> dict[str, str]:
     return {name: ", later ".join(texts) for name, texts in values.items()}
 
 
-def _checked_tables(folder: Path, programs: Iterable[Steps], *, kept: bool) -> dict[str, bytes]:
-    """Read the tables that programs name; their contents by name, where these are to be kept.
+def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> dict[str, bytes]:
+    """Read the tables that sequences name; their contents by name, where these are to be kept.
 
     Raises StoreError where one is missing or not the one that the journal names.
     """
     contents: dict[str, bytes] = {}
     left = _TABLES_BYTES_MAX
-    for name, digest in (pair for program in programs for pair in program.tables.items()):
+    for name, digest in (pair for sequence in sequences for pair in sequence.tables.items()):
         try:
             content = read_inside(folder, name, bytes_max=left)
         except OSError as error:

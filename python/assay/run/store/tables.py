@@ -1,4 +1,4 @@
-"""Per-second series and response-time histograms of one program, as Parquet."""
+"""Per-second series and response-time histograms of one sequence, as Parquet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def warm_up() -> None:
 def series_table(steps: Sequence[StepRecord]) -> bytes:
     """Rows (step, direction, second, io_count, bytes, latency_ns_sum, latency_ns_max) as a Parquet file.
 
-    step : index in the program. second : 0 is the first second of the step's window.
+    step : index in the sequence. second : 0 is the first second of the step's window.
     """
     rows = [
         (index, name, second, *values)
@@ -72,7 +72,7 @@ def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
 def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramTable:
     """The columns of a histogram table that ``histogram_table`` wrote.
 
-    step_count : of its program. name : of the file, for messages.
+    step_count : of its sequence. name : of the file, for messages.
     Raises StoreError where it is no such table, or larger than those steps can have made it.
     """
     import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import decode
-from assay.engine.records import DriveCondition, PurgeRecord, StoredProgram, StoredTest
+from assay.engine.records import DriveCondition, PurgeRecord, StoredSequence, StoredTest
 from assay.errors import StoreError, UsageError
 from assay.files import is_plain_name
 from assay.procedures.registry import find_procedure
@@ -35,22 +35,22 @@ class Tables:
     folder: Path
     contents: Mapping[str, bytes]
 
-    def _histograms(self, program: Steps, kind: str) -> HistogramTable | None:
-        """The counts of a kind of a program, None where there are none or they were not read."""
-        if (name := self._named(program, kind)) is None:
+    def _histograms(self, sequence: Steps, kind: str) -> HistogramTable | None:
+        """The counts of a kind of a sequence, None where there are none or they were not read."""
+        if (name := self._named(sequence, kind)) is None:
             return None
-        return read_histograms(self.contents[name], step_count=len(program.steps), name=str(self.folder / name))
+        return read_histograms(self.contents[name], step_count=len(sequence.steps), name=str(self.folder / name))
 
-    def _series(self, program: Steps) -> Any:
-        """The rows of a program's seconds, None where they were not read."""
-        if (name := self._named(program, SERIES)) is None:
+    def _series(self, sequence: Steps) -> Any:
+        """The rows of a sequence's seconds, None where they were not read."""
+        if (name := self._named(sequence, SERIES)) is None:
             return None
-        return series_rows(program.steps, self.contents[name], name=str(self.folder / name))
+        return series_rows(sequence.steps, self.contents[name], name=str(self.folder / name))
 
-    def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredProgram:
-        """A program with what was asked of it and what its tables hold."""
+    def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredSequence:
+        """A sequence with what was asked of it and what its tables hold."""
         rows = self._series(steps)
-        return StoredProgram(
+        return StoredSequence(
             name=steps.name,
             stage=steps.stage,
             index=steps.index,
@@ -68,9 +68,9 @@ class Tables:
             drive=steps.drive,
         )
 
-    def _named(self, program: Steps, kind: str) -> str | None:
-        """The table of a kind of a program; None where there is none, or it was not read."""
-        found = (name for name in program.tables if name in self.contents and name.startswith(f"{kind}/"))
+    def _named(self, sequence: Steps, kind: str) -> str | None:
+        """The table of a kind of a sequence; None where there is none, or it was not read."""
+        found = (name for name in sequence.tables if name in self.contents and name.startswith(f"{kind}/"))
         return next(found, None)
 
 
@@ -79,7 +79,7 @@ class _Test:
     settings: TestSettings
     started_wall_ns: int
     purge: PurgeRecord | None = None
-    programs: list[StoredProgram] = field(default_factory=list)
+    sequences: list[StoredSequence] = field(default_factory=list)
     conditions: list[DriveCondition] = field(default_factory=list)
     verdict: Verdict | None = None
     ended: str | None = None
@@ -105,7 +105,7 @@ class _Test:
             started_wall_ns=self.started_wall_ns,
             ended_wall_ns=self.ended_wall_ns,
             purge=self.purge,
-            programs=tuple(self.programs),
+            sequences=tuple(self.sequences),
             verdict=self.verdict.window if self.verdict else None,
             window_stage=self.verdict.stage if self.verdict else "",
             window_indexes=self.verdict.covered if self.verdict else (),
@@ -116,10 +116,10 @@ class _Test:
 
 
 def read_steps(entry: Entry) -> Steps:
-    """A program of steps as the journal has it. Raises StoreError where it is none."""
+    """A sequence of steps as the journal has it. Raises StoreError where it is none."""
     steps = decode(Steps, entry.data, name=entry.place)
     if not steps.steps:
-        raise StoreError(entry.place, "steps: a program has at least one", _DAMAGED)
+        raise StoreError(entry.place, "steps: a sequence has at least one", _DAMAGED)
     if len(steps.steps) > len(steps.asked):
         raise StoreError(entry.place, "asked: names fewer steps than ran", _DAMAGED)
     for place, step in enumerate(steps.steps):
@@ -148,10 +148,10 @@ def _numbers(side: DirectionRecord) -> list[int]:
     return [*counts, side.latency_ns_min or 0, side.latency_ns_max or 0, *side.errors.values()]
 
 
-def stored_tests(entries: Sequence[Entry], programs: Mapping[int, Steps], tables: Tables) -> list[StoredTest]:
+def stored_tests(entries: Sequence[Entry], sequences: Mapping[int, Steps], tables: Tables) -> list[StoredTest]:
     """The tests of a journal in the order they ran.
 
-    programs : its lines of the kind ``steps`` as read, by ``seq``.
+    sequences : its lines of the kind ``steps`` as read, by ``seq``.
     Raises StoreError naming the line that is none of a run's.
     """
     tests: list[_Test] = []
@@ -162,8 +162,8 @@ def stored_tests(entries: Sequence[Entry], programs: Mapping[int, Steps], tables
         elif entry.kind == "steps":
             if not tests:
                 raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
-            steps = programs[entry.seq]
-            tests[-1].programs.append(tables.joined(steps, asked.specs(steps.asked, entry)))
+            steps = sequences[entry.seq]
+            tests[-1].sequences.append(tables.joined(steps, asked.specs(steps.asked, entry)))
         elif entry.kind == "asked":
             asked.take(entry)
         elif tests:

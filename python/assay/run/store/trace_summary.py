@@ -22,9 +22,9 @@ _LENGTH_BYTES_MAX = 1 << 26
 
 
 def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: int) -> TraceSummary:
-    """Sum up the captured completions of one program.
+    """Sum up the captured completions of one sequence.
 
-    folder, name : of the Parquet file. step_count : steps of the program. capacity_bytes : of the drive.
+    folder, name : of the Parquet file. step_count : steps of the sequence. capacity_bytes : of the drive.
     Places are kept on a grid of 4 KiB, or of a multiple where that would be more than 67 million cells.
     Raises StoreError where the file cannot be read, or names a step or place that there is not.
     Worked: I/Os of 4 KiB at 0, 4096 and again 0 touch 8,192 bytes.
@@ -64,7 +64,7 @@ def grid_bytes(capacity_bytes: int) -> int:
 def _are_inside(
     steps: NDArray[np.generic], places: list[NDArray[np.int64]], step_count: int, capacity_bytes: int
 ) -> bool:
-    """Whether all I/Os are of the program's steps and on the drive, each of at most 64 MiB."""
+    """Whether all I/Os are of the sequence's steps and on the drive, each of at most 64 MiB."""
     known = steps.astype(np.float64)
     if not ((known >= 0) & (known < step_count)).all():
         return False

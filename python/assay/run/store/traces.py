@@ -1,4 +1,4 @@
-"""The completions of a program that a run folder keeps."""
+"""The completions of a sequence that a run folder keeps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GROUP_ROWS_MAX, _GROUP_BYTES_MAX = 1 << 24, 1 << 29
 
 
 def trace_name(taken: Counter[str], test: str, stage: Stage, index: int) -> str:
-    """Name the trace of the next program, in the order they run; ``taken`` counts those of one name.
+    """Name the trace of the next sequence, in the order they run; ``taken`` counts those of one name.
 
     Worked: round 3 of the IOPS test -> ``iops-round-0003.parquet``; the second of a name ends in ``-2.parquet``.
     """
@@ -68,7 +68,7 @@ def latency_reader(
 ) -> Callable[[int], Iterator[NDArray[np.int64]]]:
     """What reads the response times in ns of what one step issued in its window, block by block.
 
-    steps : of the program, in order.
+    steps : of the sequence, in order.
     """
     return partial(_latencies, folder, name, [step.start_ns for step in steps])
 

@@ -171,7 +171,7 @@ class RunWriter:
         self._journal.append("verdict", lambda: {"window": encode(window), "stage": stage, "covered": list(covered)})
 
     def trace_path(self, test: str, stage: Stage, index: int) -> Path:
-        """Where the completions of a program are to be kept; the folder is made."""
+        """Where the completions of a sequence are to be kept; the folder is made."""
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
         return folder / trace_name(self._traces, test, stage, index)

@@ -1,4 +1,4 @@
-//! The loop that keeps N I/Os outstanding: one lane is one device queue with its thread.
+//! The loop that keeps N I/Os outstanding: one worker is one device queue with its thread.
 //!
 //! At the end of a step nothing is cancelled or waited for: free slots go to the next step at once, and the
 //! last completions of the old step are counted as its tail while the new one already runs. Where the new one differs,
@@ -12,20 +12,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arrival::Arrivals;
-use crate::capture::LaneTap;
+use crate::capture::WorkerTap;
 use crate::contract::{Completion, Device, Direction, Errno, Io, Nanos, Probe};
-use crate::lane_step::{Flight, LaneStep};
 use crate::pattern::{Access, Cursor};
-use crate::program::{SharedProgram, SharedStep};
 use crate::record::{Ended, StepRecord};
-use crate::stream::lane_stream;
+use crate::sequence::{SharedSequence, SharedStep};
+use crate::stream::worker_stream;
 use crate::tally::Tally;
+use crate::worker_step::{Flight, WorkerStep};
 
-/// Longest wait before a lane looks again whether it should stop.
+/// Longest wait before a worker looks again whether it should stop.
 const POLL: Nanos = Nanos(50_000_000);
-/// The same for a lane that has nothing to do in a step of unknown length.
+/// The same for a worker that has nothing to do in a step of unknown length.
 const IDLE_POLL: Nanos = Nanos(1_000_000);
-/// The same for a lane that waits for the opening of a window, which another lane fixes a millisecond ahead.
+/// The same for a worker that waits for the opening of a window, which another worker fixes a millisecond ahead.
 const LEAD_IN_POLL: Nanos = Nanos(200_000);
 /// How often the age of the outstanding I/Os is looked at.
 const LOOK_EVERY: Nanos = Nanos(1_000_000_000);
@@ -34,8 +34,8 @@ const LOOK_AHEAD: usize = 16;
 /// After an interruption, outstanding I/Os are waited for at most this long.
 const DRAIN_LIMIT: Nanos = Nanos(3_000_000_000);
 
-/// A device queue with the state that outlives programs: its random stream and its memory.
-pub(crate) struct Lane<D> {
+/// A device queue with the state that outlives sequences: its random stream and its memory.
+pub(crate) struct Worker<D> {
     pub(crate) device: D,
     index: usize,
     rng: Xoshiro256PlusPlus,
@@ -47,9 +47,9 @@ pub(crate) struct Lane<D> {
     abandoned: bool,
 }
 
-impl<D: Device> Lane<D> {
+impl<D: Device> Worker<D> {
     pub(crate) fn new(device: D, seed: u64, index: usize) -> Self {
-        let rng = lane_stream(seed, index);
+        let rng = worker_stream(seed, index);
         Self {
             device,
             index,
@@ -62,29 +62,29 @@ impl<D: Device> Lane<D> {
         }
     }
 
-    /// Run all steps; one record per step that was begun. Nothing is submitted unless every lane is ready.
-    pub(crate) fn run(&mut self, program: &SharedProgram) -> Result<Vec<StepRecord>, Errno> {
-        let prepared = self.prepare(program);
-        program.prepare_failed.fetch_or(prepared.is_err(), Ordering::AcqRel);
-        program.start.fetch_max(self.device.now().0, Ordering::AcqRel);
-        program.ready.wait();
+    /// Run all steps; one record per step that was begun. Nothing is submitted unless every worker is ready.
+    pub(crate) fn run(&mut self, sequence: &SharedSequence) -> Result<Vec<StepRecord>, Errno> {
+        let prepared = self.prepare(sequence);
+        sequence.prepare_failed.fetch_or(prepared.is_err(), Ordering::AcqRel);
+        sequence.start.fetch_max(self.device.now().0, Ordering::AcqRel);
+        sequence.ready.wait();
         prepared?;
-        // A lane without a part in the program sleeps through it: its wake-ups would disturb the others. The first one
-        // keeps the time of a program that is nothing but idle.
+        // A worker without a part in the sequence sleeps through it: its wake-ups would disturb the others. The first one
+        // keeps the time of a sequence that is nothing but idle.
         let sleeps = self.flights.is_empty() && self.index > 0;
-        if program.prepare_failed.load(Ordering::Acquire) || sleeps {
+        if sequence.prepare_failed.load(Ordering::Acquire) || sleeps {
             return Ok(Vec::new());
         }
-        let start = Nanos(program.start.load(Ordering::Acquire));
-        Ok(LaneRun::new(self, program, start).run(start))
+        let start = Nanos(sequence.start.load(Ordering::Acquire));
+        Ok(WorkerRun::new(self, sequence, start).run(start))
     }
 
-    fn prepare(&mut self, program: &SharedProgram) -> Result<(), Errno> {
+    fn prepare(&mut self, sequence: &SharedSequence) -> Result<(), Errno> {
         if self.abandoned {
             return Err(Errno::TIMED_OUT);
         }
-        let slots = program.steps.iter().map(|step| step.slots(self.index, program.lane_count)).max().unwrap_or(0);
-        self.device.prepare(&program.data, slots, program.transfer)?;
+        let slots = sequence.steps.iter().map(|step| step.slots(self.index, sequence.worker_count)).max().unwrap_or(0);
+        self.device.prepare(&sequence.data, slots, sequence.transfer)?;
         self.flights = vec![Flight::NONE; slots as usize];
         self.free = (0..slots).rev().collect();
         self.completions.clear();
@@ -92,11 +92,11 @@ impl<D: Device> Lane<D> {
     }
 }
 
-/// One program running on one lane.
-struct LaneRun<'a, D> {
-    lane: &'a mut Lane<D>,
-    program: &'a SharedProgram,
-    steps: Vec<LaneStep>,
+/// One sequence running on one worker.
+struct WorkerRun<'a, D> {
+    worker: &'a mut Worker<D>,
+    sequence: &'a SharedSequence,
+    steps: Vec<WorkerStep>,
     /// Completions already looked at.
     taken: usize,
     outstanding: u32,
@@ -114,16 +114,16 @@ struct LaneRun<'a, D> {
     latency_sum_ns: u64,
     /// Accesses of the open step that were drawn ahead.
     ahead: VecDeque<Access>,
-    tap: Option<LaneTap>,
+    tap: Option<WorkerTap>,
     boundary: Probe,
 }
 
-impl<'a, D: Device> LaneRun<'a, D> {
-    fn new(lane: &'a mut Lane<D>, program: &'a SharedProgram, start: Nanos) -> Self {
+impl<'a, D: Device> WorkerRun<'a, D> {
+    fn new(worker: &'a mut Worker<D>, sequence: &'a SharedSequence, start: Nanos) -> Self {
         Self {
-            lane,
-            program,
-            steps: Vec::with_capacity(program.steps.len()),
+            worker,
+            sequence,
+            steps: Vec::with_capacity(sequence.steps.len()),
             taken: 0,
             outstanding: 0,
             opened: Nanos::NEVER,
@@ -135,23 +135,23 @@ impl<'a, D: Device> LaneRun<'a, D> {
             io_count: 0,
             latency_sum_ns: 0,
             ahead: VecDeque::with_capacity(LOOK_AHEAD),
-            tap: program.tap.as_ref().map(LaneTap::new),
+            tap: sequence.tap.as_ref().map(WorkerTap::new),
             boundary: Probe::default(),
         }
     }
 
     fn run(mut self, mut start: Nanos) -> Vec<StepRecord> {
         self.boundary = self.probe();
-        // What was before the program belongs to none of its steps.
-        let _ = self.lane.device.stall_max();
-        let lane = &self.program.lane_totals[self.lane.index];
-        lane.blocks.store(self.lane.device.blocks(), Ordering::Relaxed);
-        lane.clock.store(start.0.max(1), Ordering::Relaxed);
-        for index in 0..self.program.steps.len() {
+        // What was before the sequence belongs to none of its steps.
+        let _ = self.worker.device.stall_max();
+        let worker = &self.sequence.worker_totals[self.worker.index];
+        worker.blocks.store(self.worker.device.blocks(), Ordering::Relaxed);
+        worker.clock.store(start.0.max(1), Ordering::Relaxed);
+        for index in 0..self.sequence.steps.len() {
             self.open(index, start);
             self.keep_outstanding(index);
             self.close(index);
-            if self.program.halted().is_some() {
+            if self.sequence.halted().is_some() {
                 break;
             }
             start = self.steps[index].end;
@@ -162,20 +162,20 @@ impl<'a, D: Device> LaneRun<'a, D> {
     }
 
     fn open(&mut self, index: usize, begin: Nanos) {
-        let step = &self.program.steps[index];
-        self.program.step_index.fetch_max(index, Ordering::Relaxed);
-        let now = self.lane.device.now();
-        let wall = self.lane.device.wall();
+        let step = &self.sequence.steps[index];
+        self.sequence.step_index.fetch_max(index, Ordering::Relaxed);
+        let now = self.worker.device.now();
+        let wall = self.worker.device.wall();
         let record = StepRecord {
             start_wall: Nanos((wall.0 + begin.0).saturating_sub(now.0)),
             counters_before: self.boundary.counters,
             ..StepRecord::default()
         };
-        let tally = self.lane.spare_tallies.pop().unwrap_or_default();
-        self.steps.push(LaneStep::new(begin, tally, record));
+        let tally = self.worker.spare_tallies.pop().unwrap_or_default();
+        self.steps.push(WorkerStep::new(begin, tally, record));
         self.last_submission = begin;
         self.ahead.clear();
-        if index == 0 || self.program.steps[index - 1].opening != step.opening {
+        if index == 0 || self.sequence.steps[index - 1].opening != step.opening {
             self.wait_for_earlier(step, begin);
         }
         self.open_window(index);
@@ -184,48 +184,48 @@ impl<'a, D: Device> LaneRun<'a, D> {
     /// A step that differs from the one before: what is outstanding now has to come in before its window opens.
     fn wait_for_earlier(&mut self, step: &SharedStep, begin: Nanos) {
         self.earlier = self.outstanding;
-        if self.program.openings[step.opening].immediate {
-            self.program.openings[step.opening].open(begin);
+        if self.sequence.openings[step.opening].immediate {
+            self.sequence.openings[step.opening].open(begin);
         } else if self.earlier == 0 {
-            self.program.drained(step.opening, begin, || self.lane.device.now());
+            self.sequence.drained(step.opening, begin, || self.worker.device.now());
         }
     }
 
     /// Open the window of a step if its instant is known.
     fn open_window(&mut self, index: usize) {
-        let step = &self.program.steps[index];
-        let known = self.program.openings[step.opening].at();
+        let step = &self.sequence.steps[index];
+        let known = self.sequence.openings[step.opening].at();
         if known == Nanos::NEVER {
             return;
         }
         let at = known.max(self.steps[index].begin);
         if self.counted_until() > at {
-            self.program.halt(Ended::LateBoundary);
+            self.sequence.halt(Ended::LateBoundary);
         }
         self.opened = at;
         self.steps[index].opened = at;
         step.open(at);
-        let Lane { rng, index: lane, .. } = &mut *self.lane;
-        self.steps[index].arrivals = step.arrivals(*lane, self.program.lane_count, at, rng);
+        let Worker { rng, index: worker, .. } = &mut *self.worker;
+        self.steps[index].arrivals = step.arrivals(*worker, self.sequence.worker_count, at, rng);
     }
 
     /// When the last I/O that has been counted was complete.
     fn counted_until(&self) -> Nanos {
-        self.taken.checked_sub(1).map_or(self.counted, |last| self.lane.completions[last].at)
+        self.taken.checked_sub(1).map_or(self.counted, |last| self.worker.completions[last].at)
     }
 
     /// Submit and reap until the step ends.
     fn keep_outstanding(&mut self, index: usize) {
-        let step = &self.program.steps[index];
-        let limit = step.slots(self.lane.index, self.program.lane_count);
-        let mut now = self.lane.device.now();
+        let step = &self.sequence.steps[index];
+        let limit = step.slots(self.worker.index, self.sequence.worker_count);
+        let mut now = self.worker.device.now();
         loop {
             // Looked up after the completions were stamped and before they are counted.
             if self.opened == Nanos::NEVER {
                 self.open_window(index);
             }
             self.take_completions(index, step);
-            if self.program.halted().is_some() {
+            if self.sequence.halted().is_some() {
                 step.end_at(now);
             }
             if now >= step.end() {
@@ -242,7 +242,7 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     /// How long to wait before something other than a completion is looked at.
     fn patience(&self, step: &SharedStep) -> Nanos {
-        if self.opened == Nanos::NEVER && self.program.worker_count > 1 {
+        if self.opened == Nanos::NEVER && self.sequence.busy_count > 1 {
             LEAD_IN_POLL
         } else if self.outstanding == 0 && step.end() == Nanos::NEVER {
             IDLE_POLL
@@ -254,15 +254,15 @@ impl<'a, D: Device> LaneRun<'a, D> {
     /// Use every free slot before waiting.
     fn fill(&mut self, index: usize, step: &SharedStep, limit: u32) {
         while self.outstanding < limit {
-            let now = self.lane.device.now();
+            let now = self.worker.device.now();
             if now >= step.end() {
                 return;
             }
             if step.demand.arrival.is_some() && !self.is_due(index, now) {
                 return;
             }
-            if !step.claim(self.program.lane_count == 1) {
-                self.program.end_claimed(step, now);
+            if !step.claim(self.sequence.worker_count == 1) {
+                self.sequence.end_claimed(step, now);
                 return;
             }
             self.submit(index, step, now);
@@ -276,38 +276,38 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     #[inline]
     fn submit(&mut self, index: usize, step: &SharedStep, now: Nanos) {
-        let slot = self.lane.free.pop().expect("a lane has as many slots as its largest step");
+        let slot = self.worker.free.pop().expect("a worker has as many slots as its largest step");
         let access = self.next_access(step, slot);
-        step.claimed_bytes(access.length, self.program.lane_count == 1);
+        step.claimed_bytes(access.length, self.sequence.worker_count == 1);
         self.outstanding += 1;
-        let due = self.steps[index].arrivals.as_mut().map(|arrivals| arrivals.take(&mut self.lane.rng));
+        let due = self.steps[index].arrivals.as_mut().map(|arrivals| arrivals.take(&mut self.worker.rng));
         let Access { direction, offset, length } = access;
         let io = Io { slot, direction, offset, length, data_index: step.data_index };
         let now = if direction == Direction::Write { self.ready(step, &io, now) } else { now };
-        self.lane.flights[slot as usize] =
+        self.worker.flights[slot as usize] =
             Flight { outstanding: true, step: index, direction, submitted: now, due, offset, length };
         self.note_submission(index, now);
-        self.lane.device.submit(io);
+        self.worker.device.submit(io);
     }
 
     /// Make what a write holds; returns when its time begins, which is after that but still inside its step.
     fn ready(&mut self, step: &SharedStep, io: &Io, now: Nanos) -> Nanos {
-        self.lane.device.make_ready(io);
-        self.lane.device.now().min(Nanos(step.end().0 - 1)).max(now)
+        self.worker.device.make_ready(io);
+        self.worker.device.now().min(Nanos(step.end().0 - 1)).max(now)
     }
 
     /// The next access. Random ones are drawn ahead, so that the device can fetch what it needs for them.
     fn next_access(&mut self, step: &SharedStep, slot: u32) -> Access {
         if !step.pattern.is_random() {
             let cursor = self.cursor(step, slot);
-            return step.pattern.draw(&mut self.lane.rng, cursor);
+            return step.pattern.draw(&mut self.worker.rng, cursor);
         }
         if !D::LOOKS_AHEAD {
-            return step.pattern.draw(&mut self.lane.rng, &step.cursor);
+            return step.pattern.draw(&mut self.worker.rng, &step.cursor);
         }
         while self.ahead.len() < LOOK_AHEAD {
-            let access = step.pattern.draw(&mut self.lane.rng, &step.cursor);
-            self.lane.device.look_ahead(access.offset);
+            let access = step.pattern.draw(&mut self.worker.rng, &step.cursor);
+            self.worker.device.look_ahead(access.offset);
             self.ahead.push_back(access);
         }
         self.ahead.pop_front().expect("just filled")
@@ -317,8 +317,8 @@ impl<'a, D: Device> LaneRun<'a, D> {
         match step.pattern.cursor() {
             Cursor::Shared => &step.cursor,
             Cursor::PerThread => {
-                let nth = slot / step.demand.queue_depth % step.threads(self.lane.index, self.program.lane_count);
-                &step.thread_cursors[self.lane.index + nth as usize * self.program.lane_count]
+                let nth = slot / step.demand.queue_depth % step.threads(self.worker.index, self.sequence.worker_count);
+                &step.thread_cursors[self.worker.index + nth as usize * self.sequence.worker_count]
             }
         }
     }
@@ -335,21 +335,21 @@ impl<'a, D: Device> LaneRun<'a, D> {
 
     /// Wait for completions, at the longest to the deadline; returns when that was over.
     fn reap(&mut self, deadline: Nanos) -> Nanos {
-        if self.taken == self.lane.completions.len() {
+        if self.taken == self.worker.completions.len() {
             self.counted = self.counted_until();
-            self.lane.completions.clear();
+            self.worker.completions.clear();
             self.taken = 0;
         }
-        let failed = self.lane.device.reap(&mut self.lane.completions, deadline).is_err();
-        let now = self.lane.device.now();
+        let failed = self.worker.device.reap(&mut self.worker.completions, deadline).is_err();
+        let now = self.worker.device.now();
         if failed || self.overdue(now) {
-            self.program.halt(Ended::Hung);
+            self.sequence.halt(Ended::Hung);
         }
-        let lane = &self.program.lane_totals[self.lane.index];
-        lane.clock.store(now.0, Ordering::Relaxed);
-        lane.outstanding.store(self.outstanding, Ordering::Relaxed);
-        lane.io_count.store(self.io_count, Ordering::Relaxed);
-        lane.latency_sum_ns.store(self.latency_sum_ns, Ordering::Relaxed);
+        let worker = &self.sequence.worker_totals[self.worker.index];
+        worker.clock.store(now.0, Ordering::Relaxed);
+        worker.outstanding.store(self.outstanding, Ordering::Relaxed);
+        worker.io_count.store(self.io_count, Ordering::Relaxed);
+        worker.latency_sum_ns.store(self.latency_sum_ns, Ordering::Relaxed);
         now
     }
 
@@ -358,13 +358,13 @@ impl<'a, D: Device> LaneRun<'a, D> {
         if self.outstanding == 0 || now.0 < self.looked.0 + LOOK_EVERY.0 {
             return false;
         }
-        // A host that stopped the lane meanwhile is no fault of the drive: what has completed is only now seen.
+        // A host that stopped the worker meanwhile is no fault of the drive: what has completed is only now seen.
         let stopped = now.0 > self.looked.0 + 2 * LOOK_EVERY.0;
         self.looked = now;
-        let limit = self.program.io_time_limit.0;
+        let limit = self.sequence.io_time_limit.0;
         !stopped
             && self
-                .lane
+                .worker
                 .flights
                 .iter()
                 .any(|flight| flight.outstanding && now.0.saturating_sub(flight.submitted.0) > limit)
@@ -373,28 +373,29 @@ impl<'a, D: Device> LaneRun<'a, D> {
     /// The time integral of the outstanding I/Os is the sum of the times that each of them spent in the window.
     fn integrate(&mut self, end: Nanos) -> u64 {
         let opened = self.opened;
-        let open = self.lane.flights.iter().filter(|flight| flight.outstanding);
+        let open = self.worker.flights.iter().filter(|flight| flight.outstanding);
         let open_ns: u64 = open.map(|flight| end.0.saturating_sub(flight.submitted.max(opened).0)).sum();
         std::mem::take(&mut self.inside_ns) + open_ns
     }
 
     fn close(&mut self, index: usize) {
-        let end = self.program.steps[index].end();
+        let end = self.sequence.steps[index].end();
         let outstanding_ns = self.integrate(end);
         if self.counted_until() > end {
-            // Another lane has ended the step, of stated amount or count, or the whole program.
-            self.program.halt(Ended::LateBoundary);
+            // Another worker has ended the step, of stated amount or count, or the whole sequence.
+            self.sequence.halt(Ended::LateBoundary);
         }
         self.note_stall(index);
         let probe = self.probe();
-        let active = self.program.steps[index].slots(self.lane.index, self.program.lane_count) > 0;
+        let active = self.sequence.steps[index].slots(self.worker.index, self.sequence.worker_count) > 0;
         let step = &mut self.steps[index];
         step.close(end);
         step.record.outstanding_ns = outstanding_ns;
-        step.record.offered_io_count = step.arrivals.as_mut().map(|arrivals| arrivals.offered(end, &mut self.lane.rng));
+        step.record.offered_io_count =
+            step.arrivals.as_mut().map(|arrivals| arrivals.offered(end, &mut self.worker.rng));
         step.record.cpu = probe.cpu.zip(self.boundary.cpu).map(|(after, before)| after - before);
         step.record.counters_after = probe.counters;
-        step.record.ended = self.program.halted().unwrap_or_default();
+        step.record.ended = self.sequence.halted().unwrap_or_default();
         if active {
             let gap = Nanos(end.0.saturating_sub(self.last_submission.0));
             step.record.submission_gap_max = step.record.submission_gap_max.max(gap);
@@ -405,22 +406,22 @@ impl<'a, D: Device> LaneRun<'a, D> {
     }
 
     fn seal_if_done(&mut self, index: usize) {
-        let threads = self.program.steps[index].threads(self.lane.index, self.program.lane_count);
-        self.lane.spare_tallies.extend(self.steps[index].seal_if_done(threads));
+        let threads = self.sequence.steps[index].threads(self.worker.index, self.sequence.worker_count);
+        self.worker.spare_tallies.extend(self.steps[index].seal_if_done(threads));
     }
 
-    /// Wait for the tail of the program; after a halt only for a while.
+    /// Wait for the tail of the sequence; after a halt only for a while.
     fn drain(&mut self) {
         let mut halted_at = None;
         // Nothing opens any more.
         self.earlier = 0;
         while self.outstanding > 0 {
-            while let Some(completion) = self.lane.completions.get(self.taken).copied() {
+            while let Some(completion) = self.worker.completions.get(self.taken).copied() {
                 self.taken += 1;
                 self.take(&completion, self.steps.len() - 1);
             }
-            let now = self.lane.device.now();
-            if self.program.halted().is_some() && now.0 > halted_at.get_or_insert(now).0 + DRAIN_LIMIT.0 {
+            let now = self.worker.device.now();
+            if self.sequence.halted().is_some() && now.0 > halted_at.get_or_insert(now).0 + DRAIN_LIMIT.0 {
                 break;
             }
             self.reap(Nanos(now.0 + POLL.0));
@@ -428,19 +429,19 @@ impl<'a, D: Device> LaneRun<'a, D> {
         self.give_up();
     }
 
-    /// Count what never came back as timed out, and say in its step why the program ended.
+    /// Count what never came back as timed out, and say in its step why the sequence ended.
     fn give_up(&mut self) {
-        self.lane.abandoned = self.outstanding > 0;
-        let now = self.lane.device.now();
-        let lost: Vec<Flight> = self.lane.flights.iter().copied().filter(|flight| flight.outstanding).collect();
+        self.worker.abandoned = self.outstanding > 0;
+        let now = self.worker.device.now();
+        let lost: Vec<Flight> = self.worker.flights.iter().copied().filter(|flight| flight.outstanding).collect();
         for flight in lost {
             self.carry(&flight, now);
             self.count_error(&flight, Errno::TIMED_OUT, now);
         }
-        let halted = self.program.halted();
+        let halted = self.sequence.halted();
         for index in 0..self.steps.len() {
             let step = &mut self.steps[index];
-            if step.in_flight > 0 || index + 1 == self.program.steps.len() {
+            if step.in_flight > 0 || index + 1 == self.sequence.steps.len() {
                 step.note_end(halted);
             }
             step.in_flight = 0;
@@ -451,10 +452,10 @@ impl<'a, D: Device> LaneRun<'a, D> {
     /// How long the device was silent since the last look, where it knows: in the step that ran.
     fn note_stall(&mut self, index: usize) {
         let record = &mut self.steps[index].record;
-        record.stall_max = record.stall_max.max(self.lane.device.stall_max());
+        record.stall_max = record.stall_max.max(self.worker.device.stall_max());
     }
 
     fn probe(&mut self) -> Probe {
-        self.lane.device.probe(self.lane.index == 0)
+        self.worker.device.probe(self.worker.index == 0)
     }
 }

@@ -1,4 +1,4 @@
-//! A program as all lanes share it: when steps begin and end, what is still to be submitted, and why to stop.
+//! A sequence as all workers share it: when steps begin and end, what is still to be submitted, and why to stop.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -13,7 +13,7 @@ use crate::record::Ended;
 use crate::step::{Demand, StopRule};
 
 /// Before the last I/O of a step is in, the window of a different one does not open: where several workers share a
-/// program, the one that sees the last I/O fixes the instant so far ahead, so that it lies before all of them.
+/// sequence, the one that sees the last I/O fixes the instant so far ahead, so that it lies before all of them.
 const OPENING_AHEAD: Nanos = Nanos(1_000_000);
 /// The same for the end of a step of stated amount or count, which is known once the last I/O has been claimed.
 const END_AHEAD: Nanos = Nanos(20_000);
@@ -25,11 +25,11 @@ pub(crate) struct Opening {
     at: AtomicU64,
     /// Workers that have not come so far, or still have an I/O of an earlier step outstanding.
     behind: AtomicUsize,
-    /// Nothing can be outstanding: the first step of a program, or one behind idle time.
+    /// Nothing can be outstanding: the first step of a sequence, or one behind idle time.
     pub(crate) immediate: bool,
 }
 
-/// One step as all lanes share it.
+/// One step as all workers share it.
 pub(crate) struct SharedStep {
     pub(crate) pattern: CompiledPattern,
     /// Index of its opening; consecutive equal steps have one in common.
@@ -43,32 +43,32 @@ pub(crate) struct SharedStep {
     pub(crate) end: AtomicU64,
 }
 
-/// A program as all lanes share it.
-pub(crate) struct SharedProgram {
+/// A sequence as all workers share it.
+pub(crate) struct SharedSequence {
     pub(crate) steps: Vec<SharedStep>,
     pub(crate) openings: Vec<Opening>,
     pub(crate) data: Vec<DataPattern>,
     pub(crate) transfer: Bytes,
-    pub(crate) lane_count: usize,
-    /// Lanes with a part in the program.
     pub(crate) worker_count: usize,
-    /// All lanes are ready, or one of them has failed, before the first I/O is submitted.
+    /// Workers with a part in the sequence.
+    pub(crate) busy_count: usize,
+    /// All workers are ready, or one of them has failed, before the first I/O is submitted.
     pub(crate) ready: Barrier,
     pub(crate) prepare_failed: AtomicBool,
-    /// Where the program begins on the devices' clock: when the last lane was ready.
+    /// Where the sequence begins on the devices' clock: when the last worker was ready.
     pub(crate) start: AtomicU64,
     pub(crate) halt: AtomicU8,
     pub(crate) errors: AtomicU64,
     pub(crate) error_limit: u64,
     pub(crate) io_time_limit: Nanos,
     pub(crate) step_index: AtomicUsize,
-    pub(crate) lane_totals: Vec<LaneTotal>,
+    pub(crate) worker_totals: Vec<WorkerTotal>,
     pub(crate) tap: Option<Tap>,
 }
 
-/// How far a lane has come, for those who watch; told at every look at its device.
+/// How far a worker has come, for those who watch; told at every look at its device.
 #[derive(Default)]
-pub(crate) struct LaneTotal {
+pub(crate) struct WorkerTotal {
     pub(crate) io_count: AtomicU64,
     pub(crate) latency_sum_ns: AtomicU64,
     /// When it last looked, 0 before its first step; it does so at least every 50 ms, unless its device holds it.
@@ -78,7 +78,7 @@ pub(crate) struct LaneTotal {
     pub(crate) blocks: AtomicBool,
 }
 
-impl SharedProgram {
+impl SharedSequence {
     pub(crate) fn halt(&self, why: Ended) {
         // The first reason stands.
         let _ = self.halt.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
@@ -97,14 +97,14 @@ impl SharedProgram {
 
     /// A step of stated amount or count ends: at once where one worker does all of it, else a moment ahead.
     pub(crate) fn end_claimed(&self, step: &SharedStep, now: Nanos) {
-        step.end_at(now + if self.worker_count == 1 { JUST_BEHIND } else { END_AHEAD });
+        step.end_at(now + if self.busy_count == 1 { JUST_BEHIND } else { END_AHEAD });
     }
 
     /// A worker has nothing left of the steps before an opening; `last` is when its last such I/O was complete, and `now`
     /// tells its time.
     pub(crate) fn drained(&self, opening: usize, last: Nanos, now: impl Fn() -> Nanos) {
         let opening = &self.openings[opening];
-        if self.worker_count == 1 {
+        if self.busy_count == 1 {
             opening.open(last);
         } else if opening.behind.fetch_sub(1, Ordering::AcqRel) == 1 {
             opening.open(now() + OPENING_AHEAD);
@@ -119,8 +119,8 @@ impl SharedProgram {
 }
 
 impl Opening {
-    pub(crate) fn new(worker_count: usize, immediate: bool) -> Self {
-        Self { at: AtomicU64::new(Nanos::NEVER.0), behind: AtomicUsize::new(worker_count), immediate }
+    pub(crate) fn new(busy_count: usize, immediate: bool) -> Self {
+        Self { at: AtomicU64::new(Nanos::NEVER.0), behind: AtomicUsize::new(busy_count), immediate }
     }
 
     /// [`Nanos::NEVER`] while an I/O of an earlier step is outstanding.
@@ -142,14 +142,14 @@ impl SharedStep {
         self.end.fetch_min(at.0, Ordering::AcqRel);
     }
 
-    /// Fix the end of a timed step once the opening of its window is known; every lane computes the same.
+    /// Fix the end of a timed step once the opening of its window is known; every worker computes the same.
     pub(crate) fn open(&self, at: Nanos) {
         if let StopRule::Time(span) = self.stop {
             self.end_at(at + span);
         }
     }
 
-    /// May one more I/O be submitted? `alone`: no other lane claims from this program.
+    /// May one more I/O be submitted? `alone`: no other worker claims from this sequence.
     #[inline]
     pub(crate) fn claim(&self, alone: bool) -> bool {
         match self.stop {
@@ -166,7 +166,7 @@ impl SharedStep {
         }
     }
 
-    /// Returns what was claimed before. A lane that is alone needs no locked instruction.
+    /// Returns what was claimed before. A worker that is alone needs no locked instruction.
     #[inline]
     fn add_claimed(&self, amount: u64, alone: bool) -> u64 {
         if !alone {
@@ -177,25 +177,25 @@ impl SharedStep {
         before
     }
 
-    /// When the I/Os of this lane are due, where the step states a rate.
+    /// When the I/Os of this worker are due, where the step states a rate.
     pub(crate) fn arrivals(
         &self,
-        lane: usize,
-        lane_count: usize,
+        worker: usize,
+        worker_count: usize,
         start: Nanos,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Option<Arrivals> {
-        let lanes = lane_count.min(self.demand.thread_count as usize);
-        let arrival = self.demand.arrival.filter(|_| lane < lanes)?;
-        Some(Arrivals::new(arrival, lane, lanes, start, rng))
+        let workers = worker_count.min(self.demand.thread_count as usize);
+        let arrival = self.demand.arrival.filter(|_| worker < workers)?;
+        Some(Arrivals::new(arrival, worker, workers, start, rng))
     }
 
-    pub(crate) fn slots(&self, lane: usize, lane_count: usize) -> u32 {
-        self.threads(lane, lane_count) * self.demand.queue_depth
+    pub(crate) fn slots(&self, worker: usize, worker_count: usize) -> u32 {
+        self.threads(worker, worker_count) * self.demand.queue_depth
     }
 
-    /// Threads of the step that this lane stands for: one of a real drive, all of a simulated one.
-    pub(crate) fn threads(&self, lane: usize, lane_count: usize) -> u32 {
-        (lane..self.demand.thread_count as usize).step_by(lane_count).count() as u32
+    /// Threads of the step that this worker stands for: one of a real drive, all of a simulated one.
+    pub(crate) fn threads(&self, worker: usize, worker_count: usize) -> u32 {
+        (worker..self.demand.thread_count as usize).step_by(worker_count).count() as u32
     }
 }

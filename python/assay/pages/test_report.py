@@ -1,4 +1,4 @@
-"""One test on its way to pages: sheets of blocks become pages under the test's header."""
+"""One test on its way to pages: test_report of blocks become pages under the test's header."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 1.0, "2.0": 1.2}
 STRIP = ("objective", "baseline", "samples", "notes")
-Sheet = tuple[str, tuple["Block", ...]]
+PagePart = tuple[str, tuple["Block", ...]]
 
 
 class Result(Protocol):
@@ -36,7 +36,7 @@ class Result(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheets(ABC):
+class TestReport(ABC):
     """One test on its way to pages; each kind of test has its own. prefix : begins the names of its figures."""
 
     run: StoredRun
@@ -89,7 +89,7 @@ class Sheets(ABC):
     def results(self) -> dict[str, Any]:
         """The numbers of ``results.json``."""
 
-    def pages(self, title: str, sheets: tuple[Sheet, ...]) -> tuple[Page, ...]:
+    def pages(self, title: str, test_report: tuple[PagePart, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""
         head, warning = header(self.run, self.test, self.profile, self.facts), self.banner
         return tuple(
@@ -100,7 +100,7 @@ class Sheets(ABC):
                 banner=warning,
                 blocks=tuple(_shaped(block, self.profile) for block in blocks),
             )
-            for subtitle, blocks in sheets
+            for subtitle, blocks in test_report
         )
 
     def strip(self) -> Box:

@@ -2,15 +2,15 @@
 
 use crate::capture::Captured;
 use crate::contract::{Completion, Device, Errno, Nanos};
-use crate::lane::LaneRun;
-use crate::lane_step::Flight;
-use crate::program::SharedStep;
 use crate::record::Ended;
+use crate::sequence::SharedStep;
+use crate::worker::WorkerRun;
+use crate::worker_step::Flight;
 
-impl<D: Device> LaneRun<'_, D> {
+impl<D: Device> WorkerRun<'_, D> {
     /// Count the completions up to the step's end; later ones are left for the next step.
     pub(super) fn take_completions(&mut self, index: usize, step: &SharedStep) {
-        while let Some(completion) = self.lane.completions.get(self.taken) {
+        while let Some(completion) = self.worker.completions.get(self.taken) {
             // Fixed by the completion before, where that one opened the window.
             if completion.at > step.end() {
                 return;
@@ -25,10 +25,10 @@ impl<D: Device> LaneRun<'_, D> {
     #[inline]
     pub(super) fn take(&mut self, completion: &Completion, running: usize) {
         let at = completion.at;
-        let flight = self.lane.flights[completion.slot as usize];
+        let flight = self.worker.flights[completion.slot as usize];
         self.outstanding -= 1;
-        self.lane.flights[completion.slot as usize].outstanding = false;
-        self.lane.free.push(completion.slot);
+        self.worker.flights[completion.slot as usize].outstanding = false;
+        self.worker.free.push(completion.slot);
         self.steps[flight.step].in_flight -= 1;
         if flight.submitted < self.opened || at < flight.submitted {
             self.take_crossing(&flight, completion, running);
@@ -62,7 +62,7 @@ impl<D: Device> LaneRun<'_, D> {
     fn take_crossing(&mut self, flight: &Flight, completion: &Completion, running: usize) {
         let at = completion.at;
         if at < flight.submitted {
-            self.program.halt(Ended::Clock);
+            self.sequence.halt(Ended::Clock);
             return;
         }
         self.carry(flight, at);
@@ -88,7 +88,7 @@ impl<D: Device> LaneRun<'_, D> {
     fn count_crossing(&mut self, flight: &Flight, at: Nanos, running: usize) {
         let io = flight.completed(at);
         self.steps[flight.step].count_crossing(&io, flight.submitted);
-        let equal = self.program.steps[flight.step].opening == self.program.steps[running].opening;
+        let equal = self.sequence.steps[flight.step].opening == self.sequence.steps[running].opening;
         if flight.step < running && equal && at > self.opened {
             self.steps[running].count_carried_in(&io);
         }
@@ -96,12 +96,12 @@ impl<D: Device> LaneRun<'_, D> {
 
     /// The last I/O of all steps before an opening lets the window open.
     fn come_in(&mut self, flight: &Flight, at: Nanos, running: usize) {
-        let opening = self.program.steps[running].opening;
-        if self.earlier > 0 && self.program.steps[flight.step].opening < opening {
+        let opening = self.sequence.steps[running].opening;
+        if self.earlier > 0 && self.sequence.steps[flight.step].opening < opening {
             self.earlier -= 1;
             if self.earlier == 0 {
-                self.program.drained(opening, at, || self.lane.device.now());
-                if self.program.worker_count == 1 {
+                self.sequence.drained(opening, at, || self.worker.device.now());
+                if self.sequence.busy_count == 1 {
                     self.open_window(running);
                 }
             }
@@ -111,7 +111,7 @@ impl<D: Device> LaneRun<'_, D> {
     #[cold]
     pub(super) fn count_error(&mut self, flight: &Flight, errno: Errno, at: Nanos) {
         self.steps[flight.step].count_error(flight, errno, at);
-        self.program.count_error();
+        self.sequence.count_error();
     }
 }
 

@@ -1,4 +1,4 @@
-//! One step as one lane sees it: what of an I/O belongs to its lead-in, its window and its tail.
+//! One step as one worker sees it: what of an I/O belongs to its lead-in, its window and its tail.
 //!
 //! ```text
 //!            step before          this step                      next step
@@ -53,8 +53,8 @@ impl Flight {
     }
 }
 
-/// A step as a lane sees it.
-pub(crate) struct LaneStep {
+/// A step as a worker sees it.
+pub(crate) struct WorkerStep {
     pub(crate) record: StepRecord,
     pub(crate) tally: Option<Tally>,
     /// When its I/Os are due, where it states a rate and its window is open.
@@ -67,7 +67,7 @@ pub(crate) struct LaneStep {
     pub(crate) end: Nanos,
 }
 
-impl LaneStep {
+impl WorkerStep {
     pub(crate) fn new(begin: Nanos, tally: Tally, record: StepRecord) -> Self {
         Self {
             record,
@@ -133,7 +133,7 @@ impl LaneStep {
         }
     }
 
-    /// Give the tally back once the step is closed and its last I/O is in. `threads` that the lane stands for.
+    /// Give the tally back once the step is closed and its last I/O is in. `threads` that the worker stands for.
     pub(crate) fn seal_if_done(&mut self, threads: u32) -> Option<Tally> {
         if !self.is_closed() || self.in_flight > 0 {
             return None;
@@ -150,7 +150,7 @@ impl LaneStep {
         Some(tally)
     }
 
-    /// Note why the program ended, where this step still had I/Os outstanding or was the last.
+    /// Note why the sequence ended, where this step still had I/Os outstanding or was the last.
     pub(crate) fn note_end(&mut self, halted: Option<Ended>) {
         self.record.ended = self.record.ended.max(halted.unwrap_or_default());
     }
