@@ -37,7 +37,7 @@ test-ready: $(NATIVE) $(TIMED_FILE) tools/debian-packages
 test-rust: Cargo.lock
 	cargo test --locked --quiet --workspace --release
 
-check: $(NATIVE) ## formatting, lints, types, walls, stubs
+check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
 	@tools/cargo-lock --check
 	cargo fmt --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings

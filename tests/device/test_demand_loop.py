@@ -28,7 +28,7 @@ SHORTER = {
 
 
 def short_profile(folder: Path) -> Path:
-    """An edition of one's own with fewer samples, so that a scaled test is over in seconds."""
+    """A custom edition with fewer samples, so that a scaled test is over in seconds."""
     text = SHIPPED.read_text("utf-8")
     for asked, shorter in SHORTER.items():
         text, count = re.subn(asked if "\\" in asked else re.escape(asked), shorter, text)

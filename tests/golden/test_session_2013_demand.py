@@ -89,7 +89,7 @@ def test_the_published_box_comes_out_of_the_tracking_cell_and_of_the_preconditio
         assert window.rounds == (1, 2, 3, 4, 5)
         (verdict,) = window.verdicts.values()
         assert {field: f"{getattr(verdict, field):.1f}" for field in MLC_A_BOX} == MLC_A_BOX
-        # One I/O more or less in each minute moves the slope by 0.6 x 1/120 at the most.
+        # One I/O more or less in each minute moves the slope by 0.6 x 1/120 at most.
         assert verdict.slope == pytest.approx(-54.407, abs=0.006)
 
 

@@ -59,7 +59,7 @@ def test_the_baseline_is_the_average_of_the_published_box(result: IdleRecoveryRe
     assert result.window.reached
     (verdict,) = result.window.verdicts.values()
     assert {name: f"{getattr(verdict, name):.1f}" for name in MLC_A_BOX} == MLC_A_BOX
-    # One I/O more or less in each minute moves the slope by 0.6 x 1/120 at the most.
+    # One I/O more or less in each minute moves the slope by 0.6 x 1/120 at most.
     assert verdict.slope == pytest.approx(-54.407, abs=0.006)
     assert f"{result.baseline_iops:.1f}" == MLC_A_BOX["average"]
 

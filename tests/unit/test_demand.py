@@ -184,7 +184,7 @@ def test_a_grid_of_ones_own_is_tracked_at_its_first_cell_and_said() -> None:
     settings = demand_settings(dirth={"thread_counts": [4, 1], "queue_depths": [8, 1]})
     assert settings.tracking == Demand(thread_count=4, queue_depth=8)
     assert planned.deviations == (
-        "a grid of 4 demands of one's own instead of 49",
+        "a custom grid of 4 demands instead of 49",
         "steady state tracked at TC 4 x QD 8",
     )
 

@@ -21,7 +21,7 @@ def drive(path: str = "/dev/nvme0n1", kind: str = "block") -> DriveIdentity:
 
 @pytest.fixture
 def sysfs(tmp_path: Path) -> Path:
-    """One controller with one namespace; a transfer has 512 KiB or 127 segments at the most."""
+    """One controller with one namespace; a transfer has 512 KiB or 127 segments at most."""
     controller = tmp_path / "devices/nvme/nvme0"
     queue = controller / "nvme0n1/queue"
     for folder in (queue, controller / "ng0n1", tmp_path / "block", tmp_path / "kernel/mm/transparent_hugepage"):

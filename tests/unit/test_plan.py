@@ -277,7 +277,7 @@ def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path:
     assert planned("iops", str(own), identity()).deviations == ()
     own.write_text(shipped.read_text().replace("range_limit = { value = 0.20", "range_limit = { value = 0.90"))
     assert planned("iops", str(own), identity()).deviations == (
-        "profile pts-c-1.0 of one's own instead of a shipped edition",
+        "custom profile pts-c-1.0 instead of a shipped edition",
     )
 
 

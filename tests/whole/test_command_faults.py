@@ -48,7 +48,7 @@ def test_a_reader_that_goes_away_is_no_reason_for_a_traceback(tmp_path: Path) ->
         ("is not a regular file", "plan sim:pipe.toml"),
         ("is no regular file", "plan data.toml"),
         ("is no file in a folder", f"plan '{DRIVE}&state=pipe.toml'"),
-        ("is not a regular file", "calibrate-sim sim:client-2011 --against pipe.toml"),
+        ("is not a regular file", "fit sim:client-2011 --against pipe.toml"),
         ("is not a regular file", "report folder"),
     ],
 )

@@ -41,7 +41,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "profile", ["run", DRIVE, "--profile", "pts-x"]),
         (2, "tests.0", ["run", DRIVE, "--test", "nonsense"]),
         (2, "more than one drive", ["run", DRIVE, DRIVE]),
-        (2, "not a simulated drive of flash", ["calibrate-sim", "sim:hdd-15k", "--against", "{file}"]),
+        (2, "not a simulated drive of flash", ["fit", "sim:hdd-15k", "--against", "{file}"]),
         (3, "19.33 GB", ["run", DRIVE, "--test", "iops,tp"]),
         (6, "cannot be written", ["run", DRIVE, "--scale", "0.01", "--out", "/proc/not-there"]),
         (6, "is not empty", ["run", DRIVE, "--scale", "0.01", "--out", "{folder}"]),
@@ -69,7 +69,7 @@ def test_what_a_card_cannot_be_fitted_to_is_said_in_a_line(matrix: str, tests: s
     (tmp_path / "m.csv").write_text(f"block_kib,read_pct,iops\n{matrix}\n")
     (tmp_path / "p.toml").write_text(f'schema = 1\ndrive = "sim:client-2011?capacity=32GB"\ntests = {tests}\n')
     arguments = ["--against", str(tmp_path / "m.csv"), "--plan", str(tmp_path / "p.toml"), "--evaluations", "0"]
-    done = assay("calibrate-sim", "sim:client-2011?capacity=32GB", *arguments, cwd=tmp_path)
+    done = assay("fit", "sim:client-2011?capacity=32GB", *arguments, cwd=tmp_path)
     assert (done.returncode, words in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
 
 

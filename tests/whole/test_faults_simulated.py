@@ -223,7 +223,7 @@ def test_the_command_line_ends_with_4_and_describes_the_faults(tmp_path: Path) -
 def test_nothing_is_fitted_to_a_drive_with_faults(tmp_path: Path) -> None:
     path = written(tmp_path, f'kind = "gone"\n{IN_ROUND_2}')
     assay = str(Path(sys.executable).with_name("assay"))
-    arguments = [assay, "calibrate-sim", f"sim:client-2011?faults={path}", "--against", str(path)]
+    arguments = [assay, "fit", f"sim:client-2011?faults={path}", "--against", str(path)]
     ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, "has faults" in ended.stderr, ended.stderr.count("\n")) == (2, True, 1), ended.stderr
 

@@ -48,7 +48,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def card(folder: Path, name: str, **parameters: float) -> str:
-    """The drive of 2011 at 4 GB, with further parameters, as a card of one's own."""
+    """The drive of 2011 at 4 GB, with further parameters, as a custom drive model."""
     text = (PACKAGE / "dut/simulated/models/client-2011.toml").read_text("utf-8").replace("client-2011", name)
     for key, value in parameters.items():
         text = re.sub(rf"^{key} = .*\n", "", text, flags=re.MULTILINE)

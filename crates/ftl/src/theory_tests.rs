@@ -265,6 +265,6 @@ fn full_units_are_not_moved_for_nothing_where_they_are_spared() {
         most
     };
     let (with, without) = (most_at_once(true), most_at_once(false));
-    // A stripe of four host pages takes one unit for each at the most, where every unit frees something.
+    // A stripe of four host pages takes one unit for each at most, where every unit frees something.
     assert!(with <= 256.0 && without > 256.0, "{with} pages at once with full units spared, {without} without");
 }

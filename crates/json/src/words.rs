@@ -1,6 +1,6 @@
 //! Which known word an unknown one was meant to be.
 
-/// The known word that the fewest changes of a letter lead to, where half of its letters at the most change.
+/// The known word that the fewest changes of a letter lead to, where half of its letters at most change.
 pub(crate) fn nearest<'n>(word: &str, known: &[&'n str]) -> Option<&'n str> {
     let changes = known.iter().map(|name| (distance(word, name), *name));
     let (count, name) = changes.min_by_key(|(count, _)| *count)?;

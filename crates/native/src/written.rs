@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use crate::errors::{assay_error, io_error};
 use crate::specs::read_data;
 
-/// Bytes of one answer, at the most.
+/// Bytes of one answer, at most.
 const BYTES_MAX: u64 = 1 << 30;
 const TRANSFER_BYTES_MAX: u64 = 64 << 20;
 

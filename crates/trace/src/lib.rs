@@ -1,7 +1,7 @@
 //! Every completion of a sequence in a Parquet file, written while the sequence runs.
 //!
 //! Columns: `at_ns` (when it completed, on the device's clock), `latency_ns`, `write` (else a read), `step` (index in the
-//! sequence) and, on wish, `offset_bytes` and `length_bytes`. Completions of one thread are in order of time; those of
+//! sequence) and, on request, `offset_bytes` and `length_bytes`. Completions of one thread are in order of time; those of
 //! several threads come in chunks. Response times and times are split into their bytes before they are compressed, which
 //! suits numbers whose high bytes repeat.
 

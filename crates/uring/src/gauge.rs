@@ -119,7 +119,7 @@ impl Sums {
         Nanos(due.0 + (swallowed + 1) * PERIOD.0)
     }
 
-    /// The lower border of the bucket that holds the wake in place: too small by 0.2 % at the most.
+    /// The lower border of the bucket that holds the wake in place: too small by 0.2 % at most.
     fn p999(&self) -> Nanos {
         let beyond = self.count / 1_000;
         let mut left = self.count - beyond;

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from assay.cli.calibrate import calibrate
-from assay.cli.calibrate_sim import calibrate_sim
 from assay.cli.check import check
 from assay.cli.crosscheck import crosscheck
 from assay.cli.drives import drives
+from assay.cli.fit import fit
 from assay.cli.plan import plan
 from assay.cli.report import report
 from assay.cli.run import run
@@ -47,7 +47,7 @@ def assay() -> None:
     """Hold the commands."""
 
 
-for command in (drives, check, plan, run, report, runs, crosscheck, trace_stack, calibrate, calibrate_sim):
+for command in (drives, check, plan, run, report, runs, crosscheck, trace_stack, calibrate, fit):
     assay.add_command(command)
 
 
@@ -82,7 +82,7 @@ def _fail(error: AssayError, *, shown: Callable[[], None]) -> NoReturn:
 
 
 def _leave_output(error: OSError) -> NoReturn:
-    """End where standard output is closed or full, or the system refuses something that no room foresaw."""
+    """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the old one can no longer be flushed at exit
     if not isinstance(error, BrokenPipeError):
         _say(f"{error.filename or 'output'}: {error.strerror or error}; free what it needs and try again")

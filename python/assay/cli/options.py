@@ -30,7 +30,10 @@ _PURGES = [
     "overwrite",
 ]
 _PLAN_SUFFIX, _SIMULATED = ".toml", "sim:"
-_PROFILE_HELP = "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own."
+_EDITION_HELP = (
+    "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own; --profile "
+    "is the older name."
+)
 
 _FAULT_OPTIONS = [
     click.option(
@@ -109,11 +112,11 @@ def plan_options(command: Command) -> Command:
         click.option(
             "--suite",
             type=_Suite(),
-            help="Tests and profile by name.",
+            help="Tests and edition by name.",
         ),
         click.option("--test", "tests", cls=_Names, multiple=True, metavar="N"),
         click.option("--study", "studies", cls=_Names, multiple=True, metavar="N"),
-        click.option("--profile", metavar="P", help=_PROFILE_HELP),
+        click.option("--edition", "--profile", "profile", metavar="E", help=_EDITION_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),
         click.option("--thread-count", type=int, metavar="TC", help="Threads; tester's choice."),
@@ -131,7 +134,7 @@ def plan_options(command: Command) -> Command:
         click.option(
             "--capture",
             type=click.Choice(["none", "times", "addresses"]),
-            help="Keep every measured completion in Parquet files, on wish with place and size.",
+            help="Keep every measured completion in Parquet files, on request with place and size.",
         ),
         click.option("--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7."),
         click.option(
@@ -169,7 +172,7 @@ def make_plan(
     files = [Path(target) for target in targets if _is_plan(target)]
     drives = [target for target in targets if not _is_plan(target)]
     if len(files) > 1 or len(drives) > 1:
-        raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at the most")
+        raise UsageError(" ".join(targets), "names more than one drive or plan", "name one of each at most")
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     overrides = {name: value for name, value in given.items() if value != ()}
     for several in overrides.keys() & {"tests", "studies"}:

@@ -46,7 +46,7 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
     lines = [
         f"Drive     {drive.path}: {drive.model or 'unknown model'}, {size}, id {drive.id}",
-        f"Profile   {profile}",
+        f"Edition   {profile}",
         "Time      that of rounds and samples; purge and preconditioning come on top, at the drive's own speed",
     ]
     for test in planned.tests:

@@ -1,4 +1,4 @@
-"""The sceptic's room: the same points by our engine and by fio in turn, and the differences with their uncertainty."""
+"""The same points by our engine and by fio in turn, and the differences with their uncertainty."""
 
 from assay.crosscheck.compare import Crosscheck, Difference, differences
 from assay.crosscheck.points import POINTS, CheckPoint

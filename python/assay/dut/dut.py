@@ -82,7 +82,7 @@ class Dut:
     ValueRangeError where the drive's ``controls`` do not name them.
     heat : raises DeviceFailureError where it is as warm as it warns of.
     watch_host : a block in which the test system is watched; gives None where time is virtual.
-    watched : the drive as seen from beside it; None where the kernel has no such drive, or nothing can befall it.
+    watched : the drive as seen out of band; None where the kernel has no such drive, or nothing can befall it.
     queue : settings of the block layer in force, empty where there are none.
     host_time : its figures are in the time of this host, whose speed they may therefore show.
     """

@@ -80,7 +80,7 @@ def straight(ground: Ground) -> StackExample:
     """Past the page cache, aligned and scattered: every I/O arrives as it is."""
     area = ground.area
     area.fresh(direct=True)
-    # Every second block at the most, so that no two lie side by side.
+    # Every second block at most, so that no two lie side by side.
     places = random.Random(1).sample(range(0, AREA_BYTES // SMALL_BYTES, 2), _STRAIGHT_COUNT)  # noqa: S311 - no secret
 
     def act(application: Application) -> None:

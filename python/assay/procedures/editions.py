@@ -31,7 +31,7 @@ def profile_names() -> list[str]:
 
 
 def load_profile(name: str) -> Profile:
-    """Read an edition from the package, or a profile of one's own from a TOML file.
+    """Read an edition from the package, or a custom one from a TOML file.
 
     name : one of ``profile_names()``, or the path of a file that ends in ``.toml``. A file may name an edition as its
         ``base`` and list what differs, datum by datum.

@@ -1,4 +1,4 @@
-"""The report room lays out a stored run as paper, screen and tables. It computes and measures nothing.
+"""The frame of a report: a stored run laid out as paper, screen and tables. It computes and measures nothing.
 
 One model (``assay.pages.model``) feeds every format, so no two of them can disagree.
 """
@@ -65,7 +65,7 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: 
 
 
 def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list[Path]:
-    """Write a report of one's own pages as PDF and HTML, and other files beside it; the paths.
+    """Write a report of other pages as PDF and HTML, and other files beside it; the paths.
 
     Raises StoreError where the folder cannot be written, and as ``render`` for a page.
     """

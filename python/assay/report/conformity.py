@@ -31,7 +31,7 @@ def derived_deviations(run: StoredRun) -> tuple[str, ...]:
     profile = stored_profile(run.profile)
     found = [line for test in run.tests for line in _of_test(test, profile, run.identity)]
     if run.tests and not is_shipped(profile):
-        found.insert(0, f"profile {profile.name} of one's own instead of a shipped edition")
+        found.insert(0, f"custom profile {profile.name} instead of a shipped edition")
     return tuple(dict.fromkeys(found))
 
 

@@ -22,7 +22,7 @@ def counted_sequences(test: StoredTest) -> tuple[StoredSequence, ...]:
 
 
 def kept_histograms(test: StoredTest) -> tuple[StoredSequence, ...]:
-    """The histogram sequences that count: one at the most, since it is run again only until it is not void."""
+    """The histogram sequences that count: one at most, since it is run again only until it is not void."""
     return tuple(sequence for sequence in counted_sequences(test) if sequence.stage == "histogram")
 
 

@@ -263,7 +263,7 @@ def _check_arrival(choices: dict[str, Any]) -> None:
 
 
 def _without_tests(table: dict[str, Any]) -> dict[str, Any]:
-    """What remains of a file where the command line names tests or studies: the edition of its suite, at the most."""
+    """What remains of a file where the command line names tests or studies: the edition of its suite, at most."""
     suite = table.get("suite")
     implied = {"profile": SUITES[suite][0]} if suite in SUITES else {}
     return {**implied, **{key: value for key, value in table.items() if key not in {"suite", "tests", "studies"}}}

@@ -98,7 +98,7 @@ def _completed(
     void_limit = VOID_LIMIT if plan.on_stall == "continue" else 0
     profile, drive = request.profile, request.drive
     lines = [*procedure.departures(test.settings, request.table, drive, None)]
-    lines += [] if is_shipped(profile) else [f"profile {profile.name} of one's own instead of a shipped edition"]
+    lines += [] if is_shipped(profile) else [f"custom profile {profile.name} instead of a shipped edition"]
     lines += common_departures(test.settings, profile, drive)
     settings = test.settings.with_stall_policy(limit_ns, void_limit)
     return replace(test, settings=settings, deviations=tuple(lines))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run has come. The doors show it; nothing is decided from it.
+    """How far a run has come. The command line shows it; nothing is decided from it.
 
     phase : ``purge``, ``precondition``, ``round``, ``sample`` or ``histogram``. index : of the round or the sequence of
     samples, from 1; 0 in other phases. step : the cell that runs.

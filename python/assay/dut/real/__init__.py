@@ -1,4 +1,4 @@
 """The drives of this host: who they are, whether they may be touched, purge, cache, queue, platform.
 
-Only this room opens device nodes, reads sysfs and runs outside commands.
+Only this package opens device nodes, reads sysfs and runs outside commands.
 """

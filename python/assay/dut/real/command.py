@@ -1,4 +1,4 @@
-"""Outside commands: the one way that this room runs them.
+"""Outside commands: the one way that they are run.
 
 The environment of the caller decides nothing: a tool is found in fixed folders only, gets arguments as a list and an
 environment of its own, and neither its time nor its output is without end.

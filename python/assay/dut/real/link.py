@@ -1,4 +1,4 @@
-"""How fast data can get to a drive at the most."""
+"""How fast data can get to a drive at most."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PCIE_SLOW_GT_S = 5.0
 
 
 def link_bytes_per_s(drive: DriveIdentity) -> float:
-    """Bytes per second that the link of a drive carries at the most; of the fastest there is where it is not told.
+    """Bytes per second that the link of a drive carries at most; of the fastest there is where it is not told.
 
     Source: the line rates and codes of SATA 3, SAS and PCIe 1 to 5.
     """

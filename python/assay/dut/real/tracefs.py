@@ -1,4 +1,4 @@
-"""Watching the requests that a block device receives, in a tracing instance of one's own.
+"""Watching the requests that a block device receives, in a tracing instance made for it.
 
 An instance has its own buffer and its own events, so nobody else's tracing is changed; it is removed at the end.
 """

@@ -141,7 +141,7 @@ def simulated_names() -> list[str]:
 
 
 def load_card(name: str) -> ModelCard:
-    """Read a shipped model card, or one of one's own from a TOML file.
+    """Read a shipped model card, or a custom one from a TOML file.
 
     name : one of ``simulated_names()``, or the path of a file that ends in ``.toml``.
     Raises DriveNotFoundError naming the known cards, PlanError with the places of a file's faults.

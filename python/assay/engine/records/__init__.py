@@ -1,4 +1,4 @@
-"""The frozen nouns that every room shares. They hold; they do not compute.
+"""The frozen records that every package shares. They hold; they do not compute.
 
 Time is integer nanoseconds, size is bytes, shares are fractions in [0, 1].
 """

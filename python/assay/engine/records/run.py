@@ -73,7 +73,7 @@ class StoredSequence:
     it was cut short.
     histograms : response-time counts of its steps, None where they were not read.
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
-    drive : what was seen of the drive from beside it, None for one that is simulated or a file.
+    drive : what was seen of the drive out of band, None for one that is simulated or a file.
     intended : the same from when the I/Os were due, None without a stated arrival rate.
     lead_in : the same of the I/Os that were issued before the windows of their steps opened, None where there are none.
     series : completions per second, None where they were not read.

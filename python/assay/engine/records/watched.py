@@ -1,4 +1,4 @@
-"""What the test system did, and what was seen of the drive from beside it, while a sequence ran."""
+"""What the test system did, and what was seen of the drive out of band, while a sequence ran."""
 
 from __future__ import annotations
 

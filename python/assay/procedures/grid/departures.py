@@ -26,7 +26,7 @@ def grid_departures(
     yield from shortened("operating points", settings.capture_ns, table.capture_seconds.value, points)
     grid = grid_demands(table.thread_counts.value, table.queue_depths.value, table.tie_order.value)
     if settings.grid != grid:
-        yield f"a grid of {len(settings.grid)} demands of one's own instead of {len(grid)}"
+        yield f"a custom grid of {len(settings.grid)} demands instead of {len(grid)}"
     tracking = settings.tracking
     if tracking != table.tracking.value.to_demand():
         yield f"steady state tracked at TC {tracking.thread_count} x QD {tracking.queue_depth}"

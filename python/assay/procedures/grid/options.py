@@ -12,7 +12,7 @@ class GridOptions(Options):
     """Choices for a test over a grid of demands; None means the edition's.
 
     art_limit_ms : bound on the average response time of the Max point, which the specification has at 5 ms.
-    thread_counts, queue_depths : a grid of one's own.
+    thread_counts, queue_depths : a custom grid.
     """
 
     round_limit: int | None = Field(default=None, ge=5, le=1000)

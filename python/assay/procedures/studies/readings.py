@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.procedures.studies.settings import StudyStep
 
 BAND_SHARE = 0.10
-"""The stability score counts the seconds that lie so far from the median at the most."""
+"""The stability score counts the seconds that lie so far from the median at most."""
 
 KNEE_SHARE = 0.95
 """A proposed demand reaches so much of the highest IOPS."""

@@ -21,7 +21,7 @@ from assay.engine.records import (  # noqa: TC001
     StepRecord,
 )
 
-RUN_SCHEMA = 3
+RUN_SCHEMA = 4
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Name = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
@@ -35,7 +35,7 @@ _Text = Annotated[str, Field(max_length=1 << 16)]
 class RunDocument:
     """``run.json``: everything that is known before the first I/O. run_id : hexadecimal time and chance."""
 
-    schema: Literal[3]
+    schema: Literal[4]
     run_id: Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$")]
     plan: dict[str, Any]
     profile: dict[str, Any]

@@ -153,7 +153,7 @@ class RunWriter:
         """A sequence ran; returns once its record is durable.
 
         steps : what its steps did, as many as were begun. host : what the test system did.
-        drive : what was seen of the drive from beside it.
+        drive : what was seen of the drive out of band.
         Raises StoreError where it cannot be stored.
         """
         self._program_count += 1

@@ -1,4 +1,4 @@
-"""``assay calibrate-sim``: fit a simulated drive's parameters to published figures."""
+"""``assay fit``: fit a simulated drive's parameters to published figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILE = click.Path(path_type=Path)
 _WITHIN = 0.25
 
 
-@click.command("calibrate-sim")
+@click.command()
 @click.argument("drive")
 @click.option("--against", type=_FILE, required=True, help="Published IOPS: columns block_kib, read_pct, iops.")
 @click.option("--figures", type=_FILE, help="Other published figures: columns figure, value.")
@@ -30,7 +30,7 @@ _WITHIN = 0.25
 @click.option("--out", type=_FILE, help="Card file to write; default: DRIVE-fitted.toml.")
 @click.option("--refine", type=click.IntRange(0, 100), default=0, help="Rounds of least squares after the search.")
 @click.option("--cross-validate", is_flag=True, help="Also fit without each row and column in turn, a quarter as long.")
-def calibrate_sim(drive: str, **options: Any) -> None:
+def fit(drive: str, **options: Any) -> None:
     """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its card.
 
     Only physical parameters are varied; what they cannot give is listed as a residual. The same seed gives the same
