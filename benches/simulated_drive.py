@@ -23,9 +23,9 @@ def main() -> None:
     """Print one line per shape; ``--smoke`` runs it small."""
     smoke = "--smoke" in sys.argv
     target = parse_simulated(f"sim:client-2011?capacity={'1GB' if smoke else '32GB'}")
-    capacity = target.card.capacity_bytes
+    capacity = target.drive_model.capacity_bytes
     count = 100_000 if smoke else 5_000_000
-    with Stimulus.simulated(target.card, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(target.drive_model, seed=1, epoch_wall_ns=0) as stimulus:
         empty = timed(stimulus, capacity, random_pattern(4096, 1.0, DATA), StopRule(io_count=count))
         fill = timed(stimulus, capacity, fill_pattern(131072, DATA), StopRule(amount_bytes=2 * capacity))
         write = timed(stimulus, capacity, random_pattern(4096, 0.0, DATA), StopRule(io_count=count))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.procedures.editions import load_profile, profile_names
+from assay.procedures.editions import edition_names, load_edition
 from assay.procedures.registry import SHIPPED
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def header_fields(header: str) -> dict[str, str]:
 
 def editions_of(one: Procedure[Any, Any]) -> str:
     """The shipped editions that have a test, by name."""
-    return ", ".join(f"`{name}`" for name in profile_names() if load_profile(name).table(one.name) is not None)
+    return ", ".join(f"`{name}`" for name in edition_names() if load_edition(name).table(one.name) is not None)
 
 
 def head(one: Procedure[Any, Any]) -> Iterator[str]:

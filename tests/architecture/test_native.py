@@ -27,7 +27,7 @@ from assay.engine.records import (
 from assay.engine.stimulus import Stimulus, program_text
 from assay.errors import PlanError, TooSmallError, ValueRangeError
 
-CARD = parse_simulated("sim:client-2011?capacity=1GB").card
+MODEL = parse_simulated("sim:client-2011?capacity=1GB").drive_model
 
 
 def step(**changes: object) -> StepSpec:
@@ -56,7 +56,7 @@ def step(**changes: object) -> StepSpec:
     ],
 )
 def test_an_impossible_step_is_a_value_error_before_any_io(words: str, changes: dict[str, object]) -> None:
-    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(MODEL, seed=1, epoch_wall_ns=0) as stimulus:
         with pytest.raises(ValueRangeError, match=words):
             stimulus.run([step(**changes)])
         (record,) = stimulus.run([step()])
@@ -69,7 +69,7 @@ def test_an_impossible_step_is_a_value_error_before_any_io(words: str, changes: 
 def test_a_share_that_data_cannot_be_made_for_is_refused_by_name(share: float) -> None:
     data = DataPattern(kind="compressible", stored_share=share)
     with (
-        Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus,
+        Stimulus.simulated(MODEL, seed=1, epoch_wall_ns=0) as stimulus,
         pytest.raises(ValueRangeError, match=r"compressible data cannot be stored in .*, only in 0.05 to 0.95"),
     ):
         stimulus.run([step(pattern=random_pattern(4096, 0.5, data))])
@@ -101,7 +101,7 @@ WORDS = [
 def test_an_unknown_word_is_refused_with_the_known_one_that_is_nearest(
     thing: str, word: str, meant: str, changes: Callable[[str], dict[str, object]]
 ) -> None:
-    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(MODEL, seed=1, epoch_wall_ns=0) as stimulus:
         with pytest.raises(ValueRangeError) as caught:
             stimulus.run([step(**changes(word))])
         assert caught.value.thing == f"sequence: steps.0.{thing}"
@@ -138,7 +138,7 @@ def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[An
     assert (PROGRAM["order"], len(PROGRAM["steps"]), len(PROGRAM["ranges"])) == ([0, 1, 0], 2, 1)
     sequence = copy.deepcopy(PROGRAM)
     change(sequence)
-    native = NativeStimulus.simulated(CARD.text, 1, 0)
+    native = NativeStimulus.simulated(MODEL.text, 1, 0)
     with pytest.raises(ValueRangeError, match=words):
         native.run(json.dumps(sequence), 1, 10**9, None, None)
     records, _ = native.run(json.dumps(PROGRAM), 1, 10**9, None, None)
@@ -148,20 +148,20 @@ def test_what_a_program_cannot_hold_is_refused_by_its_place(change: Callable[[An
 def test_an_unknown_victim_policy_is_refused_with_the_nearest() -> None:
     for open_drive in (Stimulus.simulated, functools.partial(Stimulus.from_state, path=Path("/nowhere"))):
         with pytest.raises(ValueRangeError, match=r'drive model: parameters.victim: .* "gredy"; did you mean "greedy"'):
-            open_drive(CARD.replaced(victim="gredy"), seed=1, epoch_wall_ns=0)
+            open_drive(MODEL.replaced(victim="gredy"), seed=1, epoch_wall_ns=0)
 
 
 def test_a_size_below_the_sector_is_refused() -> None:
     with (
         Stimulus.simulated(
-            CARD.replaced(logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
+            MODEL.replaced(logical_block_bytes=4096, capacity_bytes=244_140 * 4096), seed=1, epoch_wall_ns=0
         ) as stimulus,
         pytest.raises(ValueRangeError, match="4096-byte block"),
     ):
         stimulus.run([step(pattern=random_pattern(512, 0.5, DataPattern()), active_range=leading_range(1 << 20))])
 
 
-def test_a_wrong_card_names_its_parameter() -> None:
+def test_a_wrong_drive_model_names_its_parameter() -> None:
     for changes, words in (
         (
             {"over_provisioning": -1.0},
@@ -172,11 +172,11 @@ def test_a_wrong_card_names_its_parameter() -> None:
         ({"capacity_bytes": 1 << 64}, r"capacity_bytes: is 1.8446.*, not a whole number"),
     ):
         with pytest.raises(ValueRangeError, match=words):
-            Stimulus.simulated(CARD.replaced(**changes), seed=1, epoch_wall_ns=0)
+            Stimulus.simulated(MODEL.replaced(**changes), seed=1, epoch_wall_ns=0)
 
 
 def test_a_record_adds_up_on_this_side_of_the_border() -> None:
-    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=7) as stimulus:
+    with Stimulus.simulated(MODEL, seed=1, epoch_wall_ns=7) as stimulus:
         (record,) = stimulus.run([step()])
         purge_ns = stimulus.purge_simulated()
     reads, writes = record.read, record.write
@@ -189,7 +189,7 @@ def test_a_record_adds_up_on_this_side_of_the_border() -> None:
 
 
 def test_a_record_names_each_field_of_the_step_and_no_other() -> None:
-    native = NativeStimulus.simulated(CARD.text, 1, 0)
+    native = NativeStimulus.simulated(MODEL.text, 1, 0)
     (record,) = json.loads(native.run(program_text([step()]), 1, 10**9, None, None)[0])
     # The kernel's log is read beside the sequence.
     assert set(record) == {field.name for field in fields(StepRecord)} - {"drive_events"}
@@ -220,7 +220,8 @@ from assay.engine.pattern import fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-with Stimulus.simulated(parse_simulated("sim:client-2011?capacity=1GB").card, seed=1, epoch_wall_ns=0) as stimulus:
+drive = parse_simulated("sim:client-2011?capacity=1GB").drive_model
+with Stimulus.simulated(drive, seed=1, epoch_wall_ns=0) as stimulus:
     spec = StepSpec(label="long", pattern=fill_pattern(4096, DataPattern()), active_range=leading_range(10**9),
                     demand=Demand(thread_count=1, queue_depth=1), stop=StopRule(time_ns=10**18))
     (record,) = stimulus.run([spec, spec])
@@ -231,7 +232,7 @@ print(record.ended, record.write.window_io_count > 0)
 
 
 def test_sequential_writes_cover_the_range_with_its_tail() -> None:
-    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(MODEL, seed=1, epoch_wall_ns=0) as stimulus:
         (record,) = stimulus.run(
             [step(pattern=fill_pattern(131072, DataPattern()), stop=StopRule(amount_bytes=2 * 10**9))]
         )

@@ -14,7 +14,7 @@ from assay.dut.real.queue import merging_off, split_factor, stat_path
 from assay.engine.pattern import fill_pattern, leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepRecord, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.saturation.result import saturation_result
 from assay.results import issued_bytes, sequence_audits
 from assay.run.store.read import read_run
@@ -89,7 +89,7 @@ def test_write_saturation_writes_what_the_kernel_counts(loop_drive_in_memory: Lo
 def test_every_cell_is_counted_by_the_kernel_to_the_byte(loop_drive_in_memory: LoopDrive) -> None:
     path = loop_drive_in_memory(SIZE)
     drive = identify(path, file_target=False)
-    loop = load_profile("pts-c-1.0").iops
+    loop = load_edition("pts-c-1.0").iops
     demand = Demand(thread_count=2, queue_depth=8)
     with (
         open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset(), needed_bytes=0) as held,

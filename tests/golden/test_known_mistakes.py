@@ -13,7 +13,7 @@ from assay import results
 from assay.dut.dut import Answers
 from assay.engine.records import Cell, DriveIdentity
 from assay.errors import DeviceFailureError
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
 from assay.procedures.loop.settings import LoopSettings
 from assay.run.plan_file import load_plan
@@ -44,7 +44,7 @@ def drive(block: int = 512, physical: int | None = None) -> DriveIdentity:
 
 def settings(name: str, identity: DriveIdentity, profile: str = "pts-c-1.0", **keys: Any) -> list[LoopSettings]:
     plan = load_plan(None, {"drive": "sim:x", "profile": profile, "tests": [name], **keys})
-    planned = plan_suite(load_profile(profile), plan, identity)
+    planned = plan_suite(load_edition(profile), plan, identity)
     return [test.settings for test in planned.tests if isinstance(test.settings, LoopSettings)]
 
 

@@ -14,13 +14,13 @@ from assay.engine.records import AccessPattern, DataPattern, Demand, StepRecord,
 from assay.engine.stimulus import Stimulus
 from assay.errors import ValueRangeError
 
-CARD = parse_simulated("sim:hdd-15k").card
+MODEL = parse_simulated("sim:hdd-15k").drive_model
 DATA = DataPattern()
 
 
 @pytest.fixture
 def disk() -> Iterator[Stimulus]:
-    with Stimulus.simulated(CARD, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(MODEL, seed=1, epoch_wall_ns=0) as stimulus:
         yield stimulus
 
 
@@ -29,7 +29,7 @@ def run(disk: Stimulus, pattern: AccessPattern, queue_depth: int, io_count: int)
         label="step",
         pattern=pattern,
         demand=Demand(thread_count=2, queue_depth=queue_depth // 2),
-        active_range=leading_range(CARD.capacity_bytes),
+        active_range=leading_range(MODEL.capacity_bytes),
         stop=StopRule(io_count=io_count),
     )
     return disk.run([step])[0]
@@ -65,4 +65,4 @@ def test_a_purge_is_a_pass_over_the_whole_disk(disk: Stimulus) -> None:
 
 def test_a_parameter_outside_its_range_is_a_value_error() -> None:
     with pytest.raises(ValueRangeError, match=r"rotation_rpm: is 100, not in its range: .* 3,600 to 20,000"):
-        Stimulus.simulated(CARD.replaced(rotation_rpm=100), seed=1, epoch_wall_ns=0)
+        Stimulus.simulated(MODEL.replaced(rotation_rpm=100), seed=1, epoch_wall_ns=0)

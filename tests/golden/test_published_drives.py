@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 
 import pytest
-from assay.dut.simulated.model import Card, parse_simulated
+from assay.dut.simulated.model import DriveModel, parse_simulated
 from assay.run.plan_file import load_plan
 from assay.simfit import Rig, measured, read_targets
 from assay.simfit.targets import log_errors
@@ -34,10 +34,10 @@ def test_a_published_drive_emerges_from_physical_parameters(
     name: str, cells_least: int, figures: tuple[str, ...]
 ) -> None:
     plan = load_plan(ROOT / f"plans/{name}-2012.toml", {})
-    card = parse_simulated(plan.drive).card
+    drive_model = parse_simulated(plan.drive).drive_model
     targets = read_targets(ROOT / f"published/{name}_iops.csv", ROOT / f"published/{name}_figures.csv")
-    rig = Rig.of(plan, card.capacity_bytes)
-    errors = log_errors(measured(card, rig, SCALED_BYTES, 1.0), targets)
+    rig = Rig.of(plan, drive_model.capacity_bytes)
+    errors = log_errors(measured(drive_model, rig, SCALED_BYTES, 1.0), targets)
     cells = [math.exp(error) - 1 for key, error in errors.items() if key.startswith("iops")]
     assert len(cells) == 30
     assert sum(abs(error) <= 0.25 for error in cells) >= cells_least
@@ -47,20 +47,20 @@ def test_a_published_drive_emerges_from_physical_parameters(
 
 def test_mixtures_of_a_client_drive_collapse_because_reads_hold_up_what_comes_behind_them() -> None:
     plan = load_plan(ROOT / "plans/client-2013.toml", {})
-    card = parse_simulated(plan.drive).card
-    rig = Rig.of(plan, card.capacity_bytes)
+    drive_model = parse_simulated(plan.drive).drive_model
+    rig = Rig.of(plan, drive_model.capacity_bytes)
     targets = read_targets(ROOT / "published/client-2013_iops.csv", ROOT / "published/client-2013_figures.csv")
 
-    def errors_of(one: Card) -> dict[str, float]:
+    def errors_of(one: DriveModel) -> dict[str, float]:
         found = log_errors(measured(one, rig, 4_000_000_000), targets)
         return {name: math.exp(error) - 1 for name, error in found.items()}
 
-    errors = errors_of(card)
+    errors = errors_of(drive_model)
     cells = [error for name, error in errors.items() if name.startswith("iops")]
     assert len(cells) == 56
     assert sum(abs(error) <= 0.25 for error in cells) >= 48
     assert all(abs(errors[f"tp_1024_{way}_mb_per_s"]) < 0.1 for way in ("read", "write"))
-    free = errors_of(card.replaced(reads_in_order=False))
+    free = errors_of(drive_model.replaced(reads_in_order=False))
     assert abs(errors["iops_4_50"]) < 0.25
     assert free["iops_4_50"] > 1
     assert all(abs(free[name] - errors[name]) < 0.02 for name in ("iops_4_100", "iops_64_100"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell, DriveIdentity, Round, StepRecord
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.grid.settings import DemandSettings
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
@@ -37,7 +37,7 @@ def demand_drive(block: int = 512) -> DriveIdentity:
 def planned_demand(name: str = "dirth", profile: str = "pts-e-1.1", block: int = 512, **keys: Any) -> PlannedRun:
     """What a plan makes of a test over a grid of demands."""
     plan = load_plan(None, {"drive": "sim:x", "profile": profile, "tests": [name], **keys})
-    return plan_suite(load_profile(profile), plan, demand_drive(block))
+    return plan_suite(load_edition(profile), plan, demand_drive(block))
 
 
 def demand_settings(name: str = "dirth", **keys: Any) -> DemandSettings:

@@ -27,7 +27,7 @@ from assay.engine.records import (
     StoredSequence,
     StoredTest,
 )
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.loop.result import measurement_window
 from assay.procedures.loop.run import loop_range, loop_rounds, preconditioning, round_sequence
 from assay.procedures.loop.settings import LoopSettings
@@ -109,7 +109,7 @@ def synthetic_step(cell: Cell, rate: float, *, errors: int = 0) -> StepRecord:
 
 def synthetic_settings(profile: str = "pts-c-1.0", **changes: Any) -> LoopSettings:
     """Make loop settings as a profile gives them, on a drive of 256 GB."""
-    data = load_profile(profile).iops
+    data = load_edition(profile).iops
     settings = LoopSettings(
         procedure="iops",
         test="iops",
@@ -294,7 +294,7 @@ def synthetic_run(
     stored = test or synthetic_test()
     return StoredRun(
         run_id="20260609-synthetic",
-        profile=load_profile(stored.settings.profile).model_dump(mode="json", by_alias=True, exclude_none=True),
+        profile=load_edition(stored.settings.profile).model_dump(mode="json", by_alias=True, exclude_none=True),
         identity=replace(synthetic_drive(), **identity),
         platform=platform,
         description={"objective": "Lay out synthetic rounds", "sponsor": "Nobody"} | (description or {}),

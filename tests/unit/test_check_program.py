@@ -20,7 +20,7 @@ def record() -> StepRecord:
         active_range=leading_range(10**9),
         stop=StopRule(io_count=100),
     )
-    with Stimulus.simulated(parse_simulated("sim:ideal?capacity=1GB").card, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(parse_simulated("sim:ideal?capacity=1GB").drive_model, seed=1, epoch_wall_ns=0) as stimulus:
         return stimulus.run([step])[0]
 
 

@@ -65,7 +65,7 @@ def test_points_are_asked_of_the_other_tool_as_of_ours() -> None:
 
 
 def test_our_side_of_a_point_is_what_the_step_recorded() -> None:
-    with Stimulus.simulated(parse_simulated("sim:ideal?capacity=1GB").card, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(parse_simulated("sim:ideal?capacity=1GB").drive_model, seed=1, epoch_wall_ns=0) as stimulus:
         (record,) = stimulus.run([POINTS[1].step(1 << 29, 1.0)])
     side = side_of(record)
     assert side.iops == record.read.window_io_count

@@ -8,7 +8,7 @@ import pytest
 from assay.dut.real.link import FASTEST_BYTES_PER_S, line_rate, link_bytes_per_s
 from assay.dut.simulated.model import parse_simulated
 from assay.procedures.draining import draining_ns, draining_warning
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.report.conforming import deviations
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
@@ -35,13 +35,13 @@ def test_a_link_carries_its_line_rate_less_its_code(link: str, rate: float) -> N
 
 def test_a_simulated_drive_has_the_link_of_its_model() -> None:
     target = parse_simulated(DRIVE)
-    assert link_bytes_per_s(target.identity) == target.card["link_bytes_per_s"]
+    assert link_bytes_per_s(target.identity) == target.drive_model["link_bytes_per_s"]
 
 
 @pytest.mark.parametrize(("scale", "warned"), [(0.001, True), (1.0, False)])
 def test_a_step_shorter_than_draining_its_queue_is_warned_of(scale: float, warned: bool) -> None:
     plan = load_plan(None, {"drive": DRIVE, "tests": ["tp"], "scale": scale})
-    (test,) = plan_suite(load_profile("pts-c-1.0"), plan, parse_simulated(DRIVE).identity).tests
+    (test,) = plan_suite(load_edition("pts-c-1.0"), plan, parse_simulated(DRIVE).identity).tests
     assert draining_ns(test, 600e6) == 1_789_569_707
     said = draining_warning(test, 600e6)
     assert (said is not None) is warned

@@ -11,13 +11,13 @@ from assay.dut.dut import find_drive
 from assay.dut.real.unchanged import check_present
 from assay.dut.simulated.fault_watch import FaultWatch
 from assay.dut.simulated.injected_faults import Fault, fault_label, faults_text, read_fault_file
-from assay.dut.simulated.model import load_card, parse_simulated, simulated_names
+from assay.dut.simulated.model import load_drive_model, parse_simulated, simulated_names
 from assay.engine.records import DriveIdentity
 from assay.errors import AssayError, DeviceFailureError, PlanError, ValueRangeError
 from assay.run.plan_file import load_plan
 from report_run import synthetic_settings, synthetic_step
 
-CARDS = Path(__file__).parents[2] / "python/assay/dut/simulated/models"
+MODELS = Path(__file__).parents[2] / "python/assay/dut/simulated/models"
 GUIDE = Path(__file__).parents[2] / "docs/guide/simulated-drives.md"
 STALL = 'kind = "stall"\nat_s = 30\nduration_s = 5\n'
 CAPACITY, BLOCK = 128_000_000, 512
@@ -58,7 +58,7 @@ def test_of_many_faults_three_are_shown_and_the_others_counted(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["ideal", "client-tlc", "hdd-15k"])
 def test_a_drive_model_has_faults_of_its_own_before_those_of_a_file(name: str, tmp_path: Path) -> None:
     model = tmp_path / "mine.toml"
-    model.write_text((CARDS / f"{name}.toml").read_text("utf-8") + f"\n[[faults]]\n{STALL}", "utf-8")
+    model.write_text((MODELS / f"{name}.toml").read_text("utf-8") + f"\n[[faults]]\n{STALL}", "utf-8")
     path = written(tmp_path, 'kind = "gone"\nat_s = 60')
     target = parse_simulated(f"sim:{model}?faults={path}")
     assert target.identity.faults == ("stall of 5 s, at 30 s", "gone, at 60 s")
@@ -68,7 +68,7 @@ def test_a_drive_model_has_faults_of_its_own_before_those_of_a_file(name: str, t
 
 
 def test_no_shipped_model_has_faults() -> None:
-    assert not [name for name in simulated_names() if load_card(name).faults]
+    assert not [name for name in simulated_names() if load_drive_model(name).faults]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from assay.errors import PlanError, ValueRangeError
 from assay.run.plan_file import load_plan
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
-CARD = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
+MODEL = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
 SCRIPT = """
 import json, resource
 from assay.dut.real.memory import spare_memory_bytes
@@ -86,9 +86,9 @@ def test_under_a_limit_of_addresses_nothing_is_aborted(command: str, tmp_path: P
 
 
 def test_what_it_needs_grows_with_its_pages() -> None:
-    small, large = (parse_simulated(f"sim:client-2011?capacity={size}").card.text for size in ("32GB", "320GB"))
+    small, large = (parse_simulated(f"sim:client-2011?capacity={size}").drive_model.text for size in ("32GB", "320GB"))
     assert 8 < (simulated_memory_bytes(large) - simulated_memory_bytes(small)) / (288_000_000_000 / 4096) < 12
-    assert simulated_memory_bytes(parse_simulated("sim:hdd-15k").card.text) < 1 << 30
+    assert simulated_memory_bytes(parse_simulated("sim:hdd-15k").drive_model.text) < 1 << 30
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,11 @@ def test_what_it_needs_grows_with_its_pages() -> None:
         ("channel_count", 0),
     ],
 )
-def test_a_card_that_no_drive_can_have_is_refused_by_name_before_the_run(name: str, value: int, tmp_path: Path) -> None:
-    kept = [line for line in CARD.read_text("utf-8").splitlines() if not line.startswith(f"{name} = ")]
-    path = tmp_path / "card.toml"
+def test_a_drive_model_that_no_drive_can_have_is_refused_by_name_before_the_run(
+    name: str, value: int, tmp_path: Path
+) -> None:
+    kept = [line for line in MODEL.read_text("utf-8").splitlines() if not line.startswith(f"{name} = ")]
+    path = tmp_path / "drive_model.toml"
     path.write_text("\n".join([*kept, f'{name} = {{ value = {value}, source = "x" }}', ""]), "utf-8")
-    with pytest.raises(PlanError, match=rf"card\.toml:\d+:1 parameters\.{name}: is {value}, not in its range"):
+    with pytest.raises(PlanError, match=rf"drive_model\.toml:\d+:1 parameters\.{name}: is {value}, not in its range"):
         dut.find_drive(load_plan(None, {"drive": f"sim:{path}"}))

@@ -9,7 +9,7 @@ from assay.engine.records import Demand, DriveIdentity, StepRecord, StopRule, St
 from assay.errors import PlanError, UsageError, ValueRangeError
 from assay.pages.model import Table
 from assay.pages.test_report import TestReport
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
 from assay.procedures.loop.open_loop import offered_rates
@@ -166,7 +166,7 @@ def planned(name: str, **choices: object) -> PlannedTest:
         write_cache="enabled",
     )
     plan = load_plan(None, {"drive": "sim:x", "tests": (name,)}, dict(choices))
-    return plan_suite(load_profile(plan.edition), plan, drive).tests[0]
+    return plan_suite(load_edition(plan.edition), plan, drive).tests[0]
 
 
 @pytest.mark.parametrize("name", ["lat", "iops", "tp"])
@@ -200,5 +200,5 @@ def test_a_plan_file_can_state_a_rate_for_one_test(tmp_path: Path) -> None:
 
 
 def loop_report(test: StoredTest) -> TestReport:
-    profile = load_profile("pts-c-1.0")
+    profile = load_edition("pts-c-1.0")
     return IOPS.report(synthetic_run(test), test, profile, "iops-1")

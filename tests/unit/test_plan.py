@@ -1,11 +1,11 @@
-"""Plans and profiles: what is implied, and how faults are named."""
+"""Plans and editions: what is implied, and how faults are named."""
 
 from pathlib import Path
 
 import pytest
 from assay.engine.records import DataPattern, Demand, DriveIdentity
 from assay.errors import PlanError, TooSmallError, UsageError, ValueRangeError
-from assay.procedures.editions import is_shipped, load_profile, profile_names
+from assay.procedures.editions import edition_names, is_shipped, load_edition
 from assay.procedures.iops import IOPS
 from assay.procedures.loop.run import loop_range, preconditioning, round_sequence
 from assay.procedures.procedure import PlannedTest
@@ -13,7 +13,7 @@ from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.tp import TP
 from assay.run.plan_file import Plan, load_plan
 from assay.run.planning import PlannedRun, plan_suite
-from assay.spec import edition as profile_module
+from assay.spec import edition as edition_module
 from assay.spec.units import GIB, MIB, MINUTE_NS
 
 PLAN = """schema = 1
@@ -41,7 +41,7 @@ def plan(**keys: object) -> Plan:
 
 
 def suite(names: tuple[str, ...], profile: str, drive: DriveIdentity, **keys: object) -> PlannedRun:
-    return plan_suite(load_profile(profile), plan(profile=profile, tests=names, **keys), drive)
+    return plan_suite(load_edition(profile), plan(profile=profile, tests=names, **keys), drive)
 
 
 def planned(name: str, profile: str, drive: DriveIdentity, **keys: object) -> PlannedTest:
@@ -100,9 +100,9 @@ def test_a_suite_implies_its_profile(suite: str, profile: str) -> None:
     assert plan(suite=suite).profile == profile
 
 
-@pytest.mark.parametrize("name", profile_names())
+@pytest.mark.parametrize("name", edition_names())
 def test_every_datum_of_a_profile_has_a_source(name: str) -> None:
-    profile = load_profile(name)
+    profile = load_edition(name)
     tables = [value for table in (profile.iops, profile.tp, profile.lat) for _, value in table if value is not None]
     assert all(datum.source for datum in [profile.write_cache, profile.data_pattern, *tables])
 
@@ -189,7 +189,7 @@ def test_latency_runs_at_one_outstanding_io_after_preconditioning_at_the_testers
 
 
 def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
-    shipped = Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml"
+    shipped = Path(edition_module.__file__).parent / "editions/pts-c-1.0.toml"
     own = tmp_path / "ours.toml"
     own.write_text(
         shipped.read_text().replace('name = "pts-c-1.0"', 'name = "ours"').replace("value = 25", "value = 7")
@@ -198,13 +198,13 @@ def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     assert (settings.profile, settings.round_limit) == ("ours", 7)
     own.write_text(own.read_text().replace('market = "Client"', 'market = "Both"'))
     with pytest.raises(PlanError, match=r"ours\.toml:4:1 market"):
-        load_profile(str(own))
+        load_edition(str(own))
     with pytest.raises(PlanError, match="No such file"):
-        load_profile(str(tmp_path / "none.toml"))
+        load_edition(str(tmp_path / "none.toml"))
 
 
 def test_a_test_without_a_tracking_cell_is_refused_and_never_steady_by_default(tmp_path: Path) -> None:
-    shipped = Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml"
+    shipped = Path(edition_module.__file__).parent / "editions/pts-c-1.0.toml"
     own = tmp_path / "ours.toml"
     own.write_text(shipped.read_text().replace("{ read_pct = 0, block_kib = 4 }", "{ read_pct = 1, block_kib = 4 }"))
     with pytest.raises(ValueRangeError, match="tracking"):
@@ -271,7 +271,7 @@ def test_the_plans_of_the_published_drives_are_ended_by_time_alone(path: Path) -
 
 
 def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path: Path) -> None:
-    shipped = Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml"
+    shipped = Path(edition_module.__file__).parent / "editions/pts-c-1.0.toml"
     own = tmp_path / "own.toml"
     own.write_text(shipped.read_text())
     assert planned("iops", str(own), identity()).deviations == ()
@@ -297,12 +297,12 @@ def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path:
 def test_a_profile_with_an_impossible_value_is_refused_before_anything_runs(
     tmp_path: Path, datum: str, other: str
 ) -> None:
-    shipped = (Path(profile_module.__file__).parent / "editions/pts-c-1.0.toml").read_text()
+    shipped = (Path(edition_module.__file__).parent / "editions/pts-c-1.0.toml").read_text()
     assert datum in shipped
     own = tmp_path / "own.toml"
     own.write_text(shipped.replace(datum, other))
     with pytest.raises(PlanError, match=r"own\.toml:\d+:\d+"):
-        load_profile(str(own))
+        load_edition(str(own))
 
 
 def test_a_suite_of_the_command_line_brings_its_own_edition(tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_a_profile_lists_what_differs_from_the_edition_that_it_names(tmp_path: P
         'schema = 1\nname = "quick"\nbase = "pts-e-2.0"\n[iops]\nstep_seconds = { value = 5, source = "our lab" }\n'
         '[hir.preconditioning]\nround_limit = { value = 9, source = "our lab" }\n'
     )
-    found, base = load_profile(str(own)), load_profile("pts-e-2.0")
+    found, base = load_edition(str(own)), load_edition("pts-e-2.0")
     assert (found.name, found.title, found.iops.step_seconds.value) == ("quick", base.title, 5)
     assert found.hir is not None
     assert base.hir is not None
@@ -373,5 +373,5 @@ def test_a_profile_with_a_base_is_refused_by_its_place(text: str, said: str, tmp
     own = tmp_path / "own.toml"
     own.write_text(f"schema = 1\n{text}")
     with pytest.raises(PlanError) as caught:
-        load_profile(str(own))
+        load_edition(str(own))
     assert said in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 from assay.engine import records
 from assay.errors import UsageError
 from assay.procedures import registry
-from assay.procedures.editions import edition_model, load_profile, profile_names
+from assay.procedures.editions import edition_model, edition_names, load_edition
 from assay.procedures.registry import SHIPPED, SUITES, find_procedure
 from assay.run.plan_file import Plan
 
@@ -43,7 +43,7 @@ def test_tests_come_before_studies() -> None:
 
 def test_suites_name_tests_studies_and_editions_that_there_are() -> None:
     for edition, suite_tests, suite_studies in SUITES.values():
-        assert edition in profile_names()
+        assert edition in edition_names()
         assert {find_procedure(name).kind for name in suite_tests} == {"test"}
         assert {find_procedure(name).kind for name in suite_studies} <= {"study"}
 
@@ -52,4 +52,4 @@ def test_an_edition_and_a_plan_have_a_table_for_every_test() -> None:
     tables = {one.name for one in SHIPPED if one.table is not None}
     assert tables <= set(edition_model().model_fields)
     assert {one.key for one in SHIPPED} <= set(Plan.model_fields)
-    assert all(load_profile("pts-e-2.0").table(name) is not None for name in tables)
+    assert all(load_edition("pts-e-2.0").table(name) is not None for name in tables)

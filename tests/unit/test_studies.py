@@ -20,7 +20,7 @@ from assay.engine.records import (
     Trim,
 )
 from assay.errors import UsageError, ValueRangeError
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.procedure import Context, PlannedTest
 from assay.procedures.registry import SUITES
 from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
@@ -60,7 +60,7 @@ def plan(**keys: object) -> Plan:
 
 def planned(name: str, drive: DriveIdentity | None = None, **keys: object) -> tuple[PlannedTest, StudySettings]:
     made = plan(studies=[name], **keys)
-    (test,) = plan_suite(load_profile(made.edition), made, drive or identity()).tests
+    (test,) = plan_suite(load_edition(made.edition), made, drive or identity()).tests
     assert isinstance(test.settings, StudySettings)
     return test, test.settings
 
@@ -94,7 +94,7 @@ def test_a_scaled_study_lists_its_shorter_samples_and_is_shorter(name: str) -> N
 
 def test_cross_stimulus_in_both_orders_is_a_run_of_the_test_for_each() -> None:
     made = plan(studies=["xsr-reverse"], scale=0.01)
-    run = plan_suite(load_profile(made.edition), made, identity())
+    run = plan_suite(load_edition(made.edition), made, identity())
     assert [one.settings.test for one in run.tests] == ["study-xsr-seq-rnd-seq", "study-xsr-rnd-seq-rnd"]
     assert [one.run for one in run.tests] == [run_xsr, run_xsr]
     shorter = "samples of studies of 0.6 s instead of 1 min"
@@ -104,7 +104,7 @@ def test_cross_stimulus_in_both_orders_is_a_run_of_the_test_for_each() -> None:
 @pytest.mark.parametrize("name", ["trim", "write-cache"])
 def test_a_study_of_what_a_drive_cannot_do_is_not_applicable_with_the_reason(name: str) -> None:
     made = plan(studies=[name, "oio"])
-    run = plan_suite(load_profile("pts-c-1.0"), made, identity(controls=()))
+    run = plan_suite(load_edition("pts-c-1.0"), made, identity(controls=()))
     assert [test.settings.test for test in run.tests] == ["study-oio"]
     (skipped,) = run.skipped
     assert skipped == SkippedTest(test=f"study-{name}", procedure=name, reason=skipped.reason)

@@ -84,26 +84,28 @@ def test_of_many_faults_the_first_ten_are_named(tmp_path: Path) -> None:
     assert str(caught.value).count("not permitted") == 10
 
 
-CARD = (Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml").read_text("utf-8")
+MODEL = (Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml").read_text("utf-8")
 DISK = (Path(__file__).parents[2] / "python/assay/dut/simulated/models/hdd-15k.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["channel_count", "read_ns", "capacity_bytes"])
 def test_a_number_below_zero_is_named_with_its_place(name: str, tmp_path: Path) -> None:
-    lines = [_with(line, "-1") if line.startswith(f"{name} = ") else line for line in CARD.splitlines()]
-    path = tmp_path / "card.toml"
+    lines = [_with(line, "-1") if line.startswith(f"{name} = ") else line for line in MODEL.splitlines()]
+    path = tmp_path / "drive_model.toml"
     path.write_text("\n".join(lines), "utf-8")
-    with pytest.raises(PlanError, match=rf"card\.toml:\d+:\d+ parameters\.{name}: is -1, not a whole number of 0"):
+    with pytest.raises(
+        PlanError, match=rf"drive_model\.toml:\d+:\d+ parameters\.{name}: is -1, not a whole number of 0"
+    ):
         parse_simulated(f"sim:{path}")
 
 
-@pytest.mark.parametrize("text", [CARD, DISK], ids=["flash", "disk"])
+@pytest.mark.parametrize("text", [MODEL, DISK], ids=["flash", "disk"])
 @pytest.mark.parametrize("number", ["9223372036854775808", "4294967296000000000000", "nan", "1e400"])
 def test_a_number_that_no_parameter_can_have_is_named_with_its_place(number: str, text: str, tmp_path: Path) -> None:
     names = [line.partition(" =")[0] for line in text.splitlines() if "{ value = " in line]
     for name in names:
         lines = [_with(line, number) if line.startswith(f"{name} = ") else line for line in text.splitlines()]
-        path = tmp_path / "card.toml"
+        path = tmp_path / "drive_model.toml"
         path.write_text("\n".join(lines), "utf-8")
         try:
             parse_simulated(f"sim:{path}")

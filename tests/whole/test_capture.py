@@ -33,8 +33,8 @@ def _steps() -> list[StepSpec]:
 
 
 def _run(capture: Capture | None) -> list[StepRecord]:
-    card = parse_simulated("sim:client-2011?capacity=1GB").card
-    with Stimulus.simulated(card, seed=1, epoch_wall_ns=0) as stimulus:
+    drive_model = parse_simulated("sim:client-2011?capacity=1GB").drive_model
+    with Stimulus.simulated(drive_model, seed=1, epoch_wall_ns=0) as stimulus:
         return stimulus.run(_steps(), None, capture)
 
 
@@ -100,13 +100,13 @@ def test_a_run_keeps_the_completions_of_what_it_measured(tmp_path: Path) -> None
 
 
 def test_an_open_loop_on_a_simulated_drive_tells_offered_and_achieved() -> None:
-    card = parse_simulated("sim:client-2011?capacity=1GB").card
+    drive_model = parse_simulated("sim:client-2011?capacity=1GB").drive_model
     (step, _) = _steps()
     demand = Demand(thread_count=1, queue_depth=64, arrivals_per_s=2000.0, arrival_process="poisson")
     open_loop = replace(
         step, pattern=random_pattern(4096, 1.0, DataPattern()), demand=demand, stop=StopRule(time_ns=10**10)
     )
-    with Stimulus.simulated(card, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(drive_model, seed=1, epoch_wall_ns=0) as stimulus:
         (record,) = stimulus.run([open_loop])
     assert record.offered_io_count is not None
     assert record.offered_io_count == pytest.approx(20_000, rel=0.03)

@@ -10,7 +10,7 @@ from assay.visible import visible
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
-CARD = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
+MODEL = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-2011.toml"
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -63,10 +63,10 @@ def test_a_pipe_is_not_waited_for(words: str, command: str, tmp_path: Path) -> N
     assert done.stderr.count("\n") == 1
 
 
-def test_texts_of_a_model_card_steer_no_terminal(tmp_path: Path) -> None:
-    text = CARD.read_text("utf-8").replace('model = "', 'model = "\\u001b[2J\\u009b31m\\u202e\\n')
-    (tmp_path / "card.toml").write_text(text, "utf-8")
-    for command in ("plan sim:card.toml", "drives --describe sim:card.toml"):
+def test_texts_of_a_model_drive_model_steer_no_terminal(tmp_path: Path) -> None:
+    text = MODEL.read_text("utf-8").replace('model = "', 'model = "\\u001b[2J\\u009b31m\\u202e\\n')
+    (tmp_path / "drive_model.toml").write_text(text, "utf-8")
+    for command in ("plan sim:drive_model.toml", "drives --describe sim:drive_model.toml"):
         done = shell(f"{ASSAY} {command}", tmp_path)
         assert done.returncode == 0, done.stderr
         assert not set(done.stdout) & set("\x1b\x9b\u202e")
@@ -75,10 +75,10 @@ def test_texts_of_a_model_card_steer_no_terminal(tmp_path: Path) -> None:
     assert (done.returncode, "\x1b" in done.stderr) == (2, False)
 
 
-def test_a_card_of_ones_own_needs_no_option_to_be_told_from_a_plan(tmp_path: Path) -> None:
-    (tmp_path / "card.toml").write_text(CARD.read_text("utf-8"), "utf-8")
-    plan = shell(f"{ASSAY} plan sim:card.toml --test lat --scale 0.01", tmp_path)
-    assert (plan.returncode, "sim:card.toml" in plan.stdout) == (0, True)
+def test_a_drive_model_of_ones_own_needs_no_option_to_be_told_from_a_plan(tmp_path: Path) -> None:
+    (tmp_path / "drive_model.toml").write_text(MODEL.read_text("utf-8"), "utf-8")
+    plan = shell(f"{ASSAY} plan sim:drive_model.toml --test lat --scale 0.01", tmp_path)
+    assert (plan.returncode, "sim:drive_model.toml" in plan.stdout) == (0, True)
 
 
 def test_what_is_made_visible() -> None:

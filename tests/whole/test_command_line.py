@@ -65,7 +65,9 @@ def test_bad_input_is_one_line_with_its_exit_code(code: int, words: str, argumen
         ("four,0,5", '["wsat", "iops", "tp", "lat"]', "without a block size in KiB"),
     ],
 )
-def test_what_a_card_cannot_be_fitted_to_is_said_in_a_line(matrix: str, tests: str, words: str, tmp_path: Path) -> None:
+def test_what_a_drive_model_cannot_be_fitted_to_is_said_in_a_line(
+    matrix: str, tests: str, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "m.csv").write_text(f"block_kib,read_pct,iops\n{matrix}\n")
     (tmp_path / "p.toml").write_text(f'schema = 1\ndrive = "sim:client-2011?capacity=32GB"\ntests = {tests}\n')
     arguments = ["--against", str(tmp_path / "m.csv"), "--plan", str(tmp_path / "p.toml"), "--evaluations", "0"]

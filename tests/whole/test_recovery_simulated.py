@@ -47,7 +47,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def card(folder: Path, name: str, **parameters: float) -> str:
+def drive_model(folder: Path, name: str, **parameters: float) -> str:
     """The drive of 2011 at 4 GB, with further parameters, as a custom drive model."""
     text = (PACKAGE / "dut/simulated/models/client-2011.toml").read_text("utf-8").replace("client-2011", name)
     for key, value in parameters.items():
@@ -74,7 +74,7 @@ def crossed(folder: Path, drive: str, profile: Path) -> CrossStimulusResult:
 
 @pytest.mark.long
 def test_idle_time_helps_a_drive_that_collects_in_it_and_more_of_it_helps_more(tmp_path: Path, quick: Path) -> None:
-    drive = card(tmp_path, "collects", idle_delay_ns=500_000_000, idle_target_share=0.04)
+    drive = drive_model(tmp_path, "collects", idle_delay_ns=500_000_000, idle_target_share=0.04)
     result = recovery(stored(tmp_path / "run", drive, "hir", quick))
     gains = [state.over_baseline or 0 for state in result.states]
     assert 1.3 < gains[0] < gains[1] < gains[2]
@@ -85,12 +85,12 @@ def test_idle_time_helps_a_drive_that_collects_in_it_and_more_of_it_helps_more(t
 
 
 def test_idle_time_does_nothing_for_a_drive_that_rests_in_it(tmp_path: Path, quick: Path) -> None:
-    result = recovery(stored(tmp_path / "run", card(tmp_path, "rests"), "hir", quick))
+    result = recovery(stored(tmp_path / "run", drive_model(tmp_path, "rests"), "hir", quick))
     assert all(0.85 < (state.over_baseline or 0) < 1.1 for state in result.states)
 
 
 def test_every_burst_and_every_idle_time_is_as_long_as_the_stream_shows(tmp_path: Path, quick: Path) -> None:
-    run = stored(tmp_path / "run", card(tmp_path, "traced"), "hir", quick, capture="times")
+    run = stored(tmp_path / "run", drive_model(tmp_path, "traced"), "hir", quick, capture="times")
     result = recovery(run)
     assert all((state.unplanned_idle_share or 0) < 0.002 for state in result.states)
     for place, idle_s in enumerate((5, 10, 15, 25, 50), 1):
@@ -127,8 +127,8 @@ def test_a_drive_without_history_gives_a_flat_line(tmp_path: Path, quick: Path) 
 def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shortens_that(
     tmp_path: Path, quick: Path
 ) -> None:
-    scarce = crossed(tmp_path / "scarce", card(tmp_path, "scarce"), quick)
-    ample = crossed(tmp_path / "ample", card(tmp_path, "ample", over_provisioning=0.4), quick)
+    scarce = crossed(tmp_path / "scarce", drive_model(tmp_path, "scarce"), quick)
+    ample = crossed(tmp_path / "ample", drive_model(tmp_path, "ample", over_provisioning=0.4), quick)
     assert (scarce.lowest_share or 1) < 0.5
     assert (ample.groups[2].mean_mb_per_s or 0) > 1.2 * (scarce.groups[2].mean_mb_per_s or 0)
     assert scarce.groups[1].latency_ms_mean_peak is not None

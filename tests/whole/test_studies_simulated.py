@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from assay.dut.dut import Answers
-from assay.dut.simulated.model import load_card
+from assay.dut.simulated.model import load_drive_model
 from assay.engine.records import StoredRun
 from assay.procedures.studies.result import StudyResult, VariantResult, study_result
 from assay.procedures.studies.settings import StudySettings
@@ -111,8 +111,8 @@ def test_compressible_data_helps_only_a_drive_that_compresses(tmp_path: Path) ->
 
 
 def compressing_drive(folder: Path) -> str:
-    card = load_card("client-2011")
-    table = card.model_dump(by_alias=True, exclude_none=True, mode="json")
+    drive_model = load_drive_model("client-2011")
+    table = drive_model.model_dump(by_alias=True, exclude_none=True, mode="json")
     lines = [f"{key} = {json.dumps(value)}" for key, value in table.items() if key != "parameters"]
     lines += ["[parameters]"]
     parameters = {**table["parameters"], "compresses": {"value": True, "source": "chosen"}}

@@ -1,4 +1,4 @@
-"""Plan files and model cards with seeded mistakes: each is read, or refused in one line, and none ends the sequence.
+"""Plan files and drive models with seeded mistakes: each is read, or refused in one line, and none ends the sequence.
 
 ``make soak`` looks at 10,000 of each, or as many as ``ASSAY_FUZZ_CASES`` says.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parents[2]
-CARDS = sorted((ROOT / "python/assay/dut/simulated/models").glob("*.toml"))
+MODELS = sorted((ROOT / "python/assay/dut/simulated/models").glob("*.toml"))
 PLANS = sorted((ROOT / "plans").glob("*.toml"))
 CHUNK = 100
 CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "10000"))
@@ -66,17 +66,17 @@ def mistaken(text: str, draw: random.Random) -> bytes:
 
 def run_briefly(drive: str) -> None:
     """A few thousand I/Os and a purge on a drive that the file still makes."""
-    card = parse_simulated(drive).card
-    if card.capacity_bytes > RUN_BYTES_MAX:
+    drive_model = parse_simulated(drive).drive_model
+    if drive_model.capacity_bytes > RUN_BYTES_MAX:
         return
     step = StepSpec(
         label="mixed",
         pattern=random_pattern(4096, 0.5, DataPattern()),
         demand=Demand(thread_count=1, queue_depth=8),
-        active_range=ActiveRange(segment_starts=(0,), segment_bytes=card.capacity_bytes // 4096 * 4096),
+        active_range=ActiveRange(segment_starts=(0,), segment_bytes=drive_model.capacity_bytes // 4096 * 4096),
         stop=StopRule(io_count=3000),
     )
-    with Stimulus.simulated(card, seed=1, epoch_wall_ns=0) as stimulus:
+    with Stimulus.simulated(drive_model, seed=1, epoch_wall_ns=0) as stimulus:
         stimulus.run([step])
         stimulus.purge_simulated()
 
@@ -98,13 +98,13 @@ def try_each(
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
-def test_a_model_card_with_mistakes_makes_a_drive_or_one_line(chunk: int, tmp_path: Path) -> None:
+def test_a_model_drive_model_with_mistakes_makes_a_drive_or_one_line(chunk: int, tmp_path: Path) -> None:
     def tried(path: Path, draw: random.Random) -> None:
         drive = f"sim:{path}{draw.choice(['', '?capacity=128MB', '?capacity=1GB', '?capacity=16TB'])}"
         find_drive(load_plan(None, {"drive": drive}))
         run_briefly(drive)
 
-    try_each("card", CARDS, chunk, tmp_path, tried)
+    try_each("drive_model", MODELS, chunk, tmp_path, tried)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)

@@ -50,14 +50,14 @@ def _describe(target: str, file_target: bool) -> dict[str, Any]:
         identity = examined(identify(target, file_target=file_target))
         return {**asdict(identity), "condition": asdict(read_condition(identity))}
     simulated = parse_simulated(target)
-    model, card = simulated.model, simulated.card
-    about = {one.name: one.about for one in known_parameters(card.kind)}
+    model, drive_model = simulated.model, simulated.drive_model
+    about = {one.name: one.about for one in known_parameters(drive_model.kind)}
     stated = {
-        name: {"value": card[name], "source": datum.source, "about": about[name]}
+        name: {"value": drive_model[name], "source": datum.source, "about": about[name]}
         for name, datum in model.parameters.items()
     }
     absent = {
-        name: {"value": card[name], "source": "not stated", "about": text}
+        name: {"value": drive_model[name], "source": "not stated", "about": text}
         for name, text in about.items()
         if name not in stated
     }

@@ -185,5 +185,5 @@ def make_plan(
 
 
 def _is_plan(target: str) -> bool:
-    """A simulated drive may be a file of its own: ``sim:card.toml``."""
+    """A simulated drive may be a file of its own: ``sim:drive_model.toml``."""
     return target.endswith(_PLAN_SUFFIX) and not target.startswith(_SIMULATED)

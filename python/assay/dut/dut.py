@@ -199,12 +199,14 @@ def _fitting(target: SimulatedTarget) -> SimulatedTarget:
     """A simulated drive that can be built here. Raises ValueRangeError naming what it needs and what there is."""
     for file in target.faults:
         try:
-            check_faults(faults_text(file.faults), target.card.capacity_bytes, target.card.logical_block_bytes)
+            check_faults(
+                faults_text(file.faults), target.drive_model.capacity_bytes, target.drive_model.logical_block_bytes
+            )
         except ValueRangeError as error:
             raise ValueRangeError(f"{file.path}: {error.thing}", error.reason, error.remedy) from None
     # A state that is taken up is there twice for a moment: as it is read, and as the drive it becomes.
     try:
-        needed = simulated_memory_bytes(target.card.text) * (2 if target.state else 1)
+        needed = simulated_memory_bytes(target.drive_model.text) * (2 if target.state else 1)
     except ValueRangeError as error:
         raise ValueRangeError(target.identity.path, f"{error.thing}: {error.reason}", error.remedy) from None
     spare = spare_memory_bytes()
@@ -224,14 +226,14 @@ def _simulated_stimulus(target: SimulatedTarget, seed: int, io_time_limit_ns: in
     epoch_wall_ns = time.time_ns()
     state = target.state
     if state is not None and state.exists():
-        stimulus = Stimulus.from_state(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
+        stimulus = Stimulus.from_state(target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
     elif target.faults:
         faults = faults_text(tuple(fault for file in target.faults for fault in file.faults))
         stimulus = Stimulus.faulty(
-            target.card, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
+            target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
         )
     else:
-        stimulus = Stimulus.simulated(target.card, seed=seed, epoch_wall_ns=epoch_wall_ns)
+        stimulus = Stimulus.simulated(target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns)
     with stimulus:
         try:
             yield stimulus

@@ -52,7 +52,7 @@ class Capture:
     addresses: bool = False
 
 
-class SimulatedCard(Protocol):
+class SimulatedModel(Protocol):
     """What a simulated drive is made of."""
 
     @property
@@ -68,19 +68,19 @@ class Stimulus:
         self._threads = ""
 
     @classmethod
-    def simulated(cls, card: SimulatedCard, *, seed: int, epoch_wall_ns: int) -> Self:
+    def simulated(cls, drive_model: SimulatedModel, *, seed: int, epoch_wall_ns: int) -> Self:
         """Drive a fresh simulated drive.
 
-        card : a ``device.simulated.Card``.
+        drive model : a ``device.simulated.DriveModel``.
         seed : of the address streams, 0 to 2**64 - 1.
         epoch_wall_ns : the wall-clock time at which its virtual clock is zero.
         """
-        return cls(NativeStimulus.simulated(card.text, seed, epoch_wall_ns))
+        return cls(NativeStimulus.simulated(drive_model.text, seed, epoch_wall_ns))
 
     @classmethod
     def faulty(
         cls,
-        card: SimulatedCard,
+        drive_model: SimulatedModel,
         *,
         seed: int,
         epoch_wall_ns: int,
@@ -89,19 +89,19 @@ class Stimulus:
     ) -> Self:
         """Drive a fresh simulated drive that fails where and when its faults say.
 
-        faults : a JSON list, see ``device.injected_faults``. Their draws follow from the card's seed.
+        faults : a JSON list, see ``device.injected_faults``. Their draws follow from the drive model's seed.
         io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
         Raises ValueRangeError for faults that the drive cannot have.
         """
-        return cls(NativeStimulus.faulty(card.text, seed, epoch_wall_ns, faults), io_time_limit_ns)
+        return cls(NativeStimulus.faulty(drive_model.text, seed, epoch_wall_ns, faults), io_time_limit_ns)
 
     @classmethod
-    def from_state(cls, card: SimulatedCard, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
+    def from_state(cls, drive_model: SimulatedModel, *, seed: int, epoch_wall_ns: int, path: Path) -> Self:
         """Drive simulated flash as it was when ``keep_state`` wrote the file; its clock goes on from there.
 
-        Raises ValueRangeError where the file is no state, or one of another card, capacity or seed.
+        Raises ValueRangeError where the file is no state, or one of another drive model, capacity or seed.
         """
-        return cls(NativeStimulus.from_state(card.text, seed, epoch_wall_ns, path))
+        return cls(NativeStimulus.from_state(drive_model.text, seed, epoch_wall_ns, path))
 
     @classmethod
     def null(cls, *, seed: int, answer_ns: int | None = None) -> Self:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest, TestSettings
     from assay.pages.facts import TestFacts
     from assay.pages.model import Entry
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 
 
-def header(run: StoredRun, test: StoredTest, profile: Profile, facts: TestFacts) -> Header:
+def header(run: StoredRun, test: StoredTest, profile: Edition, facts: TestFacts) -> Header:
     """Lay out the header that every page of one test carries.
 
     facts : the test in the words of its kind.
@@ -41,7 +41,7 @@ def header(run: StoredRun, test: StoredTest, profile: Profile, facts: TestFacts)
     return _form_1_0(run, test, profile, facts)
 
 
-def _form_1_0(run: StoredRun, test: StoredTest, profile: Profile, facts: TestFacts) -> Header:
+def _form_1_0(run: StoredRun, test: StoredTest, profile: Edition, facts: TestFacts) -> Header:
     return Header(
         form="1.0",
         organisation=ORGANISATION,
@@ -101,7 +101,7 @@ def _steady_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     )
 
 
-def _form_2_0(run: StoredRun, test: StoredTest, profile: Profile, facts: TestFacts) -> Header:
+def _form_2_0(run: StoredRun, test: StoredTest, profile: Edition, facts: TestFacts) -> Header:
     return Header(
         form="2.0",
         organisation=ORGANISATION,

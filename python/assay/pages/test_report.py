@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, DataTable, Entry, Table
     from assay.pages.select import Selected
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 1.0, "2.0": 1.2}
@@ -41,7 +41,7 @@ class TestReport(ABC):
 
     run: StoredRun
     test: StoredTest
-    profile: Profile
+    profile: Edition
     prefix: str
     result: Result
 
@@ -113,5 +113,5 @@ class TestReport(ABC):
         )
 
 
-def _shaped(block: Block, profile: Profile) -> Block:
+def _shaped(block: Block, profile: Edition) -> Block:
     return replace(block, aspect=block.aspect * FLATTER[profile.header]) if isinstance(block, Figure) else block

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity, StoredRun, StoredTest
     from assay.finding import Finding
     from assay.pages.model import Entry, Page
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 __all__ = [
     "GIB",
@@ -119,7 +119,7 @@ class CustomReport(TestReport):
     settings_shown: tuple[Entry, ...] = ()
 
     @classmethod
-    def of(cls, run: StoredRun, test: StoredTest, profile: Profile, prefix: str, **parts: Any) -> CustomReport:
+    def of(cls, run: StoredRun, test: StoredTest, profile: Edition, prefix: str, **parts: Any) -> CustomReport:
         """The report of a stored test. parts : ``title``, ``values`` and, where there are any, the other fields.
 
         No value is printed where the results are withheld, and no figure.

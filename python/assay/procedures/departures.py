@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DriveIdentity, StepRecord, StoredTest, TestSettings
     from assay.spec.datum import Datum
-    from assay.spec.edition import Profile, RangeDatum
+    from assay.spec.edition import Edition, RangeDatum
 
 TOLERANCE = 0.005
 """A step that is shorter than the edition's by more than this share is a deviation, as in the check of durations."""
@@ -109,7 +109,7 @@ def other_range(settings: TestSettings, datum: RangeDatum, drive: DriveIdentity)
         )
 
 
-def common_departures(settings: TestSettings, profile: Profile, drive: DriveIdentity) -> Iterator[str]:
+def common_departures(settings: TestSettings, profile: Edition, drive: DriveIdentity) -> Iterator[str]:
     """Departures that any test can have: data pattern, write cache, injected faults, a file for a drive."""
     if settings.data.kind != profile.data_pattern.value:
         yield _data_departure(settings.data.kind, profile.data_pattern.value)

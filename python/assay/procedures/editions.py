@@ -11,47 +11,47 @@ from pydantic import ValidationError, create_model
 
 from assay.errors import StoreError, UsageError
 from assay.procedures.registry import procedures
-from assay.spec.edition import Profile
+from assay.spec.edition import Edition
 from assay.toml_file import Positions, faults, place_error, read_toml, validated
 
 _SUFFIX, _BASE = ".toml", "base"
 
 
 @cache
-def edition_model() -> type[Profile]:
+def edition_model() -> type[Edition]:
     """The form of an edition: what all tests share, and a table for each test, None where it has no such test."""
     tables: dict[str, Any] = {one.name: (one.table | None, None) for one in procedures() if one.table is not None}
-    return create_model("Profile", __base__=Profile, **tables)
+    return create_model("Edition", __base__=Edition, **tables)
 
 
-def profile_names() -> list[str]:
-    """Names of the shipped profiles, sorted; ``pts-c-1.0`` is one of them."""
+def edition_names() -> list[str]:
+    """Names of the shipped editions, sorted; ``pts-c-1.0`` is one of them."""
     folder = resources.files("assay.spec") / "editions"
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
 
 
-def load_profile(name: str) -> Profile:
+def load_edition(name: str) -> Edition:
     """Read an edition from the package, or a custom one from a TOML file.
 
-    name : one of ``profile_names()``, or the path of a file that ends in ``.toml``. A file may name an edition as its
+    name : one of ``edition_names()``, or the path of a file that ends in ``.toml``. A file may name an edition as its
         ``base`` and list what differs, datum by datum.
-    Raises UsageError naming the known profiles for any other name, PlanError with the places of a file's faults.
-    Worked: ``load_profile("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
+    Raises UsageError naming the known editions for any other name, PlanError with the places of a file's faults.
+    Worked: ``load_edition("pts-c-1.0").iops.test_range.value.segment_count`` is 2048.
     """
     if name.endswith(_SUFFIX):
-        return _read_profile(Path(name))
-    if name not in profile_names():
-        known = ", ".join(profile_names())
+        return _read_edition(Path(name))
+    if name not in edition_names():
+        known = ", ".join(edition_names())
         raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
     return validated(edition_model(), *_shipped(name))
 
 
-def is_shipped(profile: Profile) -> bool:
+def is_shipped(profile: Edition) -> bool:
     """Whether a profile is, datum by datum, the edition that the package ships under its name."""
-    return profile.name in profile_names() and load_profile(profile.name) == profile
+    return profile.name in edition_names() and load_edition(profile.name) == profile
 
 
-def stored_profile(table: dict[str, Any]) -> Profile:
+def stored_edition(table: dict[str, Any]) -> Edition:
     """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
     try:
         return edition_model().model_validate(table)
@@ -60,11 +60,11 @@ def stored_profile(table: dict[str, Any]) -> Profile:
         raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
 
 
-def _read_profile(path: Path) -> Profile:
+def _read_edition(path: Path) -> Edition:
     table, positions = read_toml(path)
     base = table.pop(_BASE, None)
-    if base is not None and base not in profile_names():
-        raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(profile_names())}")
+    if base is not None and base not in edition_names():
+        raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(edition_names())}")
     if base is None:
         return validated(edition_model(), path, table, positions)
     implied = _shipped(base)[1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.procedures.options import Options
     from assay.procedures.until import Action, Records
     from assay.spec.datum import Strict
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
     Course = Generator[Action, Records, Ending]
 
@@ -48,7 +48,7 @@ class Request(Generic[Table_co, Chosen_co]):
     scale : multiplies durations, in (0, 1]. data : what is written.
     """
 
-    profile: Profile
+    profile: Edition
     table: Table_co
     options: Chosen_co
     drive: DriveIdentity
@@ -131,7 +131,7 @@ class Procedure(Generic[Table, Chosen]):
     options_name: str = ""
     settings: type[TestSettings]
     plan: Callable[[Request[Table, Chosen]], Sequence[PlannedTest | SkippedTest]]
-    report: Callable[[StoredRun, StoredTest, Profile, str], TestReport]
+    report: Callable[[StoredRun, StoredTest, Edition, str], TestReport]
     departures: Callable[[Any, Table, DriveIdentity, StoredTest | None], Iterator[str]]
 
     @property

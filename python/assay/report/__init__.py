@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from assay.errors import StoreError
 from assay.pages.model import Report
 from assay.pages.printed import printable, utc_datetime
-from assay.procedures.editions import stored_profile
+from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure
 from assay.report.conforming import conformity_label
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from assay.pages.model import DataTable, Page
     from assay.pages.test_report import TestReport
     from assay.report.write import Contents, Maker
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
@@ -115,11 +115,11 @@ def _parts(run: StoredRun) -> list[TestReport]:
     """The tests of a run on their way to pages."""
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    profile = stored_profile(run.profile)
+    profile = stored_edition(run.profile)
     return [_test_report(run, test, number, profile) for number, test in _numbered_tests(run)]
 
 
-def _test_report(run: StoredRun, test: StoredTest, number: int, profile: Profile) -> TestReport:
+def _test_report(run: StoredRun, test: StoredTest, number: int, profile: Edition) -> TestReport:
     procedure = find_procedure(test.settings.procedure)
     return procedure.report(run, test, profile, f"{test.settings.test}-{number}")
 

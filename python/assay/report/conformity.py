@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.departures import common_departures, is_whole
-from assay.procedures.editions import is_shipped, stored_profile
+from assay.procedures.editions import is_shipped, stored_edition
 from assay.procedures.registry import find_procedure
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_time import short_windows
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DriveIdentity, StoredRun, StoredTest
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 
 def derived_deviations(run: StoredRun) -> tuple[str, ...]:
@@ -28,14 +28,14 @@ def derived_deviations(run: StoredRun) -> tuple[str, ...]:
     run says that they took a minute.
     Raises StoreError where the run's edition is not one of this version.
     """
-    profile = stored_profile(run.profile)
+    profile = stored_edition(run.profile)
     found = [line for test in run.tests for line in _of_test(test, profile, run.identity)]
     if run.tests and not is_shipped(profile):
         found.insert(0, f"custom profile {profile.name} instead of a shipped edition")
     return tuple(dict.fromkeys(found))
 
 
-def _of_test(test: StoredTest, profile: Profile, drive: DriveIdentity) -> Iterator[str]:
+def _of_test(test: StoredTest, profile: Edition, drive: DriveIdentity) -> Iterator[str]:
     settings = test.settings
     procedure = find_procedure(settings.procedure)
     table = profile.table(procedure.name)

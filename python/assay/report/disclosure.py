@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry
     from assay.pages.test_report import TestReport
     from assay.results import SequenceAudit
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 # Sequences of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
@@ -87,7 +87,7 @@ def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> list[Page]:
+def pages(run: StoredRun, profile: Edition, tests: Sequence[TestReport]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
     return [
         _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
@@ -103,7 +103,7 @@ def pages(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> list
     ]
 
 
-def _page(run: StoredRun, profile: Profile, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
+def _page(run: StoredRun, profile: Edition, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
     head = summary_header(run, profile)
     return Page(title="Disclosure", subtitle=subtitle, header=head, banner=None, blocks=(), columns=columns)
 
@@ -269,7 +269,7 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
     settings = test_report.test.settings
     return (
-        ("Profile", printable(settings.profile)),
+        ("Edition", printable(settings.profile)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
         ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
@@ -284,7 +284,7 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
     )
 
 
-def _sources(caption: str, profile: Profile, own: BaseModel | None) -> Table:
+def _sources(caption: str, profile: Edition, own: BaseModel | None) -> Table:
     nested = [
         (f"{name} {key}", datum)
         for name, part in own or ()

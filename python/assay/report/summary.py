@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveCondition, SkippedTest, StoredRun, TestSettings
     from assay.pages.model import Entry
     from assay.pages.test_report import TestReport
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
@@ -36,7 +36,7 @@ _SET_UP = (
 )  # fmt: skip
 
 
-def all_tests_page(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> Page:
+def all_tests_page(run: StoredRun, profile: Edition, tests: Sequence[TestReport]) -> Page:
     """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
     rows = [
         (
@@ -85,7 +85,7 @@ def _description(settings: TestSettings) -> tuple[str, str, str]:
     return procedure.question, procedure.outline, procedure.preconditioning
 
 
-def selected_page(run: StoredRun, profile: Profile, tests: Sequence[TestReport]) -> Page:
+def selected_page(run: StoredRun, profile: Edition, tests: Sequence[TestReport]) -> Page:
     """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
     boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
@@ -97,7 +97,7 @@ def selected_page(run: StoredRun, profile: Profile, tests: Sequence[TestReport])
     )
 
 
-def summary_header(run: StoredRun, profile: Profile) -> Header:
+def summary_header(run: StoredRun, profile: Edition) -> Header:
     """Lay out the header of summaries: drive, platform, software, condition."""
     identity, platform, described = run.identity, run.platform, run.description
     memory = None if platform.memory_bytes is None else capacity_label(platform.memory_bytes)
@@ -204,7 +204,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
     )
 
 
-def _skipped_row(profile: Profile, skipped: SkippedTest) -> tuple[str, ...]:
+def _skipped_row(profile: Edition, skipped: SkippedTest) -> tuple[str, ...]:
     fields, table = (NOT_APPLICABLE,) * (len(_SET_UP) - 1), profile.table(skipped.procedure)
     name = _name(skipped.procedure, skipped.test, table)
     return (_section(table), name, *fields, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}")

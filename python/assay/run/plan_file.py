@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, create_model, field_validator, mode
 from assay.engine.records import DataPattern, IoPath, PurgeMethod
 from assay.errors import UsageError, ValueRangeError
 from assay.procedures.data_file import check_data_file
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.options import parse_arrival
 from assay.procedures.registry import SUITES, find_procedure, procedures, studies, tests
 from assay.spec.datum import Strict
@@ -186,7 +186,7 @@ class Plan(_OfTests):
         Raises UsageError for an unknown profile or a data file that cannot be read.
         Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
         """
-        profile = load_profile(self.edition)
+        profile = load_edition(self.edition)
         self.data.check_file()
         for one in procedures():
             self.options(one).check()

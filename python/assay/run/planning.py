@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
     from assay.procedures.procedure import Procedure
     from assay.run.plan_file import Plan
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 VOID_LIMIT = 3
 """Rounds, or samples, that may be void: a drive that stalls more often has a fault, and the test is given up."""
@@ -38,7 +38,7 @@ class PlannedRun:
         return tuple(dict.fromkeys(line for test in self.tests for line in test.deviations))
 
 
-def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun:
+def plan_suite(profile: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun:
     """Settle what every test of a plan does on a drive; one test can be several runs.
 
     A test that this drive cannot run is left out with the reason, which the report prints.
@@ -57,7 +57,7 @@ def plan_suite(profile: Profile, plan: Plan, drive: DriveIdentity) -> PlannedRun
 
 
 def _planned(
-    procedure: Procedure[Any, Any], profile: Profile, plan: Plan, drive: DriveIdentity
+    procedure: Procedure[Any, Any], profile: Edition, plan: Plan, drive: DriveIdentity
 ) -> Sequence[PlannedTest | SkippedTest]:
     """The runs of one test, with its departures and the plan's limit of silence."""
     table = profile.table(procedure.name)

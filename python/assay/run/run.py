@@ -19,7 +19,7 @@ from assay.errors import (
     InterruptedRunError,
 )
 from assay.host.certificate import certificate_now
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.results import withheld_reason
 from assay.run.planning import plan_suite
 from assay.run.runner import run_test
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
     from assay.run.progress import Progress
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 
 _DAY_NS = 24 * HOUR_SECONDS * SECOND_NS
@@ -91,7 +91,7 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
 
     Raises TooSmallError and ValueRangeError where none of them can run.
     """
-    profile = load_profile(plan.edition)
+    profile = load_edition(plan.edition)
     return plan_suite(profile, plan, expected_drive(plan, drive, profile.write_cache.value))
 
 
@@ -103,7 +103,7 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     Everything is checked before the first destructive byte.
     Raises AssayError; what was measured until then is in the folder.
     """
-    drive, profile = find_drive(plan), load_profile(plan.edition)
+    drive, profile = find_drive(plan), load_edition(plan.edition)
     planned = plan_suite(profile, plan, drive)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
@@ -152,7 +152,7 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
         raise type(error)(error.thing, error.reason, remedy) from error
 
 
-def _document(plan: Plan, profile: Profile, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
+def _document(plan: Plan, profile: Edition, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
     platform, started_wall_ns = describe_platform(), time.time_ns()
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},

@@ -1,4 +1,4 @@
-"""Runs the published tests on a card, scaled down: the same sequences, a smaller drive, shorter cells."""
+"""Runs the published tests on a drive model, scaled down: the same sequences, a smaller drive, shorter cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.engine.pattern import leading_range, random_pattern, segmented_range
 from assay.engine.records import DriveIdentity, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
 from assay.errors import UsageError
-from assay.procedures.editions import load_profile
+from assay.procedures.editions import load_edition
 from assay.procedures.loop.run import preconditioning, round_sequence
 from assay.procedures.loop.settings import LoopSettings
 from assay.results import effective_queue_depth, iops, mean_latency_ns, rate_count
@@ -21,7 +21,7 @@ from assay.spec.units import KIB, MB, MIB, MILLISECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.dut.simulated.model import Card
+    from assay.dut.simulated.model import DriveModel
     from assay.engine.records import ActiveRange, Demand, StepRecord
     from assay.run.plan_file import Plan
 
@@ -31,7 +31,7 @@ FEW = 300
 
 CELL_SHARE = 0.25
 LARGE_BYTES = 32 * KIB
-"""Cells of smaller transfers may be shorter still than the capacity asks for, so that a card takes below a second."""
+"""Cells of smaller transfers may be shorter still, so that a drive model takes below a second."""
 
 _PAGE = 4 * KIB
 _LOOPS = ("iops", "tp-1024", "lat")
@@ -40,7 +40,7 @@ _ROUNDS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """The tests that a card is put through.
+    """The tests that a drive model is put through.
 
     capacity_bytes : of the published drive. tests : loop settings at that capacity.
     """
@@ -53,18 +53,20 @@ class Rig:
     def of(cls, plan: Plan, capacity_bytes: int, block: int = 512) -> Rig:
         """The rig of a plan: its demands, its edition's cells and ranges. ``block`` : logical block of the drive.
 
-        Raises UsageError where the plan leaves out a test that a card is put through.
+        Raises UsageError where the plan leaves out a test that a drive model is put through.
         """
         drive = DriveIdentity(
             id="sim:", path="sim:", kind="simulated", capacity_bytes=capacity_bytes, logical_block_bytes=block
         )
-        planned = plan_suite(load_profile(plan.edition), plan, drive).tests
+        planned = plan_suite(load_edition(plan.edition), plan, drive).tests
         settings = [test.settings for test in planned]
         loops = {one.test: one for one in settings if isinstance(one, LoopSettings)}
         wsat = next((one.demand for one in settings if one.test == "wsat"), None)
         missing = [name for name in _LOOPS if name not in loops]
         if wsat is None or missing:
-            reason = f"leaves out {', '.join(missing if wsat else ['wsat', *missing])}, which a card is put through"
+            reason = (
+                f"leaves out {', '.join(missing if wsat else ['wsat', *missing])}, which a drive model is put through"
+            )
             raise UsageError("plan to fit with", reason, "name the tests wsat, iops, tp and lat, or none of them")
         return cls(capacity_bytes=capacity_bytes, tests=loops, wsat_demand=wsat)
 
@@ -80,15 +82,15 @@ class Rig:
 
 
 def measured(
-    card: Card, rig: Rig, scaled_bytes: int = SCALED_BYTES, cell_share: float = CELL_SHARE
+    drive_model: DriveModel, rig: Rig, scaled_bytes: int = SCALED_BYTES, cell_share: float = CELL_SHARE
 ) -> dict[str, float]:
-    """What a card gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
+    """What a drive model gives in the rig's tests on a drive of ``scaled_bytes``, by the names of ``read_targets``.
 
     Durations and amounts shrink with the capacity, cells of small transfers by ``cell_share`` besides; parameters with
     a size of their own (buffer, batch) do not.
     """
     # Housekeeping that comes once in many scaled cells would be luck, not a figure.
-    small = card.replaced(capacity_bytes=scaled_bytes, stall_every_bytes=0)
+    small = drive_model.replaced(capacity_bytes=scaled_bytes, stall_every_bytes=0)
     found: dict[str, float] = {}
     for phase in (_Scaled.saturation, _Scaled.iops, _Scaled.throughput, _Scaled.latency):
         # Each on a drive of its own: one that stopped answering in a test is of no use to the next.
@@ -100,7 +102,7 @@ def measured(
 class _Scaled:
     """A scaled drive on its way through the tests."""
 
-    def __init__(self, stimulus: Stimulus, rig: Rig, small: Card, cell_share: float) -> None:
+    def __init__(self, stimulus: Stimulus, rig: Rig, small: DriveModel, cell_share: float) -> None:
         self._stimulus, self._rig, self._bytes = stimulus, rig, small.capacity_bytes
         self._cell_share = cell_share
         self._over_provisioning = small["over_provisioning"]

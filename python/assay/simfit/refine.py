@@ -1,4 +1,4 @@
-"""Least squares around a card that is near already: tens of cards where the search takes hundreds."""
+"""Least squares around a drive model that is near already: tens of drive models where the search takes hundreds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.simfit.targets import log_errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from assay.dut.simulated.model import Card
+    from assay.dut.simulated.model import DriveModel
     from assay.simfit.measure import Rig
 
 REFINED_BYTES = 2_000_000_000
@@ -27,7 +27,7 @@ _REFUSED = 3.0
 
 
 def refine(
-    start: Card,
+    start: DriveModel,
     rig: Rig,
     targets: Mapping[str, float],
     *,
@@ -35,9 +35,9 @@ def refine(
     scaled_bytes: int = REFINED_BYTES,
     show: Callable[[float], None] = lambda _: None,
 ) -> Fit:
-    """Move the parameters of a card by robust least squares as long as its errors become smaller.
+    """Move the parameters of a drive model by robust least squares as long as its errors become smaller.
 
-    start : where it begins; what is not in ``RANGES``, or zero there, stays. rounds : each tries a card per parameter
+    start : where it begins; what is not in ``RANGES`` stays. rounds : each tries one drive model per parameter
     and one more. Deterministic.
     """
     import numpy as np  # noqa: PLC0415 - heavy, needed here only
@@ -50,9 +50,9 @@ def refine(
         nonlocal tried
         tried += 1
         try:
-            found = log_errors(measured(_card(start, names, vector), rig, scaled_bytes, 1.0), targets)
+            found = log_errors(measured(_drive_model(start, names, vector), rig, scaled_bytes, 1.0), targets)
         except AssayError:
-            # A card that the drive refuses, such as a buffer below four sequence units.
+            # A drive model that the drive refuses, such as a buffer below four sequence units.
             return [_REFUSED] * len(targets)
         show(float(np.mean(np.abs(list(found.values())))))
         return [found[name] for name in targets]
@@ -69,20 +69,24 @@ def refine(
         # The start counts as one, too.
         max_nfev=rounds + 1,
     )
-    return Fit(card=_card(start, names, found.x), error=float(np.mean(np.abs(found.fun))), evaluations=tried)
+    return Fit(
+        drive_model=_drive_model(start, names, found.x), error=float(np.mean(np.abs(found.fun))), evaluations=tried
+    )
 
 
-def scattered(card: Card, seed: int, spread: float = 0.2) -> Card:
-    """The card with every varied parameter moved by a normal draw, so that what it was fitted to is forgotten."""
+def scattered(drive_model: DriveModel, seed: int, spread: float = 0.2) -> DriveModel:
+    """The drive model with each varied parameter moved by a normal draw, so that what it was fitted to is forgotten."""
     import numpy as np  # noqa: PLC0415
 
-    names = [name for name in RANGES if card[name]]
+    names = [name for name in RANGES if drive_model[name]]
     moves = np.random.default_rng(seed).normal(0, spread, len(names))
-    return _card(card, names, [math.log(card[name]) + move for name, move in zip(names, moves, strict=True)])
+    return _drive_model(
+        drive_model, names, [math.log(drive_model[name]) + move for name, move in zip(names, moves, strict=True)]
+    )
 
 
-def _card(start: Card, names: Sequence[str], vector: Sequence[float]) -> Card:
-    """The card with these parameters as e to their values, inside their ranges."""
+def _drive_model(start: DriveModel, names: Sequence[str], vector: Sequence[float]) -> DriveModel:
+    """The drive model with these parameters as e to their values, inside their ranges."""
     changes: dict[str, Any] = {}
     for name, value in zip(names, vector, strict=True):
         low, high = RANGES[name]

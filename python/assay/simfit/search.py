@@ -1,4 +1,4 @@
-"""The search for parameters: differential evolution around a starting card, the same for the same seed."""
+"""The search for parameters: differential evolution around a starting drive model, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.simfit.targets import log_errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from assay.dut.simulated.model import Card
+    from assay.dut.simulated.model import DriveModel
 
 CLIPPED = 1.5
 """A cell that physics cannot give counts no more than this, so that it does not bend the others."""
@@ -45,15 +45,15 @@ POWERS: dict[str, tuple[int, int]] = {"dies_per_channel": (0, 4), "program_unit_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """The best card found. error : mean of the clipped absolute logarithms. evaluations : cards that were tried."""
+    """The best drive model found. error : mean of the clipped absolute logarithms. evaluations : so many were tried."""
 
-    card: Card
+    drive_model: DriveModel
     error: float
     evaluations: int
 
 
 def fit(
-    start: Card,
+    start: DriveModel,
     rig: Rig,
     targets: Mapping[str, float],
     *,
@@ -62,10 +62,10 @@ def fit(
     show: Callable[[float], None] = lambda _: None,
     workers: Callable[..., Any] | None = None,
 ) -> Fit:
-    """Vary the parameters of a card until it gives the published values as well as it can.
+    """Vary the parameters of a drive model until it gives the published values as well as it can.
 
     start : where the search begins; what is not in ``RANGES`` and ``POWERS`` stays as it is there.
-    evaluations : about how many cards are tried, at least 60. workers : a ``map`` that runs on several processes.
+    evaluations : how many drive models are tried, at least 60. workers : a ``map`` that runs on several processes.
     Deterministic for a seed, whatever ``workers`` is.
     """
     import numpy as np  # noqa: PLC0415 - heavy, needed here only
@@ -94,19 +94,19 @@ def fit(
         workers=workers or map,
         callback=lambda intermediate_result: show(float(intermediate_result.fun)),
     )
-    return Fit(card=_card(found.x, start), error=float(found.fun), evaluations=int(found.nfev))
+    return Fit(drive_model=_drive_model(found.x, start), error=float(found.fun), evaluations=int(found.nfev))
 
 
-def residuals(card: Card, rig: Rig, targets: Mapping[str, float]) -> dict[str, float]:
+def residuals(drive_model: DriveModel, rig: Rig, targets: Mapping[str, float]) -> dict[str, float]:
     """The natural logarithm of simulated over published, by name."""
-    return log_errors(measured(card, rig), targets)
+    return log_errors(measured(drive_model, rig), targets)
 
 
-def _cost(vector: Sequence[float], *, start: Card, rig: Rig, targets: dict[str, float]) -> float:
+def _cost(vector: Sequence[float], *, start: DriveModel, rig: Rig, targets: dict[str, float]) -> float:
     try:
-        errors = log_errors(measured(_card(vector, start), rig), targets)
+        errors = log_errors(measured(_drive_model(vector, start), rig), targets)
     except AssayError:
-        # A card that the drive refuses, such as a buffer below four sequence units.
+        # A drive model that the drive refuses, such as a buffer below four sequence units.
         return _FAILED
     cells = [min(abs(error), CLIPPED) for name, error in errors.items() if name.startswith("iops")]
     figures = [min(abs(error), CLIPPED) for name, error in errors.items() if not name.startswith("iops")]
@@ -118,12 +118,12 @@ def _log_bounds() -> list[tuple[float, float]]:
     return [(math.log(low), math.log(high)) for low, high in RANGES.values()]
 
 
-def _vector(card: Card) -> list[float]:
-    logs = [math.log(min(max(card[name], low), high)) for name, (low, high) in RANGES.items()]
-    return [*logs, *(round(math.log2(card[name])) for name in POWERS)]
+def _vector(drive_model: DriveModel) -> list[float]:
+    logs = [math.log(min(max(drive_model[name], low), high)) for name, (low, high) in RANGES.items()]
+    return [*logs, *(round(math.log2(drive_model[name])) for name in POWERS)]
 
 
-def _card(vector: Sequence[float], start: Card) -> Card:
+def _drive_model(vector: Sequence[float], start: DriveModel) -> DriveModel:
     values = [math.exp(value) for value in vector[: len(RANGES)]]
     changes: dict[str, Any] = {name: round(value) for name, value in zip(RANGES, values, strict=True)}
     changes["over_provisioning"] = round(values[0], 4)

@@ -1,4 +1,4 @@
-"""Facts with their sources: the form of every parameter in profiles and model cards."""
+"""Facts with their sources: the form of every parameter in editions and drive models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles: the parameters of one edition of the specification, every datum with its source note."""
+"""Editions: the parameters of one edition of the specification, every datum with its source note."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import Field
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import RangeDatum, SampledPreconditioning, WorkloadName
 
-__all__ = ["Profile", "RangeDatum", "SampledPreconditioning", "WorkloadName"]
+__all__ = ["Edition", "RangeDatum", "SampledPreconditioning", "WorkloadName"]
 
 
-class Profile(Strict):
+class Edition(Strict):
     """One edition: conditions common to its tests and, behind them, one table per test of the registry.
 
     header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).

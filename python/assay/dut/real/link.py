@@ -25,7 +25,7 @@ def link_bytes_per_s(drive: DriveIdentity) -> float:
     Source: the line rates and codes of SATA 3, SAS and PCIe 1 to 5.
     """
     if drive.kind == "simulated":
-        return float(parse_simulated(drive.path).card["link_bytes_per_s"])
+        return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"])
     link = read_link(drive) if drive.kind == "block" else None
     return FASTEST_BYTES_PER_S if link is None else line_rate(link)
 

@@ -1,4 +1,4 @@
-"""Simulated drives: ``sim:NAME?capacity=32GB&seed=1&faults=FILE`` and their model cards."""
+"""Simulated drives: ``sim:NAME?capacity=32GB&seed=1&faults=FILE`` and their drive models."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ CAPACITY_BYTES_MAX = 16_000_000_000_000
 
 
 Value = bool | int | float | str
-CardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-CardText = Annotated[str, Field(max_length=500)]
+ModelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+ModelText = Annotated[str, Field(max_length=500)]
 
 
-class ModelCard(Strict):
+class ModelFile(Strict):
     """A simulated drive as its file describes it: each parameter with the source of its value.
 
     Which parameters there are, their ranges, and what a drive has that does not state them, is the native module's:
@@ -43,24 +43,24 @@ class ModelCard(Strict):
 
     schema_version: Literal[1] = Field(alias="schema")
     kind: Literal["flash", "disk"] = "flash"
-    name: CardName
-    model: CardText
-    summary: CardText
-    interface: CardText
-    media: CardText
+    name: ModelName
+    model: ModelText
+    summary: ModelText
+    interface: ModelText
+    media: ModelText
     parameters: dict[str, Datum[Value]]
     faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """Every parameter of a simulated drive by its name, as in ``card["read_ns"]``."""
+class DriveModel:
+    """Every parameter of a simulated drive by its name, as in ``drive_model["read_ns"]``."""
 
     kind: Literal["flash", "disk"]
     values: Mapping[str, Value]
 
     @classmethod
-    def of(cls, model: ModelCard) -> Card:
+    def of(cls, model: ModelFile) -> DriveModel:
         """What a model states, and what a drive has that does not state it."""
         absent = {one.name: one.default for one in known_parameters(model.kind) if one.default is not None}
         return cls(model.kind, absent | {name: datum.value for name, datum in model.parameters.items()})
@@ -69,7 +69,7 @@ class Card:
         """The value of a parameter. Raises KeyError for one that there is not."""
         return self.values[name]
 
-    def replaced(self, **changes: Value) -> Card:
+    def replaced(self, **changes: Value) -> DriveModel:
         """The same with other values; ``Stimulus.simulated`` refuses what cannot be."""
         return replace(self, values={**self.values, **changes})
 
@@ -115,8 +115,8 @@ class SimulatedTarget:
     faults : what goes wrong with it, those of its model file first; empty means nothing does.
     """
 
-    model: ModelCard
-    card: Card
+    model: ModelFile
+    drive_model: DriveModel
     identity: DriveIdentity
     state: Path | None = None
     faults: tuple[InjectedFaults, ...] = ()
@@ -124,7 +124,7 @@ class SimulatedTarget:
     @property
     def purge_proof(self) -> str:
         """What a simulated purge has done, in one sentence."""
-        if self.card.kind == "disk":
+        if self.drive_model.kind == "disk":
             return "every block of the simulated disk is overwritten; a disk has no fresh state"
         return "every page of the simulated flash is unmapped and every block erased"
 
@@ -135,31 +135,31 @@ def is_simulated(target: str) -> bool:
 
 
 def simulated_names() -> list[str]:
-    """Names of the shipped model cards, sorted, without the ``sim:``."""
+    """Names of the shipped drive models, sorted, without the ``sim:``."""
     entries = (resources.files("assay.dut.simulated") / "models").iterdir()
     return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
 
 
-def load_card(name: str) -> ModelCard:
-    """Read a shipped model card, or a custom one from a TOML file.
+def load_drive_model(name: str) -> ModelFile:
+    """Read a shipped drive model, or a custom one from a TOML file.
 
     name : one of ``simulated_names()``, or the path of a file that ends in ``.toml``.
-    Raises DriveNotFoundError naming the known cards, PlanError with the places of a file's faults.
+    Raises DriveNotFoundError naming the known drive models, PlanError with the places of a file's faults.
     """
     if name.endswith(_SUFFIX):
-        return _read_card(Path(name))
+        return _read_drive_model(Path(name))
     if name not in simulated_names():
-        known = ", ".join(PREFIX + card for card in simulated_names())
+        known = ", ".join(PREFIX + one for one in simulated_names())
         raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", f"choose one of {known}")
     with resources.as_file(resources.files("assay.dut.simulated") / "models" / f"{name}{_SUFFIX}") as path:
-        return _read_card(path)
+        return _read_drive_model(path)
 
 
-def _read_card(path: Path) -> ModelCard:
+def _read_drive_model(path: Path) -> ModelFile:
     from assay._native import drive_model_fault  # noqa: PLC0415 - spared to those who name a real drive
 
     table, positions = read_toml(path)
-    model = validated(ModelCard, path, table, positions)
+    model = validated(ModelFile, path, table, positions)
     fault = drive_model_fault(_text(model.kind, {name: datum.value for name, datum in model.parameters.items()}))
     if fault is not None:
         raise place_error(path, positions, *fault)
@@ -180,8 +180,8 @@ def parse_simulated(target: str) -> SimulatedTarget:
     Worked: ``parse_simulated("sim:client-2011?capacity=32GB").identity.capacity_bytes`` is 32000000000.
     """
     name, _, query = target.removeprefix(PREFIX).partition("?")
-    model = load_card(name)
-    card, state, files = Card.of(model), None, []  # type: Card, Path | None, list[InjectedFaults]
+    model = load_drive_model(name)
+    drive_model, state, files = DriveModel.of(model), None, []  # type: DriveModel, Path | None, list[InjectedFaults]
     if model.faults:
         files.append(injected(Path(name), model.faults))
     for option, text in parse_qsl(query, keep_blank_values=True):
@@ -195,17 +195,17 @@ def parse_simulated(target: str) -> SimulatedTarget:
                 raise ValueRangeError(f"{target}: faults", "names no file", "use for example faults=faults.toml")
             files.append(read_fault_file(Path(text)))
         elif option == "capacity":
-            card = card.replaced(capacity_bytes=_capacity(target, text, card.logical_block_bytes))
+            drive_model = drive_model.replaced(capacity_bytes=_capacity(target, text, drive_model.logical_block_bytes))
         else:
-            card = card.replaced(seed=_seed(target, text))
+            drive_model = drive_model.replaced(seed=_seed(target, text))
     if state and files:
         reason = "cannot be kept of a drive with faults: what befell it is no part of it"
         raise ValueRangeError(f"{target}: state", reason, "leave out state or faults")
-    identity = _identity(target, model, card, tuple(files))
-    return SimulatedTarget(model=model, card=card, identity=identity, state=state, faults=tuple(files))
+    identity = _identity(target, model, drive_model, tuple(files))
+    return SimulatedTarget(model=model, drive_model=drive_model, identity=identity, state=state, faults=tuple(files))
 
 
-def _state(target: str, text: str, model: ModelCard) -> Path:
+def _state(target: str, text: str, model: ModelFile) -> Path:
     path = Path(text)
     if model.kind == "disk":
         raise ValueRangeError(f"{target}: state", "a disk has no fresh state to leave", "leave it out")
@@ -229,27 +229,29 @@ def _seed(target: str, text: str) -> int:
     return int(text)
 
 
-def _identity(target: str, model: ModelCard, card: Card, files: tuple[InjectedFaults, ...]) -> DriveIdentity:
+def _identity(
+    target: str, model: ModelFile, drive_model: DriveModel, files: tuple[InjectedFaults, ...]
+) -> DriveIdentity:
     return DriveIdentity(
         id=target,
         path=target,
         kind="simulated",
-        capacity_bytes=card.capacity_bytes,
-        logical_block_bytes=card.logical_block_bytes,
+        capacity_bytes=drive_model.capacity_bytes,
+        logical_block_bytes=drive_model.logical_block_bytes,
         model=model.model,
         serial="SIM-" + model.name.upper(),
         firmware="assay-ftl",
         interface=model.interface,
         media=model.media,
-        write_cache="enabled" if card["write_cache"] else "disabled",
-        controls=_controls(card),
+        write_cache="enabled" if drive_model["write_cache"] else "disabled",
+        controls=_controls(drive_model),
         faults=tuple(fault_label(fault) for file in files for fault in file.faults),
         faults_sha256=tuple(file.sha256 for file in files),
     )
 
 
-def _controls(card: Card) -> tuple[Control, ...]:
+def _controls(drive_model: DriveModel) -> tuple[Control, ...]:
     """A disk takes neither; an ideal drive has no flash that a write could wait for."""
-    if card.kind == "disk" or card["ideal"]:
+    if drive_model.kind == "disk" or drive_model["ideal"]:
         return ()
-    return ("trim", "write-cache") if card["trim"] else ("write-cache",)
+    return ("trim", "write-cache") if drive_model["trim"] else ("write-cache",)

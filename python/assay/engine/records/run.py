@@ -106,7 +106,7 @@ class StoredTest:
 
     sequences : what ran, in order. verdict : the last one taken; of the sequences of ``window_stage`` with one of
     ``window_indexes``, none before there is a verdict.
-    conditions : of the drive, before the purge and behind the last sequence; none in runs of earlier versions.
+    conditions : of the drive, before the purge and behind the last sequence.
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
         ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
     ended_detail : more of the reason, in words.
@@ -183,7 +183,7 @@ class StoredRun:
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
     engine : how the I/Os were carried out: settings of the block layer, buffers, completions.
-    certificate : of the host; None where its speed is in no figure, or in runs of earlier versions.
+    certificate : of the host; None where its speed is in no figure.
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
     journal : how it ends; None where a run is not from a folder.

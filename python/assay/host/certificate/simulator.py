@@ -58,13 +58,13 @@ def run_simulator() -> SimulatorRun:
 
     Nothing of this host enters it: time is virtual and the seed is fixed.
     """
-    card = parse_simulated(DRIVE).card
-    steps = _program(card.capacity_bytes)
-    with Stimulus.simulated(card, seed=_SEED, epoch_wall_ns=0) as stimulus:
+    drive_model = parse_simulated(DRIVE).drive_model
+    steps = _program(drive_model.capacity_bytes)
+    with Stimulus.simulated(drive_model, seed=_SEED, epoch_wall_ns=0) as stimulus:
         records = stimulus.run(steps)
         state = stimulus.state_hash()
     return SimulatorRun(
-        sequence=_digest(repr((card, steps))),
+        sequence=_digest(repr((drive_model, steps))),
         state=state,
         outcome=_digest(json.dumps([_virtual(record) for record in records], sort_keys=True)),
         io_count=sum(map(completed_count, records)),

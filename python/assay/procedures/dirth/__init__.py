@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_args
 from assay.engine.pattern import Workload, cell_pattern, workload
 from assay.engine.records import Cell, SkippedTest
 from assay.errors import ValueRangeError
-from assay.procedures.dirth.edition import IntensityProfile, PatternDatum
+from assay.procedures.dirth.edition import IntensityTable, PatternDatum
 from assay.procedures.dirth.options import IntensityOptions
 from assay.procedures.grid.departures import grid_departures
 from assay.procedures.grid.pages import demand_report
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest
 
 
-def plan_dirth(request: Request[IntensityProfile, IntensityOptions]) -> list[PlannedTest | SkippedTest]:
+def plan_dirth(request: Request[IntensityTable, IntensityOptions]) -> list[PlannedTest | SkippedTest]:
     """Settle what demand intensity does on a drive: one test per access pattern, each with its own purge.
 
     Raises ValueRangeError for a pattern that is not known.
@@ -49,7 +49,7 @@ def plan_dirth(request: Request[IntensityProfile, IntensityOptions]) -> list[Pla
     return [plan_demand("dirth", "DIRTH", one, test=f"dirth{one.suffix}", request=request) for one in chosen]
 
 
-def _pattern(asked: str | PatternDatum, edition: IntensityProfile, data: DataPattern) -> Workload:
+def _pattern(asked: str | PatternDatum, edition: IntensityTable, data: DataPattern) -> Workload:
     known = {datum.name: datum for datum in edition.patterns.value}
     datum = known.get(asked) if isinstance(asked, str) else asked
     if datum is not None:
@@ -80,7 +80,7 @@ DIRTH = Procedure(
         "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
     ),
     preconditioning="The accesses of the workload as writes in one-minute samples until steady.",
-    table=IntensityProfile,
+    table=IntensityTable,
     options=IntensityOptions,
     settings=DemandSettings,
     plan=plan_dirth,

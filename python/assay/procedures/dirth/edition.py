@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.procedures.grid.edition import DemandProfile
+from assay.procedures.grid.edition import DemandTable
 from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import BlockKib, ReadPct
 
@@ -22,7 +22,7 @@ class PatternDatum(Strict):
     read_pct: ReadPct
 
 
-class IntensityProfile(DemandProfile):
+class IntensityTable(DemandTable):
     """Parameters of demand intensity. patterns : those that the edition names; without a choice the first is run."""
 
     patterns: Datum[Annotated[tuple[PatternDatum, ...], Field(min_length=1)]]

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from assay.procedures.dirth.edition import IntensityProfile, PatternDatum, PatternName
+from assay.procedures.dirth.edition import IntensityTable, PatternDatum, PatternName
 from assay.procedures.grid.options import GridOptions
 
 
@@ -19,7 +19,7 @@ class IntensityOptions(GridOptions):
 
     patterns: tuple[PatternName | PatternDatum, ...] = Field(default=(), max_length=20)
 
-    def of_suite(self, table: IntensityProfile) -> Self:
+    def of_suite(self, table: IntensityTable) -> Self:
         """Every pattern that the edition names, where the tester names none."""
         names = tuple(pattern.name for pattern in table.patterns.value)
         return self if self.patterns else self.model_copy(update={"patterns": names})

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.engine.pattern import Workload, workload
-from assay.procedures.ecw.edition import CompositeProfile
+from assay.procedures.ecw.edition import CompositeTable
 from assay.procedures.grid.departures import grid_departures
 from assay.procedures.grid.options import GridOptions
 from assay.procedures.grid.pages import demand_report
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest
 
 
-def plan_ecw(request: Request[CompositeProfile, GridOptions]) -> list[PlannedTest | SkippedTest]:
+def plan_ecw(request: Request[CompositeTable, GridOptions]) -> list[PlannedTest | SkippedTest]:
     """Settle what the composite workload does on a drive; a drive with 4 KiB blocks cannot run its small sizes.
 
     Worked: ``pts-e-1.1`` -> ``ecw`` at 40 % reads; ``pts-c-2.0`` -> the same under the name ``cbw``.
@@ -41,7 +41,7 @@ def plan_ecw(request: Request[CompositeProfile, GridOptions]) -> list[PlannedTes
     return [plan_demand("ecw", name, _composite(request.table, request.data), test=name.lower(), request=request)]
 
 
-def _composite(edition: CompositeProfile, data: DataPattern) -> Workload:
+def _composite(edition: CompositeTable, data: DataPattern) -> Workload:
     named, reads = workload("composite", data), edition.read_pct.value
     pattern = replace(named.pattern, read_share=reads / 100, alignment_bytes=int(edition.alignment_kib.value * KIB))
     return Workload(label=f"{edition.name.value} {reads}/{100 - reads}", suffix="", pattern=pattern)
@@ -59,7 +59,7 @@ ECW = Procedure(
         "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
     ),
     preconditioning="The composite accesses as writes in one-minute samples until steady.",
-    table=CompositeProfile,
+    table=CompositeTable,
     options=GridOptions,
     settings=DemandSettings,
     plan=plan_ecw,

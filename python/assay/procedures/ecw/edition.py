@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from assay.procedures.grid.edition import DemandProfile
+from assay.procedures.grid.edition import DemandTable
 from assay.spec.datum import Datum
 from assay.spec.edition_data import BlockKib, ReadPct
 
 
-class CompositeProfile(DemandProfile):
+class CompositeTable(DemandTable):
     """Parameters of the composite workload, whose sizes and LBA groups are ``assay.engine.pattern``'s.
 
     name : ``ECW`` or ``CBW``. alignment_kib : of every access, whatever its size.

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DriveIdentity, StepRecord, StoredTest
-    from assay.procedures.grid.edition import DemandProfile
+    from assay.procedures.grid.edition import DemandTable
     from assay.procedures.grid.settings import DemandSettings
 
 
 def grid_departures(
-    settings: DemandSettings, table: DemandProfile, drive: DriveIdentity, test: StoredTest | None
+    settings: DemandSettings, table: DemandTable, drive: DriveIdentity, test: StoredTest | None
 ) -> Iterator[str]:
     """How a test over a grid of demands departs from its edition."""
     writes, cells, points = _ran(settings, test) if test else (None, None, None)

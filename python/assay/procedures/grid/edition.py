@@ -18,7 +18,7 @@ QueueDepths = Annotated[tuple[Annotated[int, Field(ge=1, le=4096)], ...], Unique
 TieOrder = Literal["more threads first", "fewer threads first"]
 
 
-class DemandProfile(Strict):
+class DemandTable(Strict):
     """What demand intensity and the composite workload have in common.
 
     demand : of the pre-writes; pre_write_seconds : of them before the grid of every round.

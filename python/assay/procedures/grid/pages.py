@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class DemandReport(TestReport):
         return demand_results(self.test, self.result)
 
 
-def demand_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> DemandReport:
+def demand_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> DemandReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""
     return DemandReport(run=run, test=test, profile=profile, prefix=prefix, result=demand_result(test))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSpec
-    from assay.procedures.grid.edition import DemandProfile, TieOrder
+    from assay.procedures.grid.edition import DemandTable, TieOrder
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.procedures.grid.options import GridOptions
     from assay.procedures.procedure import Context, Course
@@ -36,7 +36,7 @@ KEPT_BYTES_PER_S = 600_000
 
 
 def plan_demand(
-    procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandProfile, GridOptions]
+    procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandTable, GridOptions]
 ) -> PlannedTest | SkippedTest:
     """Settle what a test over a grid of demands does on a drive.
 
@@ -134,7 +134,7 @@ def operating_point(settings: DemandSettings, point: OperatingPoint, place: int)
 
 
 def _settings(
-    procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandProfile, GridOptions]
+    procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandTable, GridOptions]
 ) -> DemandSettings:
     edition, options, profile = request.table, request.options, request.profile
     demand = edition.demand.value.to_demand()

@@ -14,7 +14,7 @@ Result:        IOPS of every burst over time; mean burst IOPS per wait state ove
 from __future__ import annotations
 
 from assay.procedures.hir.departures import hir_departures
-from assay.procedures.hir.edition import IdleRecoveryProfile
+from assay.procedures.hir.edition import IdleRecoveryTable
 from assay.procedures.hir.pages import hir_report
 from assay.procedures.hir.run import plan_hir
 from assay.procedures.hir.settings import IdleRecoverySettings
@@ -28,7 +28,7 @@ HIR = Procedure(
     question="What idle periods of the host do for small random writes of a saturated drive.",
     outline="Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",
     preconditioning="Random writes in one-minute samples until steady.",
-    table=IdleRecoveryProfile,
+    table=IdleRecoveryTable,
     options=DemandOptions,
     settings=IdleRecoverySettings,
     plan=plan_hir,

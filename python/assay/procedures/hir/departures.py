@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DriveIdentity, StepRecord, StoredTest
-    from assay.procedures.hir.edition import IdleRecoveryProfile
+    from assay.procedures.hir.edition import IdleRecoveryTable
     from assay.procedures.hir.settings import IdleRecoverySettings
 
 
 def hir_departures(
-    settings: IdleRecoverySettings, table: IdleRecoveryProfile, drive: DriveIdentity, test: StoredTest | None
+    settings: IdleRecoverySettings, table: IdleRecoveryTable, drive: DriveIdentity, test: StoredTest | None
 ) -> Iterator[str]:
     """How host idle recovery departs from its edition."""
     samples = test.steps("sample") if test else None

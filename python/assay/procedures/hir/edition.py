@@ -10,7 +10,7 @@ from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import DemandDatum, RangeDatum, SampledPreconditioning, Seconds, Unique
 
 
-class IdleRecoveryProfile(Strict):
+class IdleRecoveryTable(Strict):
     """Parameters of host idle recovery.
 
     wait_states : numbers of the wait states in the order they run; idle_seconds : behind each of their bursts.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 _RETURN_COLOUR = 8
 _COLUMNS = (
@@ -196,7 +196,7 @@ class IdleRecoveryReport(TestReport):
         }
 
 
-def hir_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> IdleRecoveryReport:
+def hir_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> IdleRecoveryReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``idle_recovery_result``."""
     result = idle_recovery_result(test, run.identity.capacity_bytes)
     return IdleRecoveryReport(run=run, test=test, profile=profile, prefix=prefix, result=result)

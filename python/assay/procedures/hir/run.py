@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSpec
-    from assay.procedures.hir.edition import IdleRecoveryProfile
+    from assay.procedures.hir.edition import IdleRecoveryTable
     from assay.procedures.options import DemandOptions
     from assay.procedures.procedure import Context, Course
 
@@ -26,7 +26,7 @@ CYCLES_PER_SEQUENCE = 60
 """Sequences of a wait state end behind an idle step, so that what was measured is durable now and then."""
 
 
-def plan_hir(request: Request[IdleRecoveryProfile, DemandOptions]) -> list[PlannedTest | SkippedTest]:
+def plan_hir(request: Request[IdleRecoveryTable, DemandOptions]) -> list[PlannedTest | SkippedTest]:
     """Settle what host idle recovery does on a drive.
 
     Raises ValueRangeError for an absurd demand.
@@ -82,7 +82,7 @@ def _of_wait_state(index: int, part: str, steps: Sequence[StepSpec]) -> StepSequ
     return StepSequence(name=name, stage="segment", index=index, steps=tuple(steps), role="measure", on_void="stop")
 
 
-def _settings(chosen: Workload, request: Request[IdleRecoveryProfile, DemandOptions]) -> IdleRecoverySettings:
+def _settings(chosen: Workload, request: Request[IdleRecoveryTable, DemandOptions]) -> IdleRecoverySettings:
     edition, profile = request.table, request.profile
     demand = request.options.demand(edition.demand.value.to_demand())
     preconditioning = sampled_preconditioning(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from assay.procedures.iops.pages import iops_pages
 from assay.procedures.loop.departures import loop_departures
-from assay.procedures.loop.edition import LoopProfile
+from assay.procedures.loop.edition import LoopTable
 from assay.procedures.loop.options import LoopOptions
 from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.run import plan_loop
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest, Request
 
 
-def plan_iops(request: Request[LoopProfile, LoopOptions]) -> list[PlannedTest]:
+def plan_iops(request: Request[LoopTable, LoopOptions]) -> list[PlannedTest]:
     """Settle what the IOPS test does on a drive; one run.
 
     Raises TooSmallError where the test ActiveRange does not fit the drive.
@@ -47,7 +47,7 @@ IOPS = Procedure(
         "Rounds of one-minute cells: read share outside, block size inside, until the tracking variables are steady."
     ),
     preconditioning="Sequential writes over the drive, then the test loop itself.",
-    table=LoopProfile,
+    table=LoopTable,
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_iops,

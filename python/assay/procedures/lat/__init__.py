@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.lat.options import LatencyOptions
 from assay.procedures.lat.pages import lat_pages
 from assay.procedures.loop.departures import loop_departures
-from assay.procedures.loop.edition import LoopProfile
+from assay.procedures.loop.edition import LoopTable
 from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.run import plan_loop
 from assay.procedures.loop.settings import LoopSettings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest, Request
 
 
-def plan_lat(request: Request[LoopProfile, LatencyOptions]) -> list[PlannedTest]:
+def plan_lat(request: Request[LoopTable, LatencyOptions]) -> list[PlannedTest]:
     """Settle what the latency test does on a drive; one run.
 
     Raises TooSmallError where the test ActiveRange does not fit the drive.
@@ -56,7 +56,7 @@ LAT = Procedure(
     question="Response time of a single outstanding random I/O at steady state, average and maximum.",
     outline="Rounds of one-minute cells at one outstanding I/O: read share outside, block size inside, until steady.",
     preconditioning="Sequential writes over the drive, then the test loop itself.",
-    table=LoopProfile,
+    table=LoopTable,
     options=LatencyOptions,
     settings=LoopSettings,
     plan=plan_lat,

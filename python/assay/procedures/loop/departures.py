@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DriveIdentity, StoredTest
-    from assay.procedures.loop.edition import LoopProfile
+    from assay.procedures.loop.edition import LoopTable
     from assay.procedures.loop.settings import LoopSettings
 
 
 def loop_departures(
-    settings: LoopSettings, table: LoopProfile, drive: DriveIdentity, test: StoredTest | None
+    settings: LoopSettings, table: LoopTable, drive: DriveIdentity, test: StoredTest | None
 ) -> Iterator[str]:
     """How a test loop departs from its edition. Worked: cells of 0.6 s -> ``"cells of 0.6 s instead of 1 min"``."""
     cells = test.steps("round") if test else None
@@ -43,7 +43,7 @@ def loop_departures(
     yield from _unprepared(test, table.preconditioning_multiple.value * drive.capacity_bytes)
 
 
-def _other_demand(settings: LoopSettings, table: LoopProfile) -> Iterator[str]:
+def _other_demand(settings: LoopSettings, table: LoopTable) -> Iterator[str]:
     """The demand of latency is the edition's, that of the others the tester's choice; arrivals are nobody's."""
     demand, asked = settings.demand, table.demand.value.to_demand()
     same = (demand.thread_count, demand.queue_depth) == (asked.thread_count, asked.queue_depth)
@@ -53,7 +53,7 @@ def _other_demand(settings: LoopSettings, table: LoopProfile) -> Iterator[str]:
         yield f"open loop: {arrivals}, at most {demand.thread_count * demand.queue_depth} outstanding"
 
 
-def _other_cells(settings: LoopSettings, table: LoopProfile) -> Iterator[str]:
+def _other_cells(settings: LoopSettings, table: LoopTable) -> Iterator[str]:
     """Mixes, sizes and tracking cells that the edition has and the test left out; throughput runs a size at a time."""
     known = {*settings.sizes_bytes, *settings.not_applicable}
     sizes = {int(kib * KIB) for kib in table.block_kib.value}

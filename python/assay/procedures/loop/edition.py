@@ -33,7 +33,7 @@ class CellDatum(Strict):
         return Cell(read_pct=self.read_pct, transfer_bytes=int(self.block_kib * KIB))
 
 
-class LoopProfile(Strict):
+class LoopTable(Strict):
     """Parameters of a test that repeats a loop of cells until steady: IOPS, throughput, latency.
 
     histogram_seconds : length of the response-time histogram behind the test; None means that there is none.

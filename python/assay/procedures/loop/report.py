@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.loop.values import LoopResult
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 Column = tuple[str, "Mapping[Cell, float]"]
 
@@ -172,10 +172,10 @@ class LoopReport(TestReport):
 
 def loop_report(
     layout: Callable[[LoopReport], tuple[Page, ...]],
-) -> Callable[[StoredRun, StoredTest, Profile, str], LoopReport]:
+) -> Callable[[StoredRun, StoredTest, Edition, str], LoopReport]:
     """How a stored test loop comes to its pages. layout : the standard pages of one of them."""
 
-    def test_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> LoopReport:
+    def test_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> LoopReport:
         result = loop_result(test)
         return LoopReport(run=run, test=test, profile=profile, prefix=prefix, result=result, layout=layout)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.engine.records import Access, ActiveRange, Cell, Demand, DriveIdentity
-    from assay.procedures.loop.edition import LoopProfile
+    from assay.procedures.loop.edition import LoopTable
     from assay.procedures.loop.options import LoopOptions
     from assay.procedures.loop.settings import Variable
     from assay.procedures.procedure import Context, Course
@@ -47,7 +47,7 @@ def plan_loop(
     *,
     access: Access,
     variable: Variable,
-    request: Request[LoopProfile, LoopOptions],
+    request: Request[LoopTable, LoopOptions],
     histogram_minutes: float | None = None,
 ) -> PlannedTest:
     """Settle what a loop test does on a drive.
@@ -185,7 +185,7 @@ def closed(demand: Demand) -> Demand:
     return replace(demand, arrivals_per_s=None, arrival_process="fixed")
 
 
-def _histogram_seconds(edition: LoopProfile, minutes: float | None) -> float:
+def _histogram_seconds(edition: LoopTable, minutes: float | None) -> float:
     if minutes is not None:
         return minutes * 60
     return edition.histogram_seconds.value if edition.histogram_seconds else 0.0
@@ -210,7 +210,7 @@ def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[
     return amount, count
 
 
-def _tracking(name: str, edition: LoopProfile, runnable: tuple[int, ...]) -> tuple[Cell, ...]:
+def _tracking(name: str, edition: LoopTable, runnable: tuple[int, ...]) -> tuple[Cell, ...]:
     """The tracking cells that are part of the loop; without one no verdict could be taken."""
     cells = [datum.to_cell() for datum in edition.tracking.value]
     tracked = tuple(cell for cell in cells if cell.transfer_bytes in runnable)

@@ -15,7 +15,7 @@ from assay.spec.units import KIB
 
 if TYPE_CHECKING:
     from assay.engine.records import Access, DriveIdentity
-    from assay.procedures.loop.edition import LoopProfile
+    from assay.procedures.loop.edition import LoopTable
     from assay.procedures.procedure import Request
     from assay.procedures.studies.options import StudyOptions
     from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
@@ -86,8 +86,8 @@ class Ground:
         return scaled_ns(seconds, self.request.scale)
 
     @property
-    def _iops(self) -> LoopProfile:
-        found: LoopProfile = self.request.profile.table("iops")
+    def _iops(self) -> LoopTable:
+        found: LoopTable = self.request.profile.table("iops")
         return found
 
     def fill(self, length: int) -> StudyStep:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, DataTable, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 TITLE = "Study - Report Page (no test of the specification)"
 
@@ -147,6 +147,6 @@ def _stop(step: StudyStep) -> str:
     return duration_label(step.span_ns) if step.span_ns else f"{step.amount_bytes:,} bytes"
 
 
-def study_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> StudyReport:
+def study_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> StudyReport:
     """A stored study with everything that its pages print."""
     return StudyReport(run=run, test=test, profile=profile, prefix=prefix, result=study_result(test))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.loop.departures import loop_departures
-from assay.procedures.loop.edition import LoopProfile
+from assay.procedures.loop.edition import LoopTable
 from assay.procedures.loop.options import LoopOptions
 from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.run import plan_loop
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest, Request
 
 
-def plan_tp(request: Request[LoopProfile, LoopOptions]) -> list[PlannedTest]:
+def plan_tp(request: Request[LoopTable, LoopOptions]) -> list[PlannedTest]:
     """Settle what the throughput test does on a drive: one run per block size, each with its own purge.
 
     Raises TooSmallError where the test ActiveRange does not fit the drive.
@@ -47,7 +47,7 @@ TP = Procedure(
     question="Throughput of large sequential transfers at steady state.",
     outline="Rounds of one minute of reads and one of writes; the position runs on; until the writes are steady.",
     preconditioning="Sequential writes over the drive, then the test loop itself.",
-    table=LoopProfile,
+    table=LoopTable,
     options=LoopOptions,
     settings=LoopSettings,
     plan=plan_tp,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from assay.procedures.procedure import Procedure
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.wsat.departures import wsat_departures
-from assay.procedures.wsat.edition import SaturationProfile
+from assay.procedures.wsat.edition import SaturationTable
 from assay.procedures.wsat.options import SaturationOptions
 from assay.procedures.wsat.pages import wsat_report
 from assay.procedures.wsat.run import plan_wsat
@@ -27,7 +27,7 @@ WSAT = Procedure(
     question="How random writes develop from the fresh drive on, over time and data written.",
     outline="Continuous accesses over the whole drive in one-minute samples, ended by time, amount or five-point rule.",
     preconditioning="None; the drive is purged and fresh out of the box.",
-    table=SaturationProfile,
+    table=SaturationTable,
     options=SaturationOptions,
     settings=SaturationSettings,
     plan=plan_wsat,

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DriveIdentity, StoredTest
     from assay.procedures.saturation.settings import SaturationSettings
-    from assay.procedures.wsat.edition import SaturationProfile
+    from assay.procedures.wsat.edition import SaturationTable
 
 
 def wsat_departures(
-    settings: SaturationSettings, table: SaturationProfile, drive: DriveIdentity, test: StoredTest | None
+    settings: SaturationSettings, table: SaturationTable, drive: DriveIdentity, test: StoredTest | None
 ) -> Iterator[str]:
     """How write saturation departs from its edition."""
     samples = test.steps("sample") if test else None
@@ -28,7 +28,7 @@ def wsat_departures(
     yield from other_limits(settings, table)
 
 
-def _ended_elsewhere(settings: SaturationSettings, table: SaturationProfile, drive: DriveIdentity) -> Iterator[str]:
+def _ended_elsewhere(settings: SaturationSettings, table: SaturationTable, drive: DriveIdentity) -> Iterator[str]:
     """Rules in force that end the test elsewhere than the edition's."""
     if settings.stop != table.stop.value:
         yield f"write saturation ended by {settings.stop} instead of {table.stop.value}"

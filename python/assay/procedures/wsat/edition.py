@@ -11,7 +11,7 @@ from assay.spec.datum import Datum, Strict
 from assay.spec.edition_data import DemandDatum, HistogramSeconds, RangeDatum, Seconds, Share, Unique, WorkloadName
 
 
-class SaturationProfile(Strict):
+class SaturationTable(Strict):
     """Parameters of the write saturation test.
 
     section : of the specification.

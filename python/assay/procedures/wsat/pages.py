@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
 
@@ -99,7 +99,7 @@ def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
     return test_report.pages(title, pages)
 
 
-def wsat_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> SaturationReport:
+def wsat_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> SaturationReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``saturation_result``."""
     result = saturation_result(test, run.identity.capacity_bytes)
     return SaturationReport(run=run, test=test, profile=profile, prefix=prefix, result=result)

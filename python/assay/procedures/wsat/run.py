@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSequence
     from assay.procedures.procedure import Context, Course
-    from assay.procedures.wsat.edition import SaturationProfile
+    from assay.procedures.wsat.edition import SaturationTable
     from assay.procedures.wsat.options import SaturationOptions
 
 
-def plan_wsat(request: Request[SaturationProfile, SaturationOptions]) -> list[PlannedTest | SkippedTest]:
+def plan_wsat(request: Request[SaturationTable, SaturationOptions]) -> list[PlannedTest | SkippedTest]:
     """Settle what the write saturation test does on a drive: one run per workload, each with its own purge.
 
     Raises ValueRangeError for a workload that the edition does not know and for an absurd demand.
@@ -48,7 +48,7 @@ def saturation_histogram(settings: SaturationSettings) -> StepSequence:
     return histogram(step)
 
 
-def _plan_workload(name: str, request: Request[SaturationProfile, SaturationOptions]) -> PlannedTest | SkippedTest:
+def _plan_workload(name: str, request: Request[SaturationTable, SaturationOptions]) -> PlannedTest | SkippedTest:
     edition = request.table
     if name not in edition.workloads.value:
         known = ", ".join(edition.workloads.value)
@@ -71,9 +71,7 @@ def _plan_workload(name: str, request: Request[SaturationProfile, SaturationOpti
     )
 
 
-def _settings(
-    test: str, chosen: Workload, request: Request[SaturationProfile, SaturationOptions]
-) -> SaturationSettings:
+def _settings(test: str, chosen: Workload, request: Request[SaturationTable, SaturationOptions]) -> SaturationSettings:
     edition, options, drive = request.table, request.options, request.drive
     hours = edition.time_hours.value if options.time_hours is None else options.time_hours
     multiple = edition.amount_multiple.value if options.amount_multiple is None else options.amount_multiple

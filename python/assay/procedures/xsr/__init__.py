@@ -18,7 +18,7 @@ from __future__ import annotations
 from assay.procedures.options import DemandOptions
 from assay.procedures.procedure import Procedure
 from assay.procedures.xsr.departures import xsr_departures
-from assay.procedures.xsr.edition import CrossStimulusProfile
+from assay.procedures.xsr.edition import CrossStimulusTable
 from assay.procedures.xsr.pages import xsr_report
 from assay.procedures.xsr.run import plan_xsr
 from assay.procedures.xsr.settings import CrossStimulusSettings
@@ -30,7 +30,7 @@ XSR = Procedure(
     question="How a drive takes the change between large sequential and small random writes, and when it recovers.",
     outline="Sequential, random and again sequential writes for hours each, in one-minute samples without a gap.",
     preconditioning="None; the drive is purged and fresh out of the box.",
-    table=CrossStimulusProfile,
+    table=CrossStimulusTable,
     options=DemandOptions,
     settings=CrossStimulusSettings,
     plan=plan_xsr,

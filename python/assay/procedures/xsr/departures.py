@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records import DriveIdentity, StoredTest
-    from assay.procedures.xsr.edition import CrossStimulusProfile
+    from assay.procedures.xsr.edition import CrossStimulusTable
     from assay.procedures.xsr.settings import CrossStimulusSettings
 
 
 def xsr_departures(
-    settings: CrossStimulusSettings, table: CrossStimulusProfile, drive: DriveIdentity, test: StoredTest | None
+    settings: CrossStimulusSettings, table: CrossStimulusTable, drive: DriveIdentity, test: StoredTest | None
 ) -> Iterator[str]:
     """How cross stimulus recovery departs from its edition."""
     samples = test.steps("group") if test else None
@@ -28,7 +28,7 @@ def xsr_departures(
 
 
 def _shorter_groups(
-    settings: CrossStimulusSettings, table: CrossStimulusProfile, test: StoredTest | None
+    settings: CrossStimulusSettings, table: CrossStimulusTable, test: StoredTest | None
 ) -> Iterator[str]:
     for index, (group, datum) in enumerate(zip(settings.groups, table.groups.value, strict=False), 1):
         asked_ns, shown_ns = round(datum.hours * HOUR_SECONDS * SECOND_NS), group.span_ns

@@ -18,7 +18,7 @@ class AccessGroupDatum(Strict):
     hours: float = Field(gt=0, le=7 * 24)
 
 
-class CrossStimulusProfile(Strict):
+class CrossStimulusTable(Strict):
     """Parameters of cross stimulus recovery.
 
     groups : access groups in the order they run. recovered_share : of the mean throughput of the first group, at which

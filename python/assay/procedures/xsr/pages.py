@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
-    from assay.spec.edition import Profile
+    from assay.spec.edition import Edition
 
 _TITLES = {
     "throughput": "Throughput (MB/s)",
@@ -231,7 +231,7 @@ def _milliseconds(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else milliseconds_text(value)
 
 
-def xsr_report(run: StoredRun, test: StoredTest, profile: Profile, prefix: str) -> CrossStimulusReport:
+def xsr_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> CrossStimulusReport:
     """A stored test with everything that its pages print."""
     result = cross_stimulus_result(test)
     return CrossStimulusReport(run=run, test=test, profile=profile, prefix=prefix, result=result)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from assay.procedures.options import DemandOptions
     from assay.procedures.procedure import Context, Course
-    from assay.procedures.xsr.edition import CrossStimulusProfile
+    from assay.procedures.xsr.edition import CrossStimulusTable
 
 Group = tuple["Access", int, float]
 """Access, transfer size in bytes and hours of an access group."""
@@ -29,7 +29,7 @@ SAMPLES_PER_SEQUENCE = 60
 """So that what was measured is durable now and then."""
 
 
-def plan_xsr(request: Request[CrossStimulusProfile, DemandOptions]) -> list[PlannedTest | SkippedTest]:
+def plan_xsr(request: Request[CrossStimulusTable, DemandOptions]) -> list[PlannedTest | SkippedTest]:
     """Settle what cross stimulus recovery does on a drive.
 
     Raises ValueRangeError for an absurd demand.

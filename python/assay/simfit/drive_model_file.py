@@ -1,4 +1,4 @@
-"""Writes a fitted card as a TOML file that ``sim:FILE.toml`` reads, with the residuals it leaves."""
+"""Writes a fitted drive model as a TOML file that ``sim:FILE.toml`` reads, with the residuals it leaves."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from assay.dut.simulated.model import Card, ModelCard
+    from assay.dut.simulated.model import DriveModel, ModelFile
 
 _NOT_IN_CARDS = {"seed"}
 
 
-def write_card(path: Path, card: Card, model: ModelCard, *, varied: Mapping[str, str], report: str) -> None:
-    """Write a card with the source of every parameter.
+def write_drive_model(
+    path: Path, drive_model: DriveModel, model: ModelFile, *, varied: Mapping[str, str], report: str
+) -> None:
+    """Write a drive model with the source of every parameter.
 
-    model : the card that the fit began with; what was not varied keeps its source. varied : source notes of what was.
+    model : the drive model that the fit began with; what was not varied keeps its source. varied : notes of what was.
     report : lines of residuals, kept as comments. Raises StoreError where the file cannot be written.
     """
     try:
-        path.write_text(card_text(card, model, varied=varied, report=report), "utf-8")
+        path.write_text(model_text(drive_model, model, varied=varied, report=report), "utf-8")
     except OSError as error:
         raise StoreError(str(path), error.strerror or str(error), "name another file with --out") from None
 
 
-def card_text(card: Card, model: ModelCard, *, varied: Mapping[str, str], report: str) -> str:
+def model_text(drive_model: DriveModel, model: ModelFile, *, varied: Mapping[str, str], report: str) -> str:
     """The same as text. Parameters that a drive does not have are left out."""
     known = {name: datum.source for name, datum in model.parameters.items()}
     lines = [*(f"# {line}" for line in report.splitlines()), "schema = 1"]
     lines += [f"{name} = {_toml(getattr(model, name))}" for name in ("name", "model", "summary", "interface", "media")]
     lines += ["", "[parameters]"]
-    for parameter in known_parameters(card.kind):
-        name, value = parameter.name, card[parameter.name]
+    for parameter in known_parameters(drive_model.kind):
+        name, value = parameter.name, drive_model[parameter.name]
         if name in _NOT_IN_CARDS or (name not in known and value == parameter.default):
             continue
         source = varied.get(name) or known.get(name) or "set by hand before the fit"
