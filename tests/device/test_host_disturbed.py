@@ -122,7 +122,7 @@ def test_a_loop_device_is_audited_without_being_written(loop_drive_in_memory: Lo
     done = subprocess.run(
         [ASSAY, "check", path, "--seconds", "0.2", "--json"], capture_output=True, text=True, check=False
     )
-    found = {check["slug"]: check for check in json.loads(done.stdout)["checks"]}
+    found = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == (5 if any(check["level"] == "invalid" for check in found.values()) else 0)
     scheduler = Path(f"/sys/block/{Path(path).name}/queue/scheduler").read_text()
     assert found["scheduler"]["level"] == ("pass" if "[none]" in scheduler or scheduler.strip() == "none" else "warn")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from assay.host import HostWatch
-from assay.results import host_finding
+from assay.results import host_findings
 from conftest import LoopDrive
 
 pytestmark = pytest.mark.long
@@ -138,7 +138,7 @@ def measured(throttle: Path, path: str) -> dict[str, float]:
 
 def disturbed(watch: HostWatch) -> bool:
     """Whether the host kept the tools from running."""
-    return host_finding(watch.record, 1).level != "pass"
+    return host_findings(watch.record, 1)[0].level != "pass"
 
 
 def near(figures: dict[str, float], cap: int) -> bool:
