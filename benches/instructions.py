@@ -5,7 +5,7 @@ stamp counter included, so that elapsed nanoseconds over I/Os are instructions, 
 no caches and no mispredicted branches here.
 
 The drives are two of the kernel's null_blk, one that completes while it is submitted to and one with a poll queue, with
-merging off as in every run of the tool. ``bare`` is the least a sequence can do on the same kernel: registered file and
+merging off as in every run of the tool. ``bare`` is the least a program can do on the same kernel: registered file and
 buffers, no timing, no counting. What differs between engine and bare is ours. ``data`` makes what writes hold and sends
 nothing: the guest's CPU has AVX2, so that the engine's writes cost as ``data avx2``.
 
@@ -162,10 +162,10 @@ def main() -> int:
     began = time.monotonic()
     try:
         kernel = find_kernel(CACHE, fetch=not smoke)
-        sequences = {"instructions": build_ours(), **({} if gate or smoke else theirs())}
-        cases = smoke_cases() if smoke else OURS + (FIOS if "fio" in sequences else [])
-        cases += T_IO_URING if "t_io_uring" in sequences else []
-        figures, outcomes = measure(kernel, sequences, cases)
+        programs = {"instructions": build_ours(), **({} if gate or smoke else theirs())}
+        cases = smoke_cases() if smoke else OURS + (FIOS if "fio" in programs else [])
+        cases += T_IO_URING if "t_io_uring" in programs else []
+        figures, outcomes = measure(kernel, programs, cases)
     except GuestMissingError as missing:
         print(f"skipped: {missing}")
         return 0
@@ -209,13 +209,13 @@ def theirs() -> dict[str, Path]:
 
 
 def measure(
-    kernel: Kernel, sequences: dict[str, Path], cases: list[Case]
+    kernel: Kernel, programs: dict[str, Path], cases: list[Case]
 ) -> tuple[dict[str, float], dict[str, Outcome]]:
     """Instructions per I/O by case, and what each printed."""
     tasks = [Task(name="setup", script=SETUP)]
     tasks += [Task(name=task_name(case), script=case.command) for case in cases]
     machine = Machine(memory_mib=2048, counts_instructions=True, time_limit_s=TIME_LIMIT_S)
-    content = Content(sequences=sequences, modules=["configfs", "null_blk nr_devices=0"])
+    content = Content(programs=programs, modules=["configfs", "null_blk nr_devices=0"])
     outcomes = run_guest(kernel, content, tasks, machine)
     failed = [f"{name}: {outcome.output}" for name, outcome in outcomes.items() if outcome.status != 0]
     if failed:

@@ -1,6 +1,6 @@
 """A file whose service times are known, for tests and benchmarks: what was served when is in a log.
 
-It is served by the sequence ``assay-timed-file`` (``crates/timed-file``), which ``make test`` and ``make dut`` build.
+It is served by the program ``assay-timed-file`` (``crates/timed-file``), which ``make test`` and ``make bench`` build.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Service:
 
     @property
     def options(self) -> list[str]:
-        """The same for the sequence."""
+        """The same for the program."""
         named = {name: getattr(self, name) for name in self.__slots__}
         return [word for name, value in named.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
@@ -82,7 +82,7 @@ def missing() -> str | None:
     if os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK):
         return "needs root and /dev/fuse to mount a file of known service times"
     if not PROGRAM.exists():
-        return "needs the sequence assay-timed-file: cargo build --release -p assay-timed-file"
+        return "needs the program assay-timed-file: cargo build --release -p assay-timed-file"
     return None
 
 
@@ -91,7 +91,7 @@ def timed_file(service: Service, size_bytes: int = 1 << 40) -> Iterator[TimedFil
     """Serve a file; it is unmounted afterwards, and its log is gone.
 
     size_bytes : a multiple of 4096. It takes no space: written data is not kept.
-    Raises RuntimeError where it cannot be served, with what the sequence says.
+    Raises RuntimeError where it cannot be served, with what the program says.
     """
     with tempfile.TemporaryDirectory(prefix="assay-timed-", dir="/dev/shm") as scratch:
         folder, log = Path(scratch) / "mounted", Path(scratch) / "log"

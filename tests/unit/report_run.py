@@ -281,7 +281,7 @@ def synthetic_run(
 ) -> StoredRun:
     """Make a stored run of one test on a drive that never existed; ``identity`` replaces facts of it."""
     platform = Platform(
-        system="Synthetic test dut",
+        system="Synthetic test bench",
         motherboard=None,
         cpu="Synthetic CPU, 8 cores",
         memory_bytes=32 * 10**9,

@@ -103,8 +103,8 @@ def test_a_drive_that_says_nothing_is_named_by_numbers_of_this_boot(tmp_path: Pa
 
 
 def test_a_virtio_drive_with_a_serial_is_its_serial(tmp_path: Path) -> None:
-    make_disk(tmp_path, "vdb", "pci0000:00/virtio1/block", serial="dut-7")
-    assert disk_identity("vdb", sysfs=tmp_path).id == "dut-7"
+    make_disk(tmp_path, "vdb", "pci0000:00/virtio1/block", serial="bench-7")
+    assert disk_identity("vdb", sysfs=tmp_path).id == "bench-7"
 
 
 def test_a_loop_device_is_its_backing_inode_and_sequence_number(tmp_path: Path) -> None:

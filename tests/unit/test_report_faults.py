@@ -54,7 +54,7 @@ def test_a_long_text_of_such_characters_gets_a_mark_for_each_where_its_numbers_t
     def typeset(report: Any, pictures: Any) -> bytes:
         seen.append(repr(report))
         if "u{6771}" in seen[-1]:
-            raise VerificationError("report.pdf", "9 pages came out on 10 test_report", "shorten the texts of the plan")
+            raise VerificationError("report.pdf", "9 pages came out on 10 sheets", "shorten the texts of the plan")
         return original(report, pictures)
 
     monkeypatch.setattr(pdf_module, "_typeset", typeset)
@@ -90,10 +90,10 @@ def test_a_page_that_does_not_fit_costs_the_pdf_alone_and_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> Any:
-        raise VerificationError("report.pdf", "6 pages came out on 7 test_report", "shorten the texts of the plan")
+        raise VerificationError("report.pdf", "6 pages came out on 7 sheets", "shorten the texts of the plan")
 
     monkeypatch.setattr(report_module, "_pdf", fail)
-    with pytest.raises(VerificationError, match="7 test_report; written all the same: json, csv, xlsx, html; shorten"):
+    with pytest.raises(VerificationError, match="7 sheets; written all the same: json, csv, xlsx, html; shorten"):
         render(synthetic_run(), tmp_path, formats=FORMATS)
     assert names(tmp_path) == sorted(["report.html", *OTHERS])
 

@@ -98,7 +98,7 @@ def run_guest(kernel: Kernel, content: Content, tasks: list[Task], machine: Mach
 
 def build(kernel: Kernel, content: Content, tasks: list[Task]) -> bytes:
     """The guest's initramfs."""
-    files = with_libraries({"busybox": Path(need_command("busybox", "busybox-static")), **content.sequences})
+    files = with_libraries({"busybox": Path(need_command("busybox", "busybox-static")), **content.programs})
     files["init"] = INIT.encode()
     load = []
     for module in content.modules:

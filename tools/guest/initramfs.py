@@ -1,4 +1,4 @@
-"""What the guest finds when it starts: sequences with their libraries, modules, and a script that does its tasks."""
+"""What the guest finds when it starts: programs with their libraries, modules, and a script that does its tasks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FOLDERS = ("bin", "sbin", "dev", "proc", "sys", "tmp", "run", "modules", "tasks"
 class Content:
     """What goes into a guest beside busybox.
 
-    sequences : names in the guest's /bin and the files of the host; their shared libraries come along.
+    programs : names in the guest's /bin and the files of the host; their shared libraries come along.
     modules : kernel modules to load before the first task: "null_blk", or with parameters "null_blk nr_devices=0".
     """
 
-    sequences: dict[str, Path] = field(default_factory=dict)
+    programs: dict[str, Path] = field(default_factory=dict)
     modules: list[str] = field(default_factory=list)
 
 
@@ -54,16 +54,16 @@ def padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
-def with_libraries(sequences: dict[str, Path]) -> dict[str, bytes | Path]:
-    """The sequences under bin, and each shared library where its sequence looks for it."""
-    files: dict[str, bytes | Path] = {f"bin/{name}": path for name, path in sequences.items()}
-    for sequence in sequences.values():
-        files |= {str(library).lstrip("/"): library.resolve() for library in libraries(sequence)}
+def with_libraries(programs: dict[str, Path]) -> dict[str, bytes | Path]:
+    """The programs under bin, and each shared library where its program looks for it."""
+    files: dict[str, bytes | Path] = {f"bin/{name}": path for name, path in programs.items()}
+    for program in programs.values():
+        files |= {str(library).lstrip("/"): library.resolve() for library in libraries(program)}
     return files
 
 
-def libraries(sequence: Path) -> list[Path]:
-    """Shared libraries of a sequence of the host, the loader among them; none where it is static."""
-    command = [need_command("ldd", "libc-bin"), str(sequence)]
+def libraries(program: Path) -> list[Path]:
+    """Shared libraries of a program of the host, the loader among them; none where it is static."""
+    command = [need_command("ldd", "libc-bin"), str(program)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     return [Path(found) for found in re.findall(r"(?:=> |^\s+)(/\S+) \(", answer, flags=re.MULTILINE)]

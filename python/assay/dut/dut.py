@@ -1,4 +1,4 @@
-"""The dut: a drive made ready for a run, with its stimulus and its way to be purged.
+"""The device under test: a drive made ready for a run, with its stimulus and its way to be purged.
 
 The one place that knows whether a drive is real or simulated; what runs on the dut does not.
 """

@@ -1,4 +1,4 @@
-"""One test on its way to pages: test_report of blocks become pages under the test's header."""
+"""One test on its way to pages: blocks become pages under the test's header."""
 
 from __future__ import annotations
 

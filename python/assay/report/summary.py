@@ -62,7 +62,7 @@ def test_page(test_report: TestReport) -> Page:
     run, profile, test = test_report.run, test_report.profile, test_report.test
     name = _name(test.settings.procedure, test.settings.test, test_report.table)
     purpose, outline, preconditioning = _description(test.settings)
-    description = (("Purpose", purpose), ("Test PlanSummary", outline), ("Preconditioning", preconditioning))
+    description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
         subtitle=f"{profile.market} {name}",

@@ -1,4 +1,4 @@
-"""Runs a plan: the gate, the dut, the tests one after the other, the run folder, and how it ended."""
+"""Runs a plan: the gate, the drive, the tests one after the other, the run folder, and how it ended."""
 
 from __future__ import annotations
 

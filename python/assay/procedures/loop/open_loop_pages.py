@@ -33,7 +33,7 @@ _NOTES = (
 
 
 def open_loop_parts(test_report: LoopReport) -> tuple[PagePart, ...]:
-    """Lay out the test_report of an open loop; none for a closed one."""
+    """Lay out the pages of an open loop; none for a closed one."""
     arrivals = arrival_label(test_report.settings.demand)
     if arrivals is None:
         return ()
