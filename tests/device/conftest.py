@@ -124,7 +124,7 @@ def loop_drive_in_memory(needs_root: None, memory_path: Path) -> Iterator[LoopDr
 
 @contextlib.contextmanager
 def _loop_devices(folder: Path) -> Iterator[LoopDrive]:
-    attached: list[str] = []
+    attached: list[tuple[str, Path]] = []
 
     def attach(size_bytes: int, *, read_only: bool = False) -> str:
         image = allocate(folder / f"loop{len(attached)}.img", size_bytes)
@@ -134,11 +134,20 @@ def _loop_devices(folder: Path) -> Iterator[LoopDrive]:
         except subprocess.CalledProcessError as error:
             reason = error.stderr or str(error)
             pytest.skip(f"SKIPPED: no loop device to be had: {reason}")
-        attached.append(node)
+        attached.append((node, image))
         return node
 
     yield attach
-    for node in attached:
-        # A test may have detached it itself.
-        with contextlib.suppress(subprocess.CalledProcessError):
-            command("losetup", "--detach", node)
+    for node, image in attached:
+        # A test may have detached it itself, and a test of another worker have been given its number since.
+        if _stands_on(node, image):
+            with contextlib.suppress(subprocess.CalledProcessError):
+                command("losetup", "--detach", node)
+
+
+def _stands_on(node: str, image: Path) -> bool:
+    """Whether a loop device has this file below it, which may be deleted by now."""
+    with contextlib.suppress(OSError):
+        below = Path(f"/sys/block/{Path(node).name}/loop/backing_file").read_text("utf-8")
+        return below.startswith(str(image))
+    return False

@@ -328,7 +328,10 @@ def test_refuses_a_drive_that_was_replaced_under_the_same_name(loop_drive: LoopD
         command("losetup", "--direct-io=on", drive.path, str(image))
     except subprocess.CalledProcessError as error:
         pytest.skip(f"SKIPPED: another process took the loop device: {error.stderr}")
-    refused(drive, IdentityError, image, "replaced")
+    try:
+        refused(drive, IdentityError, image, "replaced")
+    finally:
+        command("losetup", "--detach", drive.path)
 
 
 def test_refuses_a_drive_whose_size_changed(loop_drive: LoopDrive, image: Path) -> None:

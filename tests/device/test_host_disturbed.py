@@ -74,7 +74,9 @@ def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive_in_mem
     assert "INVALID; the host stalled for " in html
     if test.verdict and worst.stage == "round" and worst.index in test.verdict.rounds:
         assert loop_result(test).matrix == {}
-        assert "NO HEADLINE: the host stalled" in html
+        # A busy host may have been in the way in more ways than one.
+        assert "NO HEADLINE: " in html
+        assert "the test system disturbed this, not the drive" in html
 
 
 def spin() -> None:
