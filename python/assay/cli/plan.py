@@ -103,7 +103,7 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
-    from assay.results.step import arrival_label  # noqa: PLC0415
+    from assay.results import arrival_label  # noqa: PLC0415
 
     settings, outline = test.settings, test.outline
     return {

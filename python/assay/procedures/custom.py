@@ -28,10 +28,9 @@ from assay.pages.select import Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.options import DemandOptions, Options
-from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
+from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
 from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
-from assay.spec.edition_data import RangeDatum
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ def common_settings(request: Request[Any, Any], name: str, demand: Demand) -> di
 
 def whole_drive_bytes(drive: DriveIdentity) -> int:
     """The capacity in whole blocks. Worked: 1,000 bytes in blocks of 512 -> 512."""
-    return shared_bytes(RangeDatum(), drive)
+    return whole_blocks(drive.capacity_bytes, drive)
 
 
 def _departures(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from assay.pages.printed import percent
-from assay.results import effective_queue_depth, kept_histograms
+from assay.results import effective_queue_depth, kept_histograms, ran_to_its_end
 from assay.spec.units import GIB, SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -25,19 +25,12 @@ TOLERANCE = 0.005
 DEPTH_TOLERANCE = 0.02
 """Mean outstanding I/Os may lie so far above what was asked for."""
 
-_WHOLE = {"steady", "round-limit", "time", "amount"}
-
 
 class Limits(Protocol):
     """A table of an edition that has limits of the five-point rule."""
 
     range_limit: Datum[float]
     slope_limit: Datum[float]
-
-
-def is_whole(test: StoredTest | None) -> bool:
-    """Whether a stored test ran to its end."""
-    return test is not None and test.ended in _WHOLE
 
 
 def shortened(
@@ -62,7 +55,7 @@ def shortened(
 def short_histogram(settings: TestSettings, asked_seconds: float, test: StoredTest | None) -> Iterator[str]:
     """Say that the response-time histogram is shorter than the edition's, or missing."""
     asked_ns = round(asked_seconds * SECOND_NS)
-    if not asked_ns or (test is not None and not is_whole(test)):
+    if not asked_ns or (test is not None and not ran_to_its_end(test)):
         return
     steps = None if test is None else [step for one in kept_histograms(test) for step in one.steps]
     if not steps and (steps is not None or not settings.histogram_ns):

@@ -51,6 +51,11 @@ def is_shipped(profile: Edition) -> bool:
     return profile.name in edition_names() and load_edition(profile.name) == profile
 
 
+def edition_departures(profile: Edition) -> tuple[str, ...]:
+    """Say of an edition that it is none that the package ships; nothing of one that is."""
+    return () if is_shipped(profile) else (f"custom profile {profile.name} instead of a shipped edition",)
+
+
 def stored_edition(table: dict[str, Any]) -> Edition:
     """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
     try:

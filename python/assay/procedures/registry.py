@@ -18,6 +18,7 @@ from assay.procedures.wsat import WSAT
 from assay.procedures.xsr import XSR
 
 if TYPE_CHECKING:
+    from assay.procedures.options import Options
     from assay.procedures.procedure import Procedure
 
 SHIPPED: tuple[Procedure[Any, Any], ...] = (WSAT, IOPS, TP, LAT, HIR, XSR, ECW, DIRTH, *STUDIES)
@@ -50,6 +51,11 @@ def tests() -> tuple[Procedure[Any, Any], ...]:
 def studies() -> tuple[Procedure[Any, Any], ...]:
     """What ``--study`` takes."""
     return tuple(one for one in procedures() if one.kind == "study")
+
+
+def option_tables() -> dict[str, type[Options]]:
+    """The tables of a plan file by name; all studies share one."""
+    return {one.key: one.options for one in procedures()}
 
 
 def find_procedure(name: str) -> Procedure[Any, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.engine.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.results import NO_COMPLETIONS, error_count, no_completions_reason, silent_cell, void_reason
+from assay.results import NO_COMPLETIONS, no_completions_reason, ran_whole, silent_cell, void_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -86,7 +86,7 @@ def until_steady(
         steps = tuple((yield sequence))
         void = void_reason(steps, settings)
         void_count += void is not None
-        silent = silent_cell(tracked(steps)) if void is None and _ran(steps) else None
+        silent = silent_cell(tracked(steps)) if void is None and all(map(ran_whole, steps)) else None
         whole = complete(steps)
         if whole:
             done.append(Round(index=index, cells=steps))
@@ -112,11 +112,6 @@ def until_steady(
         yield judged
         if ended:
             return judged
-
-
-def _ran(steps: Sequence[StepRecord]) -> bool:
-    """Whether all steps ran to their end and no I/O failed."""
-    return all(step.ended == "stop-rule" and not error_count(step) for step in steps)
 
 
 def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Until | None:

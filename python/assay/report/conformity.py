@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.departures import common_departures, is_whole
-from assay.procedures.editions import is_shipped, stored_edition
+from assay.procedures.departures import common_departures
+from assay.procedures.editions import edition_departures, stored_edition
 from assay.procedures.registry import find_procedure
+from assay.results import ran_to_its_end
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_time import short_windows
 
@@ -30,9 +31,7 @@ def derived_deviations(run: StoredRun) -> tuple[str, ...]:
     """
     profile = stored_edition(run.profile)
     found = [line for test in run.tests for line in _of_test(test, profile, run.identity)]
-    if run.tests and not is_shipped(profile):
-        found.insert(0, f"custom profile {profile.name} instead of a shipped edition")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*(edition_departures(profile) if run.tests else ()), *found]))
 
 
 def _of_test(test: StoredTest, profile: Edition, drive: DriveIdentity) -> Iterator[str]:
@@ -44,7 +43,7 @@ def _of_test(test: StoredTest, profile: Edition, drive: DriveIdentity) -> Iterat
     else:
         yield from procedure.departures(settings, table, drive, test)
     yield from common_departures(settings, profile, drive)
-    if test.purge is None and is_whole(test):
+    if test.purge is None and ran_to_its_end(test):
         yield f"no purge of {settings.test} is recorded"
     yield from _short_windows(test)
 

@@ -23,8 +23,7 @@ from assay.report.checks import event_tables, level_text, test_table
 from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
 from assay.report.summary import summary_header
-from assay.results import error_count, holds_queue_depth, sequence_audits, stalls
-from assay.results.step import arrival_label
+from assay.results import arrival_label, error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_asked import asked_steps
 from assay.spec.datum import Datum
 from assay.spec.units import SECOND_NS, duration_label

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.results.audit import SequenceAudit, sequence_audits
 from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latency_buckets
 from assay.results.disturbed import host_findings, sequence_host
-from assay.results.ended import stored_error_count
+from assay.results.ended import ran_to_its_end, stored_error_count
 from assay.results.events import disturbing, disturbs
 from assay.results.histogram import (
     BEYOND_MIN,
@@ -32,9 +32,10 @@ from assay.results.reference import (
     worst_spread,
 )
 from assay.results.run_checks import ENDED, run_checks
-from assay.results.silent import NO_COMPLETIONS, Tracked, no_completions_reason, silent_cell
+from assay.results.silent import NO_COMPLETIONS, Tracked, is_whole_round, no_completions_reason, silent_cell
 from assay.results.stall import Stall, is_void, stalled_steps, stalls, void_places, void_reason
 from assay.results.step import (
+    arrival_label,
     cell_label,
     completed_count,
     effective_queue_depth,
@@ -46,6 +47,7 @@ from assay.results.step import (
     lead_in_latency_ns_max,
     max_latency_ns,
     mean_latency_ns,
+    ran_whole,
     rate_count,
     response_time,
     thread_spread,
@@ -67,6 +69,7 @@ __all__ = [
     "SequenceAudit",
     "Stall",
     "Tracked",
+    "arrival_label",
     "cell_label",
     "certified_point",
     "completed_count",
@@ -87,6 +90,7 @@ __all__ = [
     "is_reached",
     "is_repeatable",
     "is_void",
+    "is_whole_round",
     "issued_bytes",
     "kept_histograms",
     "latency_buckets",
@@ -97,6 +101,8 @@ __all__ = [
     "merged",
     "no_completions_reason",
     "percentiles",
+    "ran_to_its_end",
+    "ran_whole",
     "rate_count",
     "reference_changes",
     "reference_checks",

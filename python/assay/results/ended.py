@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 _REGULAR_ENDS = {"steady", "round-limit", "time", "amount"}
 
 
+def ran_to_its_end(test: StoredTest) -> bool:
+    """Whether a rule of its own ended a test. Worked: one that was interrupted -> not."""
+    return test.ended in _REGULAR_ENDS
+
+
 def stored_error_count(test: StoredTest) -> int:
     """Failed and short I/Os in everything that was stored of a test."""
     return sum(error_count(step) for sequence in test.sequences for step in sequence.steps)
@@ -29,7 +34,7 @@ def failed_ios(test: StoredTest) -> Finding:
 
 def ending(test: StoredTest) -> Finding:
     """A test ended by a rule of its own; one that was cut short has no result."""
-    if test.ended in _REGULAR_ENDS | {NO_COMPLETIONS}:
+    if ran_to_its_end(test) or test.ended == NO_COMPLETIONS:
         return Finding(level="pass", reason=test.ended or "")
     return Finding(level="invalid", reason="the test did not run to its end")
 

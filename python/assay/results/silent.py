@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.results.step import latency_count, rate_count
+from assay.results.stall import void_reason
+from assay.results.step import latency_count, ran_whole, rate_count
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from assay.engine.records import StepRecord
+    from assay.engine.records import StepRecord, TestSettings
 
 NO_COMPLETIONS = "no-completions"
 """How a test ends in which a tracking variable would be zero for want of a completion: zeros are no value."""
@@ -30,6 +31,17 @@ def silent_cell(tracked: Iterable[Tracked]) -> Tracked | None:
     Worked: a cell of 50 ms on a drive that completes an I/O per second -> that cell.
     """
     return next((one for one in tracked if not (latency_count if one.late else rate_count)(one.step)), None)
+
+
+def is_whole_round(
+    steps: Sequence[StepRecord], settings: TestSettings, *, count: int, tracked: Iterable[Tracked]
+) -> bool:
+    """Whether a round may enter a verdict. count : steps of a round. tracked : those that steady state is decided by.
+
+    Every step ran to its end, no I/O failed, nothing is void, and each tracked step has a completion.
+    """
+    whole = len(steps) == count and all(map(ran_whole, steps))
+    return whole and void_reason(steps, settings) is None and silent_cell(tracked) is None
 
 
 def no_completions_reason(silent: Tracked) -> str:

@@ -108,6 +108,11 @@ def error_count(record: StepRecord) -> int:
     return sum(record.read.errors.values()) + sum(record.write.errors.values())
 
 
+def ran_whole(record: StepRecord) -> bool:
+    """Whether a step ran to its end and no I/O of it failed. Worked: one that was interrupted -> not."""
+    return record.ended == "stop-rule" and not error_count(record)
+
+
 def issued_bytes(direction: DirectionRecord) -> int:
     """Bytes that the I/Os issued by a step moved in one direction: lead-in, window and tail."""
     return direction.lead_in_bytes + direction.window_bytes + direction.tail_bytes

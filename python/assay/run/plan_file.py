@@ -12,7 +12,7 @@ from assay.errors import UsageError, ValueRangeError
 from assay.procedures.data_file import check_data_file
 from assay.procedures.editions import load_edition
 from assay.procedures.options import parse_arrival
-from assay.procedures.registry import SUITES, find_procedure, procedures, studies, tests
+from assay.procedures.registry import SUITES, find_procedure, option_tables, studies, tests
 from assay.spec.datum import Strict
 from assay.spec.units import KIB
 from assay.toml_file import fault_error, faults, read_toml
@@ -128,14 +128,13 @@ if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
 
 else:
-    _OPTIONS = {one.key: one.options for one in procedures()}
     _OfTests = create_model(
         "_OfTests",
         __base__=Strict,
         suite=(Literal[tuple(SUITES)], "client"),
         tests=(tuple[Literal[tuple(one.name for one in tests())], ...], ()),
         studies=(tuple[Literal[tuple(one.name for one in studies())], ...], ()),
-        **{key: (options, options()) for key, options in _OPTIONS.items()},
+        **{key: (options, options()) for key, options in option_tables().items()},
     )
 
 
@@ -188,8 +187,8 @@ class Plan(_OfTests):
         """
         profile = load_edition(self.edition)
         self.data.check_file()
-        for one in procedures():
-            self.options(one).check()
+        for key in option_tables():
+            getattr(self, key).check()
         # Studies that are named run alone, unless tests or a suite are named beside them.
         alone = bool(self.studies) and "suite" not in self.model_fields_set
         _, suite_tests, suite_studies = SUITES[self.suite]
@@ -222,7 +221,8 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     Raises PlanError naming file, line and column of the first fault and listing the others; UsageError for an
     ``arrival`` on write saturation.
     """
-    _check_arrival(choices or {})
+    choices = choices or {}
+    _check_arrival(choices)
     table, positions = read_toml(path) if path else ({}, {})
     if "suite" in overrides:
         # A suite named on the command line brings its own edition and tests.
@@ -230,8 +230,8 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     elif overrides.keys() & {"tests", "studies"}:
         table = _without_tests(table)
     merged = {**table, **overrides}
-    for one in procedures() if choices else ():
-        merged[one.key] = {**_table(merged.get(one.key)), **one.options.chosen(choices or {})}
+    for key, options in option_tables().items() if choices else ():
+        merged[key] = {**_table(merged.get(key)), **options.chosen(choices)}
     try:
         plan = Plan.model_validate(merged).resolved()
     except ValidationError as error:
@@ -239,7 +239,7 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
             raise fault_error(path, positions, error) from None
         key, reason = faults(error)[0]
         raise ValueRangeError(f"option {key}", reason, "give a value inside the range") from None
-    if "arrival" in (choices or {}):
+    if "arrival" in choices:
         _refuse_arrival(plan)
     return plan
 

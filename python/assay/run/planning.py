@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.records import SkippedTest
 from assay.errors import TooSmallError
 from assay.procedures.departures import common_departures
-from assay.procedures.editions import is_shipped
+from assay.procedures.editions import edition_departures
 from assay.procedures.procedure import PlannedTest, Request
 from assay.procedures.registry import find_procedure
 from assay.spec.units import SECOND_NS
@@ -44,8 +44,8 @@ def plan_suite(profile: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun
     A test that this drive cannot run is left out with the reason, which the report prints.
     Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
     """
-    names = (*plan.tests, *plan.studies)
-    found = [one for name in names for one in _planned(find_procedure(name), profile, plan, drive)]
+    names, of_edition = (*plan.tests, *plan.studies), edition_departures(profile)
+    found = [one for name in names for one in _planned(find_procedure(name), profile, plan, drive, of_edition)]
     tests = tuple(one for one in found if isinstance(one, PlannedTest))
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
@@ -57,9 +57,9 @@ def plan_suite(profile: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun
 
 
 def _planned(
-    procedure: Procedure[Any, Any], profile: Edition, plan: Plan, drive: DriveIdentity
+    procedure: Procedure[Any, Any], profile: Edition, plan: Plan, drive: DriveIdentity, of_edition: Sequence[str]
 ) -> Sequence[PlannedTest | SkippedTest]:
-    """The runs of one test, with its departures and the plan's limit of silence."""
+    """The runs of one test, with its departures and the plan's limit of silence. of_edition : its own departures."""
     table = profile.table(procedure.name)
     if procedure.table is not None and table is None:
         return [_left_out(procedure, f"{profile.title} has no such test")]
@@ -76,7 +76,7 @@ def _planned(
     except TooSmallError as error:
         return [_left_out(procedure, error.reason)]
     return [
-        _completed(one, procedure, request, plan)
+        _completed(one, procedure, request, plan, of_edition)
         if isinstance(one, PlannedTest)
         else replace(one, procedure=procedure.name)
         for one in found
@@ -88,7 +88,11 @@ def _left_out(procedure: Procedure[Any, Any], reason: str) -> SkippedTest:
 
 
 def _completed(
-    test: PlannedTest, procedure: Procedure[Any, Any], request: Request[Any, Any], plan: Plan
+    test: PlannedTest,
+    procedure: Procedure[Any, Any],
+    request: Request[Any, Any],
+    plan: Plan,
+    of_edition: Sequence[str],
 ) -> PlannedTest:
     """A test with its departures and the plan's limit of silence.
 
@@ -96,9 +100,7 @@ def _completed(
     """
     limit_ns = round(plan.stall_limit_seconds * SECOND_NS)
     void_limit = VOID_LIMIT if plan.on_stall == "continue" else 0
-    profile, drive = request.profile, request.drive
-    lines = [*procedure.departures(test.settings, request.table, drive, None)]
-    lines += [] if is_shipped(profile) else [f"custom profile {profile.name} instead of a shipped edition"]
-    lines += common_departures(test.settings, profile, drive)
+    own = procedure.departures(test.settings, request.table, request.drive, None)
+    common = common_departures(test.settings, request.profile, request.drive)
     settings = test.settings.with_stall_policy(limit_ns, void_limit)
-    return replace(test, settings=settings, deviations=tuple(lines))
+    return replace(test, settings=settings, deviations=(*own, *of_edition, *common))

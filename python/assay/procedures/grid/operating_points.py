@@ -27,6 +27,22 @@ PointName = Literal["Max", "Mid", "Min"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DemandCell:
+    """One cell of the grid over the measurement window.
+
+    iops : average of its rounds, exact. latency_ms_mean : response time weighted by completions, exact.
+    cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
+    completed : I/Os.
+    """
+
+    demand: Demand
+    iops: Fraction
+    latency_ms_mean: Fraction
+    cpu_share: float | None
+    completed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingPoint:
     """A point at which every completion is kept, with what its cell measured.
 
@@ -61,19 +77,3 @@ def choose_points(cells: Sequence[DemandCell], limit_ms: Fraction) -> tuple[Oper
         )
         for name, cell in found
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemandCell:
-    """One cell of the grid over the measurement window.
-
-    iops : average of its rounds, exact. latency_ms_mean : response time weighted by completions, exact.
-    cpu_share : host CPU time of the stimulus per second, 1 being one CPU; None where it cannot be told.
-    completed : I/Os.
-    """
-
-    demand: Demand
-    iops: Fraction
-    latency_ms_mean: Fraction
-    cpu_share: float | None
-    completed: int

@@ -15,9 +15,8 @@ from assay.results.captured import exact_times
 from assay.results.ended import stored_error_count
 from assay.results.histogram import step_times
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.silent import Tracked, silent_cell
-from assay.results.stall import void_reason
-from assay.results.step import error_count, iops, latency_count, response_time
+from assay.results.silent import Tracked, is_whole_round
+from assay.results.step import iops, latency_count, response_time
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS
 
@@ -86,15 +85,9 @@ def total_oio(demand: Demand) -> int:
 
 
 def is_complete_round(steps: Sequence[StepRecord], settings: DemandSettings) -> bool:
-    """Whether a round may enter a verdict.
-
-    Pre-writes and cells ran to their ends, no I/O failed, nothing is void, and the tracking cell has a completion.
-    """
-    ended = all(step.ended == "stop-rule" and not error_count(step) for step in steps)
-    whole = len(steps) == settings.pre_write_samples + len(settings.grid)
-    return (
-        ended and whole and void_reason(steps, settings) is None and silent_cell(tracked_cells(steps, settings)) is None
-    )
+    """Whether a round of pre-writes and cells may enter a verdict, by the rule of ``is_whole_round``."""
+    count = settings.pre_write_samples + len(settings.grid)
+    return is_whole_round(steps, settings, count=count, tracked=tracked_cells(steps, settings))
 
 
 def tracked_cells(steps: Sequence[StepRecord], settings: DemandSettings) -> Iterator[Tracked]:

@@ -8,15 +8,13 @@ from assay.pages.printed import capacity_label
 from assay.procedures.departures import (
     TOLERANCE,
     deeper,
-    is_whole,
     other_limits,
     other_range,
     other_rounds,
     short_histogram,
     shortened,
 )
-from assay.results import issued_bytes
-from assay.results.step import arrival_label
+from assay.results import arrival_label, issued_bytes, ran_to_its_end
 from assay.spec.units import GB, KIB
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ def _other_cells(settings: LoopSettings, table: LoopTable) -> Iterator[str]:
 
 
 def _unprepared(test: StoredTest | None, asked_bytes: float) -> Iterator[str]:
-    if test is None or not is_whole(test):
+    if test is None or not ran_to_its_end(test):
         return
     written = sum(issued_bytes(step.write) for step in test.preconditioning)
     if written < asked_bytes * (1 - TOLERANCE):

@@ -70,7 +70,7 @@ def offered_rates(test: StoredTest, result: LoopResult) -> dict[Cell, OfferedRat
     demand = test.settings.demand
     if demand.arrivals_per_s is None:
         return {}
-    sequences = _window_sequences(test, result)
+    sequences = window_sequences(test, result)
     return {
         cell: _rate([sequence.steps[place] for sequence in sequences], demand)
         for place, cell in enumerate(test.settings_as(LoopSettings).cells)
@@ -85,7 +85,7 @@ def open_loop_times(test: StoredTest, result: LoopResult) -> dict[Cell, OpenLoop
     """
     if test.settings.demand.arrivals_per_s is None:
         return {}
-    sequences = _window_sequences(test, result)
+    sequences = window_sequences(test, result)
     service, intended = ([take(one) for one in sequences] for take in (step_times, intended_times))
     return {
         cell: _times([one.steps[place] for one in sequences], _placed(service, place), _placed(intended, place))
@@ -105,7 +105,8 @@ def missed_rates(test: StoredTest, result: LoopResult) -> tuple[Finding, ...]:
     return (Finding(level="warn", reason=f"OFFERED RATE NOT REACHED in {missed} of {cells}"),) if missed else ()
 
 
-def _window_sequences(test: StoredTest, result: LoopResult) -> list[StoredSequence]:
+def window_sequences(test: StoredTest, result: LoopResult) -> list[StoredSequence]:
+    """The rounds of the measurement window; none where there is no result."""
     if not result.matrix or result.window is None:
         return []
     return [sequence for sequence in test.stage("round") if sequence.index in result.window.rounds]

@@ -8,8 +8,7 @@ from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_AVAILABLE, one_decimal, paragraph
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.values import no_window_reason
-from assay.results import cell_label
-from assay.results.step import arrival_label
+from assay.results import arrival_label, cell_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.engine.records import MeasurementWindow
-from assay.procedures.loop.open_loop import missed_rates
+from assay.procedures.loop.open_loop import missed_rates, window_sequences
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.values import LoopResult
 from assay.results.ended import stored_error_count
 from assay.results.histogram import merged, percentiles, step_times
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
-from assay.results.silent import Tracked, silent_cell
-from assay.results.stall import void_reason
-from assay.results.step import cell_label, error_count, iops, latency_count, max_latency_ns, response_time, throughput
+from assay.results.silent import Tracked, is_whole_round
+from assay.results.step import cell_label, iops, latency_count, max_latency_ns, response_time, throughput
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MILLISECOND_NS
 
@@ -88,13 +87,8 @@ def complete_rounds(test: StoredTest) -> tuple[Round, ...]:
 
 
 def is_complete(cells: Sequence[StepRecord], settings: LoopSettings) -> bool:
-    """Whether a round may enter a verdict.
-
-    Every cell ran to its stop rule, no I/O failed, the drive did not stall, and every tracking cell has a completion.
-    """
-    ended = all(record.ended == "stop-rule" and not error_count(record) for record in cells)
-    whole = ended and len(cells) == len(settings.cells)
-    return whole and void_reason(cells, settings) is None and silent_cell(tracked_cells(cells, settings)) is None
+    """Whether a round may enter a verdict, by the rule of ``is_whole_round``."""
+    return is_whole_round(cells, settings, count=len(settings.cells), tracked=tracked_cells(cells, settings))
 
 
 def tracked_cells(steps: Sequence[StepRecord], settings: LoopSettings) -> Iterator[Tracked]:
@@ -155,15 +149,14 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
 
     Worked: five rounds of 1,000 I/Os in a cell, four of them at 1 ms and one at 2 ms -> 1.2 ms on average.
     """
-    if not result.matrix or result.window is None:
-        return {}
-    sequences = [sequence for sequence in test.stage("round") if sequence.index in result.window.rounds]
+    sequences = window_sequences(test, result)
     times = [step_times(sequence) for sequence in sequences]
     return {
         cell: _window_times(
             [sequence.steps[place] for sequence in sequences], [steps[place] for steps in times if steps]
         )
         for place, cell in enumerate(test.settings_as(LoopSettings).cells)
+        if sequences
     }
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.engine.records import Cell, MeasurementWindow
     from assay.finding import Finding
-    from assay.procedures.saturation.result import SaturationResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +30,7 @@ class LoopResult:
     findings: tuple[Finding, ...] = ()
 
 
-def headline_window(result: LoopResult | SaturationResult) -> MeasurementWindow | None:
+def headline_window(result: LoopResult) -> MeasurementWindow | None:
     """Return the window whose numbers may be printed: None where they are withheld or before five rounds."""
     return None if result.withheld else result.window
 

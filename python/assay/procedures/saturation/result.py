@@ -23,7 +23,7 @@ from assay.results.ended import stored_error_count
 from assay.results.histogram import NINES, percentiles, step_times
 from assay.results.outcome import verify_verdict, withheld_reason
 from assay.results.stall import is_void
-from assay.results.step import error_count, iops, issued_bytes, max_latency_ms, response_time, throughput
+from assay.results.step import iops, issued_bytes, max_latency_ms, ran_whole, response_time, throughput
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MINUTE_NS, gigabytes
 
@@ -122,7 +122,7 @@ def is_verdict_sample(sample: int, settings: SaturationSettings) -> bool:
 
 def complete_samples(samples: Sequence[StepRecord]) -> tuple[StepRecord, ...]:
     """The samples up to the first that was cut short or saw an I/O fail."""
-    return tuple(takewhile(lambda sample: sample.ended == "stop-rule" and not error_count(sample), samples))
+    return tuple(takewhile(ran_whole, samples))
 
 
 def written_bytes(samples: Sequence[StepRecord]) -> int:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity, StoredTest
     from assay.procedures.procedure import Request
     from assay.procedures.studies.settings import StudyStep, StudyVariant
+    from assay.procedures.xsr.settings import CrossStimulusSettings
     from assay.spec.datum import Strict
 
     Variants = Callable[[Ground], Study | SkippedTest]
@@ -46,7 +47,7 @@ def study(
         settings=StudySettings,
         plan=partial(_plan, name, words, plan),
         report=study_report,
-        departures=_departures,
+        departures=study_departures,
     )
 
 
@@ -134,8 +135,9 @@ def _outline(settings: StudySettings) -> PlanSummary:
     )
 
 
-def _departures(
-    settings: StudySettings, _table: object, _drive: DriveIdentity, _test: StoredTest | None
+def study_departures(
+    settings: StudySettings | CrossStimulusSettings, _table: object, _drive: DriveIdentity, _test: StoredTest | None
 ) -> Iterator[str]:
+    """A study is no test of the specification, and its samples may be shorter than a minute."""
     yield f"study {settings.procedure} is no test of the specification"
     yield from shortened("samples of studies", settings.sample_ns, SAMPLE_SECONDS)

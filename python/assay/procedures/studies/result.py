@@ -12,9 +12,9 @@ from assay.procedures.studies.settings import StudySettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
 from assay.results.step import (
-    error_count,
     iops,
     max_latency_ns,
+    ran_whole,
     rate_bytes,
     rate_count,
     response_time,
@@ -135,7 +135,7 @@ def _variant(
     begun_ns = 0
     records = []
     for step, first, last in zip(planned, ends, ends[1:], strict=False):
-        found = [one for one in steps[first:last] if one.ended == "stop-rule" and not error_count(one)]
+        found = [one for one in steps[first:last] if ran_whole(one)]
         whole = may_print and len(found) == step.samples
         settled = _settled(step, found, settings.settled_share) if whole else None
         stages.append(_stage(step, found, begun_ns, settled, _share(step, settled, reference)))

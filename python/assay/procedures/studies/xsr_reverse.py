@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.departures import shortened
 from assay.procedures.procedure import Procedure
+from assay.procedures.studies.define import study_departures
 from assay.procedures.studies.ground import LARGE, SAMPLE_SECONDS, Ground
 from assay.procedures.studies.options import StudyOptions
 from assay.procedures.xsr.pages import xsr_report
@@ -24,9 +24,7 @@ from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from assay.engine.records import DriveIdentity, SkippedTest, StoredTest
+    from assay.engine.records import SkippedTest
     from assay.procedures.procedure import PlannedTest, Request
     from assay.procedures.xsr.run import Group
     from assay.spec.datum import Strict
@@ -58,13 +56,6 @@ def plan_xsr_reverse(request: Request[Strict, StudyOptions]) -> list[PlannedTest
     ]
 
 
-def _departures(
-    settings: CrossStimulusSettings, _table: object, _drive: DriveIdentity, _test: StoredTest | None
-) -> Iterator[str]:
-    yield "study xsr-reverse is no test of the specification"
-    yield from shortened("samples of studies", settings.sample_ns, SAMPLE_SECONDS)
-
-
 XSR_REVERSE = Procedure(
     name="xsr-reverse",
     header=__doc__,
@@ -79,5 +70,5 @@ XSR_REVERSE = Procedure(
     settings=CrossStimulusSettings,
     plan=plan_xsr_reverse,
     report=xsr_report,
-    departures=_departures,
+    departures=study_departures,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.departures import TOLERANCE, deeper, is_whole, other_range, shortened
+from assay.procedures.departures import TOLERANCE, deeper, other_range, shortened
+from assay.results import ran_to_its_end
 from assay.spec.units import HOUR_SECONDS, SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _shorter_groups(
         asked_ns, shown_ns = round(datum.hours * HOUR_SECONDS * SECOND_NS), group.span_ns
         if test is not None:
             ran_ns = sum(step.span_ns for step in test.steps("group", index))
-            if not is_whole(test) or ran_ns >= asked_ns * (1 - TOLERANCE):
+            if not ran_to_its_end(test) or ran_ns >= asked_ns * (1 - TOLERANCE):
                 continue
             shown_ns = group.span_ns if abs(group.span_ns - ran_ns) <= settings.sample_ns else ran_ns
         if shown_ns != asked_ns:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
-from assay.results.step import error_count, iops, max_latency_ms, response_time, throughput
+from assay.results.step import iops, max_latency_ms, ran_whole, response_time, throughput
 from assay.spec.units import MINUTE_NS
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
 
 def _complete(test: StoredTest, index: int) -> list[StepRecord]:
     steps = test.steps("group", index)
-    return list(takewhile(lambda step: step.ended == "stop-rule" and not error_count(step), steps))
+    return list(takewhile(ran_whole, steps))
 
 
 def _groups(
