@@ -70,6 +70,12 @@ def is_emulated(identity: DriveIdentity) -> bool:
     return INSIDE and vendor == "QEMU" and identity.model in _MODELS
 
 
+def short_iops(identity: DriveIdentity, out: Path) -> list[str]:
+    """Options of a short run of IOPS without a report, which takes a minute in an interpreted guest."""
+    options = ["--test", "iops", "--scale", "0.001", "--seed", "1", "--no-report"]
+    return [*options, "--yes-destroy", identity.id, "--out", str(out)]
+
+
 def held(
     identity: DriveIdentity, *, thread_count: int = 1
 ) -> AbstractContextManager[tuple[OpenDrive, Stimulus, dict[str, str]]]:

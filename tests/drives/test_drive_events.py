@@ -20,10 +20,10 @@ from assay.engine.pattern import leading_range
 from assay.engine.records import DriveIdentity, StopRule
 from assay.errors import DeviceFailureError
 from assay.procedures.loop.result import loop_result
-from assay.report import render
+from assay.report import build_report
 from assay.results import disturbing, run_checks, void_reason
 from assay.run.store.read import read_run
-from emulated import CAPACITY, Control, FindDrive, held, step
+from emulated import CAPACITY, Control, FindDrive, held, short_iops, step
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SECOND = 10**9
@@ -69,8 +69,7 @@ def set_cache(drive: DriveIdentity, *, enabled: bool) -> None:
 @contextmanager
 def run_beyond_round(found: DriveIdentity, out: Path, number: int, *more: str) -> Iterator[subprocess.Popen[str]]:
     """A run that has just ended a round; killed at the end of the block where it still runs."""
-    options = ["--test", "iops", "--scale", "0.001", "--seed", "1", "--yes-destroy", found.id, "--out", str(out)]
-    command = [ASSAY, "run", found.path, *options, *more]
+    command = [ASSAY, "run", found.path, *short_iops(found, out), *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             wait_for_round(process, number)
@@ -146,8 +145,8 @@ def test_a_run_whose_controller_is_reset_has_a_void_round_and_says_why(
     reasons = [void_reason(one.cells, test.settings) for one in test.rounds]
     assert [reason is not None for reason in reasons] == [*[False] * (len(reasons) - 1), True]
     assert loop_result(test).matrix == {}
-    render(run, tmp_path, formats=("html",))
-    assert "VOID: the kernel&#39;s log says" in (tmp_path / "report.html").read_text("utf-8")
+    # Not rendered: figures take a minute in an interpreted guest, and each format prints the same banner.
+    assert any("VOID: the kernel's log says" in (page.banner or "") for page in build_report(run).pages)
 
 
 def test_a_write_cache_that_is_switched_in_mid_run_is_invalid(

@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.errors import DeviceFailureError
 from assay.procedures.loop.result import loop_result
 from assay.run.store.read import read_run
-from emulated import Control, FindDrive
+from emulated import Control, FindDrive, short_iops
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 
@@ -16,8 +16,7 @@ def test_a_run_whose_drive_is_removed_ends_with_no_headline_and_keeps_what_it_ha
     drive: FindDrive, control: Control, tmp_path: Path
 ) -> None:
     found, out = drive("Q-NVME-A"), tmp_path / "run"
-    options = ["--test", "iops", "--scale", "0.001", "--seed", "1", "--yes-destroy", found.id, "--out", str(out)]
-    command = [ASSAY, "run", found.path, *options]
+    command = [ASSAY, "run", found.path, *short_iops(found, out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

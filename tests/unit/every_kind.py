@@ -10,6 +10,7 @@ import pytest
 from assay.dut.dut import Answers
 from assay.engine.records import HostRecord
 from assay.pages.model import Table
+from assay.procedures.registry import studies
 from assay.report import build_report
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.engine.records import StoredRun, StoredSequence
+    from assay.run.plan_file import Plan
 
 _SHORT = str(Path(__file__).with_name("short_recovery.toml"))
 _GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
@@ -31,12 +33,11 @@ KINDS: dict[str, dict[str, Any]] = {
     "xsr": {"tests": ["xsr"], "profile": _SHORT},
     "ecw": {"tests": ["ecw"], "ecw": _GRID},
     "dirth": {"tests": ["dirth"], "dirth": _GRID},
-    "study-oio": {"studies": ["oio"]},
-    "study-stability": {"studies": ["stability"]},
-    "study-xsr-reverse": {"studies": ["xsr-reverse"]},
-    "study-demand-map": {"studies": ["demand-map"]},
+    **{f"study-{one.name}": {"studies": [one.name]} for one in studies()},
 }
-"""What a plan says of each kind, by its name."""
+"""What a plan says of each kind, by its name: every test, with grids and recovery made short, and every study."""
+
+_IDEAL, _WITH_CACHE_AND_TRIM = "sim:ideal?capacity=1GB", "sim:client-2011?capacity=1GB"
 
 _BASIC = ("wsat", "iops", "tp", "lat")
 EVERY = [kind if kind in _BASIC else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
@@ -47,9 +48,15 @@ _SECOND_NS = 10**9
 
 def run_of(kind: str, folder: Path, **more: str) -> StoredRun:
     """Run one kind of test with steps of 60 ms and read it back with its histograms. more : keys of the plan."""
-    keys = {"drive": "sim:ideal?capacity=1GB", "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
-    plan = load_plan(None, {**keys, **KINDS[kind], **more})
-    return read_run(run_plan(plan, out=folder, answers=Answers(), show=lambda _: None).folder, histograms=True)
+    run_plan(plan_of(kind, **more), out=folder, answers=Answers(), show=lambda _: None)
+    return read_run(folder, histograms=True)
+
+
+def plan_of(kind: str, *, options: str = "", **more: str) -> Plan:
+    """The plan of one kind of test. options : of the simulated drive, such as ``&faults=FILE``."""
+    drive = _WITH_CACHE_AND_TRIM if kind in {"study-trim", "study-write-cache"} else _IDEAL
+    keys = {"drive": drive + options, "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
+    return load_plan(None, {**keys, **KINDS[kind], **more})
 
 
 def selected(run: StoredRun) -> list[str]:

@@ -15,23 +15,23 @@ import pytest
 from assay.dut.dut import Answers
 from assay.engine.stimulus import Stimulus
 from assay.errors import DeviceFailureError, InterruptedRunError
-from assay.report import build_report, render
+from assay.report import FORMATS, build_report, render
 from assay.results import counted_sequences, void_places, withheld_reason
-from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import SECOND_NS
-from every_kind import KINDS, run_of, selected
+from every_kind import KINDS, plan_of, run_of, selected
+from openpyxl import load_workbook
+from pypdfium2 import PdfDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from assay.engine.records import StepRecord, StoredRun, StoredSequence
+    from assay.report import Format
 
 pytestmark = pytest.mark.long
-
-DRIVE = "sim:ideal?capacity=1GB"
 
 
 def middle_s(sequence: StoredSequence) -> float:
@@ -50,28 +50,55 @@ def befallen(kind: str, folder: Path, fault: str) -> tuple[StoredRun, str | None
     """The same run on a drive with a fault: as stored, and why it ended early."""
     faults = folder / "faults.toml"
     faults.write_text(f"schema = 1\n[[faults]]\n{fault}\n", "utf-8")
-    keys = {"drive": f"{DRIVE}&faults={faults}", "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
+    plan = plan_of(kind, options=f"&faults={faults}")
     reason = None
     try:
-        run_plan(load_plan(None, {**keys, **KINDS[kind]}), out=folder / "run", answers=Answers(), show=lambda _: None)
+        run_plan(plan, out=folder / "run", answers=Answers(), show=lambda _: None)
     except DeviceFailureError as failure:
         reason = failure.reason
     return read_run(folder / "run", histograms=True), reason
 
 
-def said_everywhere(run: StoredRun, words: str, folder: Path) -> None:
-    """On the banner of every page of the first test, in its HTML and, where withheld, in its numbers."""
+def said_everywhere(
+    run: StoredRun, said: Collection[str], folder: Path, formats: Collection[Format] = ("html", "xlsx", "json")
+) -> None:
+    """On the banner of every page of the first test, in these formats, and in the numbers that there are none."""
     report = build_report(run)
     name = run.tests[0].settings.test.upper()
     banners = [page.banner or "" for page in report.pages if page.banner is not None or name in page.title]
     assert banners
-    assert all(words in banner for banner in banners), (words, banners)
-    files = {path.name: path for path in render(run, folder, formats=("html", "json"))}
-    assert words in unescape(files["report.html"].read_text("utf-8"))
-    results = json.loads(files["results.json"].read_text("ascii"))["tests"][0]
-    assert results["withheld"] == withheld_reason(run.tests[0])
-    if results["withheld"]:
+    assert all(words in banner for banner in banners for words in said), (said, banners)
+    for path in render(run, folder, formats=formats):
+        found = PRINTED.get(path.name, lambda _: None)(path)
+        assert found is None or all(squeezed(words) in found for words in said), path
+    assert json.loads((folder / "results.json").read_text("ascii"))["tests"][0]["withheld"] == withheld_reason(
+        run.tests[0]
+    )
+    if withheld_reason(run.tests[0]):
         assert set(selected(run)) <= {"n/a"}
+
+
+def squeezed(text: str) -> str:
+    """Text without its spaces, since a line may end anywhere."""
+    return "".join(text.split())
+
+
+def in_pdf(path: Path) -> str:
+    with PdfDocument(path) as document:
+        return squeezed("".join(page.get_textpage().get_text_range() for page in document))
+
+
+def in_workbook(path: Path) -> str:
+    rows = load_workbook(path)["Report"].iter_rows(values_only=True)
+    return squeezed("".join(str(cell) for row in rows for cell in row if cell))
+
+
+PRINTED: dict[str, Callable[[Path], str]] = {
+    "report.html": lambda path: squeezed(unescape(path.read_text("utf-8"))),
+    "report.xlsx": in_workbook,
+    "report.pdf": in_pdf,
+}
+"""The text of a file of a report, by its name."""
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -87,8 +114,7 @@ def test_a_stall_of_the_drive_where_it_is_measured_is_void_or_ends_the_test(
     assert (reason is None) != (test.ended == "device-failure")
     assert reason is None or "cannot go on behind a void" in reason
     assert not {one.name for one in counted_sequences(test)} & long or not test.window_stage
-    for name, happened in places:
-        said_everywhere(run, f"{name.upper()} VOID: {happened}", tmp_path / "report")
+    said_everywhere(run, [f"{name.upper()} VOID: {happened}" for name, happened in places], tmp_path / "report")
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -99,7 +125,7 @@ def test_a_reset_of_the_drive_where_it_is_measured_is_void_and_a_check_says_so(
     run, _ = befallen(kind, tmp_path, f'kind = "reset"\nat_s = {at_s}\nduration_s = 0.01')
     ((name, happened), *_) = void_places(run.tests[0])
     assert "controller reset" in happened
-    said_everywhere(run, f"{name.upper()} VOID: {happened}", tmp_path / "report")
+    said_everywhere(run, [f"{name.upper()} VOID: {happened}"], tmp_path / "report")
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -109,7 +135,7 @@ def test_a_failed_i_o_where_it_is_measured_leaves_no_headline(
     at_s = middle_s(measured(quiet(kind)))
     run, reason = befallen(kind, tmp_path, f'kind = "media-error"\nat_s = {at_s}\ncount = 1')
     assert reason is not None
-    said_everywhere(run, "NO HEADLINE: 1 I/O error", tmp_path / "report")
+    said_everywhere(run, ["NO HEADLINE: 1 I/O error"], tmp_path / "report", FORMATS)
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -144,4 +170,6 @@ def test_a_user_may_end_a_test_in_any_sequence(
     run = read_run(tmp_path / "run", histograms=True)
     assert run.tests[0].ended == "interrupted"
     assert len(run.tests[0].sequences) == number
-    said_everywhere(run, "INTERRUPTED", tmp_path / "report")
+    said_everywhere(
+        run, ["INTERRUPTED"], tmp_path / "report", ("html", "xlsx", "json") if place == "last" else ("json",)
+    )

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     metavar="COUNT",
     help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
 )
+@click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def run(out: Path | None, as_json: bool, **options: Any) -> int:
+def run(out: Path | None, no_report: bool, as_json: bool, **options: Any) -> int:
     """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
@@ -54,7 +55,7 @@ def run(out: Path | None, as_json: bool, **options: Any) -> int:
     plan = make_plan(**options)
     answers = _answers(plan, out, **given)
     outcome = _run(plan, out, answers, quiet=as_json)
-    return _tell(outcome, as_json=as_json)
+    return _tell(outcome, [] if no_report else _rendered(outcome.folder), as_json=as_json)
 
 
 def _answers(
@@ -99,15 +100,18 @@ def _again(arguments: list[str]) -> str:
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 
-def _tell(outcome: Outcome, *, as_json: bool) -> int:
+def _rendered(folder: Path) -> list[Path]:
     from assay.report import FORMATS  # noqa: PLC0415
     from assay.run.reporting import render_run  # noqa: PLC0415
 
     try:
-        paths = render_run(outcome.folder, FORMATS)
+        return render_run(folder, FORMATS)
     except KeyboardInterrupt:
-        reason = f"stopped while its report was written; the run in {outcome.folder} is complete"
-        raise InterruptedRunError("run", reason, f"write it with: assay report {outcome.folder}") from None
+        reason = f"stopped while its report was written; the run in {folder} is complete"
+        raise InterruptedRunError("run", reason, f"write it with: assay report {folder}") from None
+
+
+def _tell(outcome: Outcome, paths: list[Path], *, as_json: bool) -> int:
     if as_json:
         facts = {
             "run": str(outcome.folder),
@@ -126,11 +130,14 @@ def _tell(outcome: Outcome, *, as_json: bool) -> int:
         if not one.reached:
             click.echo(f"STEADY STATE NOT REACHED: {one.test}")
     if outcome.exit_codes:
-        click.echo("The report says so on every page.")
+        click.echo("Every page of the report says so.")
     for test in outcome.skipped:
         click.echo(f"N/A: {test.test}: {test.reason}")
     click.echo(f"Run folder: {outcome.folder}")
     click.echo(f"Final hash: {outcome.journal_hash}")
+    if not paths:
+        click.echo(f"Report: not written; write it with: assay report {outcome.folder}")
+        return outcome.exit_code
     click.echo(f"Tables: {sum(path.suffix == '.csv' for path in paths)} CSV files beside the report")
     for path in reversed(paths):
         if path.suffix != ".csv":
