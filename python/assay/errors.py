@@ -2,7 +2,7 @@
 
 AssayError
 ├── UsageError            2  plans, options, targets of the wrong kind
-│   ├── PlanError            a plan or profile file, with line and column
+│   ├── PlanError            a plan or edition file, with line and column
 │   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
 │   ├── NotADriveError       the target is not a block device (or not the kind asked for)
 │   └── ValueRangeError      a value outside its legal range
@@ -60,7 +60,7 @@ class UsageError(AssayError):
 
 
 class PlanError(UsageError):
-    """A plan or profile file is wrong; the thing is ``file:line:column: key``."""
+    """A plan or edition file is wrong; the thing is ``file:line:column: key``."""
 
     slug = "plan"
 

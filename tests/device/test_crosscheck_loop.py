@@ -26,7 +26,7 @@ def test_every_point_is_measured_by_both_engines_and_reported(loop_drive: LoopDr
         pytest.skip("SKIPPED: needs fio to compare with")
     path, folder = loop_drive(SIZE), tmp_path / "check"
     identity = json.loads(run("drives", "--describe", path, "--json").stdout)["id"]
-    options = ("--seconds", "0.2", "--pairs", "2", "--out", str(folder), "--json")
+    options = ("--seconds", "0.4", "--pairs", "2", "--out", str(folder), "--json")
     counters = Path("/sys/block") / Path(path).name / "stat"
     written = counters.read_text().split()[4]
     unconfirmed = run("crosscheck", path, *options[:4], "--out", str(tmp_path / "other"))
@@ -39,11 +39,12 @@ def test_every_point_is_measured_by_both_engines_and_reported(loop_drive: LoopDr
     assert len(facts["pairs"]) == 7
     for point in facts["pairs"]:
         assert len(point["pairs"]) == 2
-        for pair in point["pairs"]:
-            assert pair["ours"]["iops"] > 0
-            assert pair["fio"]["iops"] > 0
-            # How many were outstanding tells nothing: pairs are short, and on a busy host most I/Os cross an end.
-            assert min(pair["ours"]["mean_ns"], pair["fio"]["mean_ns"]) > 0
+        # Of a point, not of a pair: a busy host may let none of one finish in 0.4 s. How many were outstanding tells
+        # nothing: most I/Os cross an end then.
+        for engine in ("ours", "fio"):
+            done_in_time = [pair[engine] for pair in point["pairs"] if pair[engine]["iops"]]
+            assert done_in_time
+            assert min(one["mean_ns"] for one in done_in_time) > 0
     assert {"crosscheck.json", "report.pdf", "report.html"} == {file.name for file in folder.iterdir()}
 
 

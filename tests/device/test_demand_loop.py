@@ -44,7 +44,7 @@ def test_32_threads_on_a_loop_device_are_measured_captured_and_counted(
 ) -> None:
     path, out, plan = loop_drive_in_memory(256 << 20), tmp_path / "run", tmp_path / "plan.toml"
     plan.write_text(
-        f'schema = 1\ndrive = "{path}"\nprofile = "{short_edition(tmp_path)}"\ntests = ["dirth"]\nscale = 0.0001\n'
+        f'schema = 1\ndrive = "{path}"\nedition = "{short_edition(tmp_path)}"\ntests = ["dirth"]\nscale = 0.0001\n'
         "[dirth]\nthread_counts = [32, 4, 1]\nqueue_depths = [32, 2, 1]\n"
     )
     listed = subprocess.run([ASSAY, "plan", str(plan), "--json"], capture_output=True, text=True, check=True).stdout

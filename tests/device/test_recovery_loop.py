@@ -42,9 +42,9 @@ def test_bursts_on_a_loop_device_are_whole_and_idle_times_are_idle(
     for asked, shorter in SHORTER:
         assert asked in text, asked
         text = text.replace(asked, shorter)
-    profile, out, path = tmp_path / "short.toml", tmp_path / "run", loop_drive_in_memory(128 << 20)
-    profile.write_text(re.sub(r"(\[xsr\](?:.|\n)*?sample_seconds = \{ value = )60", r"\g<1>0.1", text), "utf-8")
-    options = [path, "--test", "hir,xsr", "--profile", str(profile), "--seed", "1"]
+    edition, out, path = tmp_path / "short.toml", tmp_path / "run", loop_drive_in_memory(128 << 20)
+    edition.write_text(re.sub(r"(\[xsr\](?:.|\n)*?sample_seconds = \{ value = )60", r"\g<1>0.1", text), "utf-8")
+    options = [path, "--test", "hir,xsr", "--profile", str(edition), "--seed", "1"]
     listed = subprocess.run([ASSAY, "plan", *options, "--json"], capture_output=True, text=True, check=True).stdout
     known = re.search(r'"id": "([^"]+)"', listed)
     assert known

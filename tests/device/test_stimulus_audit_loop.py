@@ -50,7 +50,7 @@ def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveI
     settings = SaturationSettings(
         procedure="wsat",
         test="wsat",
-        profile="pts-c-1.0",
+        edition="pts-c-1.0",
         demand=DEMAND,
         data=DataPattern(),
         range_amount_bytes=SIZE,
@@ -93,7 +93,7 @@ def audited(steps: tuple[StepRecord, ...], pattern: AccessPattern, drive: DriveI
         ),
         description={},
         plan={},
-        profile={},
+        edition={},
         deviations=(),
         started_wall_ns=0,
         report_date_ns=0,

@@ -25,7 +25,7 @@ def run(folder: Path, test: str, data: str) -> Path:
     """The file that a short run wrote to, from one end to the other."""
     file, plan = allocate(folder / "target.img", SIZE), folder / "plan.toml"
     rounds = "\n".join(f"[{name}]\nround_limit = 5" for name in ("iops", "tp", "lat"))
-    plan.write_text(f'schema = 1\nprofile = "pts-e-1.1"\nscale = 0.0002\nseed = 3\n{rounds}\n')
+    plan.write_text(f'schema = 1\nedition = "pts-e-1.1"\nscale = 0.0002\nseed = 3\n{rounds}\n')
     arguments = ["--file-target", "--yes-destroy", str(file), "--out", str(folder / "run"), "--test", test]
     command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data, *FEW, *PATIENT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

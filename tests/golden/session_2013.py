@@ -129,7 +129,7 @@ def played(planned: PlannedTest, answer: Callable[[StepSequence, StepSpec, int],
 
 def simulated(name: str, folder: Path, scale: float, drive: str = "sim:client-2011?capacity=1GB") -> StoredRun:
     """Run a test of ``pts-e-1.1`` on a simulated drive, every time scaled, and read it back with its histograms."""
-    plan = load_plan(None, {"drive": drive, "profile": "pts-e-1.1", "seed": 1, "tests": [name], "scale": scale})
+    plan = load_plan(None, {"drive": drive, "edition": "pts-e-1.1", "seed": 1, "tests": [name], "scale": scale})
     outcome = run_plan(plan, out=folder / "run", answers=Answers(), show=lambda _: None)
     return read_run(outcome.folder, histograms=True)
 

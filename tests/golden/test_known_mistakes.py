@@ -42,9 +42,9 @@ def drive(block: int = 512, physical: int | None = None) -> DriveIdentity:
     )
 
 
-def settings(name: str, identity: DriveIdentity, profile: str = "pts-c-1.0", **keys: Any) -> list[LoopSettings]:
-    plan = load_plan(None, {"drive": "sim:x", "profile": profile, "tests": [name], **keys})
-    planned = plan_suite(load_edition(profile), plan, identity)
+def settings(name: str, identity: DriveIdentity, edition: str = "pts-c-1.0", **keys: Any) -> list[LoopSettings]:
+    plan = load_plan(None, {"drive": "sim:x", "edition": edition, "tests": [name], **keys})
+    planned = plan_suite(load_edition(edition), plan, identity)
     return [test.settings for test in planned.tests if isinstance(test.settings, LoopSettings)]
 
 

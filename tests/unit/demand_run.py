@@ -34,10 +34,10 @@ def demand_drive(block: int = 512) -> DriveIdentity:
     )
 
 
-def planned_demand(name: str = "dirth", profile: str = "pts-e-1.1", block: int = 512, **keys: Any) -> PlannedRun:
+def planned_demand(name: str = "dirth", edition: str = "pts-e-1.1", block: int = 512, **keys: Any) -> PlannedRun:
     """What a plan makes of a test over a grid of demands."""
-    plan = load_plan(None, {"drive": "sim:x", "profile": profile, "tests": [name], **keys})
-    return plan_suite(load_edition(profile), plan, demand_drive(block))
+    plan = load_plan(None, {"drive": "sim:x", "edition": edition, "tests": [name], **keys})
+    return plan_suite(load_edition(edition), plan, demand_drive(block))
 
 
 def demand_settings(name: str = "dirth", **keys: Any) -> DemandSettings:

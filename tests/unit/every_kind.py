@@ -29,8 +29,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "iops": {"tests": ["iops"]},
     "tp": {"tests": ["tp"]},
     "lat": {"tests": ["lat"], "lat": {"histogram_minutes": 20}},
-    "hir": {"tests": ["hir"], "profile": _SHORT},
-    "xsr": {"tests": ["xsr"], "profile": _SHORT},
+    "hir": {"tests": ["hir"], "edition": _SHORT},
+    "xsr": {"tests": ["xsr"], "edition": _SHORT},
     "ecw": {"tests": ["ecw"], "ecw": _GRID},
     "dirth": {"tests": ["dirth"], "dirth": _GRID},
     **{f"study-{one.name}": {"studies": [one.name]} for one in studies()},
@@ -55,7 +55,7 @@ def run_of(kind: str, folder: Path, **more: str) -> StoredRun:
 def plan_of(kind: str, *, options: str = "", **more: str) -> Plan:
     """The plan of one kind of test. options : of the simulated drive, such as ``&faults=FILE``."""
     drive = _WITH_CACHE_AND_TRIM if kind in {"study-trim", "study-write-cache"} else _IDEAL
-    keys = {"drive": drive + options, "profile": "pts-e-1.1", "seed": 1, "scale": 0.001}
+    keys = {"drive": drive + options, "edition": "pts-e-1.1", "seed": 1, "scale": 0.001}
     return load_plan(None, {**keys, **KINDS[kind], **more})
 
 

@@ -107,15 +107,15 @@ def synthetic_step(cell: Cell, rate: float, *, errors: int = 0) -> StepRecord:
     return balanced(step)
 
 
-def synthetic_settings(profile: str = "pts-c-1.0", **changes: Any) -> LoopSettings:
-    """Make loop settings as a profile gives them, on a drive of 256 GB."""
-    data = load_edition(profile).iops
+def synthetic_settings(edition: str = "pts-c-1.0", **changes: Any) -> LoopSettings:
+    """Make loop settings as an edition gives them, on a drive of 256 GB."""
+    data = load_edition(edition).iops
     settings = LoopSettings(
         procedure="iops",
         test="iops",
         access="random",
         variable="iops",
-        profile=profile,
+        edition=edition,
         demand=data.demand.value.to_demand(),
         data=DataPattern(),
         read_pcts=data.read_pct.value,
@@ -150,7 +150,7 @@ def synthetic_rounds(settings: LoopSettings, tracked: Sequence[float], *, errors
 
 
 def synthetic_test(
-    profile: str = "pts-c-1.0",
+    edition: str = "pts-c-1.0",
     tracked: Sequence[float] = GOLDEN,
     *,
     ended: str | None = "steady",
@@ -158,7 +158,7 @@ def synthetic_test(
     **changes: Any,
 ) -> StoredTest:
     """Make a stored IOPS test with synthetic rounds; ``changes`` go into its settings."""
-    settings = synthetic_settings(profile, **changes)
+    settings = synthetic_settings(edition, **changes)
     rounds = synthetic_rounds(settings, tracked, errors=errors)
     may_judge = not errors and all(tracked)
     judged = measurement_window(rounds, settings) if len(rounds) >= WINDOW_ROUNDS and may_judge else None
@@ -294,7 +294,7 @@ def synthetic_run(
     stored = test or synthetic_test()
     return StoredRun(
         run_id="20260609-synthetic",
-        profile=load_edition(stored.settings.profile).model_dump(mode="json", by_alias=True, exclude_none=True),
+        edition=load_edition(stored.settings.edition).model_dump(mode="json", by_alias=True, exclude_none=True),
         identity=replace(synthetic_drive(), **identity),
         platform=platform,
         description={"objective": "Lay out synthetic rounds", "sponsor": "Nobody"} | (description or {}),

@@ -23,7 +23,7 @@ def saturation_settings(**changes: Any) -> SaturationSettings:
     settings = SaturationSettings(
         procedure="wsat",
         test="wsat",
-        profile="pts-c-1.0",
+        edition="pts-c-1.0",
         demand=Demand(thread_count=16, queue_depth=2),
         data=DataPattern(),
         pattern=chosen.pattern,

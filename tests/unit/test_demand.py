@@ -130,13 +130,13 @@ def test_each_pattern_is_a_test_of_its_own_and_unknown_ones_are_refused() -> Non
 
 
 def test_the_advanced_suite_runs_both_published_patterns_and_the_test_alone_the_first() -> None:
-    profile = load_edition("pts-e-1.1")
+    edition = load_edition("pts-e-1.1")
     suite = load_plan(None, {"drive": "sim:x", "suite": "advanced"})
-    names = [test.settings.test for test in plan_suite(profile, suite, demand_drive()).tests]
+    names = [test.settings.test for test in plan_suite(edition, suite, demand_drive()).tests]
     assert names == ["hir", "xsr", "ecw", "dirth-oltp", "dirth-video"]
     assert [test.settings.test for test in planned_demand().tests] == ["dirth-oltp"]
     chosen = load_plan(None, {"drive": "sim:x", "suite": "advanced", "dirth": {"patterns": ["vod"]}})
-    assert plan_suite(profile, chosen, demand_drive()).tests[-1].settings.test == "dirth-vod"
+    assert plan_suite(edition, chosen, demand_drive()).tests[-1].settings.test == "dirth-vod"
 
 
 def test_two_patterns_of_one_name_are_refused_with_their_place(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_two_patterns_of_one_name_are_refused_with_their_place(tmp_path: Path) -
 
 
 def test_the_composite_workload_is_not_run_on_a_drive_with_large_blocks() -> None:
-    plan = load_plan(None, {"drive": "sim:x", "profile": "pts-c-2.0", "tests": ["ecw", "dirth"]})
+    plan = load_plan(None, {"drive": "sim:x", "edition": "pts-c-2.0", "tests": ["ecw", "dirth"]})
     planned = plan_suite(load_edition("pts-c-2.0"), plan, demand_drive(block=4096))
     assert [test.settings.test for test in planned.tests] == ["dirth-oltp"]
     (skipped,) = planned.skipped
@@ -159,7 +159,7 @@ def test_editions_without_these_tests_say_so() -> None:
     for name in ("pts-c-1.0", "pts-e-1.0"):
         assert load_edition(name).dirth is None
         assert load_edition(name).ecw is None
-    assert [demand_settings("ecw", profile=name).name for name in ("pts-e-1.1", "pts-c-2.0")] == ["ECW", "CBW"]
+    assert [demand_settings("ecw", edition=name).name for name in ("pts-e-1.1", "pts-c-2.0")] == ["ECW", "CBW"]
 
 
 def test_cells_are_averages_over_the_window_weighted_by_completions() -> None:

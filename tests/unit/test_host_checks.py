@@ -166,7 +166,7 @@ def test_a_certificate_is_stored_or_its_absence(tmp_path: Path, certificate: Hos
     stored = run(certificate)
     document = run_document(
         plan=stored.plan,
-        profile=stored.profile,
+        edition=stored.edition,
         description=stored.description,
         identity=stored.identity,
         platform=stored.platform,

@@ -104,7 +104,7 @@ def test_a_closed_loop_has_no_rates() -> None:
 
 def test_an_open_loop_is_not_asked_to_hold_its_queue_depth() -> None:
     test_report = loop_report(open_test(0, 1.0))
-    _, integrity, *_ = disclosure.pages(test_report.run, test_report.profile, [test_report])
+    _, integrity, *_ = disclosure.pages(test_report.run, test_report.edition, [test_report])
     (table,) = [block for column in integrity.columns for block in column if isinstance(block, Table)]
     printed = dict(zip(table.columns, table.rows[0], strict=True))
     assert printed["Steps that held TC x QD within 0.5 %"] == "n/a: open loop"
@@ -166,7 +166,7 @@ def planned(name: str, **choices: object) -> PlannedTest:
         write_cache="enabled",
     )
     plan = load_plan(None, {"drive": "sim:x", "tests": (name,)}, dict(choices))
-    return plan_suite(load_edition(plan.edition), plan, drive).tests[0]
+    return plan_suite(load_edition(plan.edition_name), plan, drive).tests[0]
 
 
 @pytest.mark.parametrize("name", ["lat", "iops", "tp"])
@@ -200,5 +200,5 @@ def test_a_plan_file_can_state_a_rate_for_one_test(tmp_path: Path) -> None:
 
 
 def loop_report(test: StoredTest) -> TestReport:
-    profile = load_edition("pts-c-1.0")
-    return IOPS.report(synthetic_run(test), test, profile, "iops-1")
+    edition = load_edition("pts-c-1.0")
+    return IOPS.report(synthetic_run(test), test, edition, "iops-1")

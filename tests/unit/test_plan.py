@@ -40,12 +40,12 @@ def plan(**keys: object) -> Plan:
     return load_plan(None, {"drive": "sim:x", **keys})
 
 
-def suite(names: tuple[str, ...], profile: str, drive: DriveIdentity, **keys: object) -> PlannedRun:
-    return plan_suite(load_edition(profile), plan(profile=profile, tests=names, **keys), drive)
+def suite(names: tuple[str, ...], edition: str, drive: DriveIdentity, **keys: object) -> PlannedRun:
+    return plan_suite(load_edition(edition), plan(edition=edition, tests=names, **keys), drive)
 
 
-def planned(name: str, profile: str, drive: DriveIdentity, **keys: object) -> PlannedTest:
-    return suite((name,), profile, drive, **keys).tests[0]
+def planned(name: str, edition: str, drive: DriveIdentity, **keys: object) -> PlannedTest:
+    return suite((name,), edition, drive, **keys).tests[0]
 
 
 def test_every_fault_of_a_plan_file_is_named_with_line_and_column(tmp_path: Path) -> None:
@@ -92,19 +92,19 @@ def test_absurd_numbers_are_refused(bad: dict[str, object]) -> None:
 
 def test_an_unknown_profile_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"pts-c-1\.0"):
-        plan(profile="pts-9")
+        plan(edition="pts-9")
 
 
-@pytest.mark.parametrize(("suite", "profile"), [("client", "pts-c-1.0"), ("enterprise", "pts-e-1.1")])
-def test_a_suite_implies_its_profile(suite: str, profile: str) -> None:
-    assert plan(suite=suite).profile == profile
+@pytest.mark.parametrize(("suite", "edition"), [("client", "pts-c-1.0"), ("enterprise", "pts-e-1.1")])
+def test_a_suite_implies_its_profile(suite: str, edition: str) -> None:
+    assert plan(suite=suite).edition == edition
 
 
 @pytest.mark.parametrize("name", edition_names())
 def test_every_datum_of_a_profile_has_a_source(name: str) -> None:
-    profile = load_edition(name)
-    tables = [value for table in (profile.iops, profile.tp, profile.lat) for _, value in table if value is not None]
-    assert all(datum.source for datum in [profile.write_cache, profile.data_pattern, *tables])
+    edition = load_edition(name)
+    tables = [value for table in (edition.iops, edition.tp, edition.lat) for _, value in table if value is not None]
+    assert all(datum.source for datum in [edition.write_cache, edition.data_pattern, *tables])
 
 
 def test_the_client_test_is_that_of_edition_1_0() -> None:
@@ -195,7 +195,7 @@ def test_a_profile_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
         shipped.read_text().replace('name = "pts-c-1.0"', 'name = "ours"').replace("value = 25", "value = 7")
     )
     settings = planned("iops", str(own), identity()).settings
-    assert (settings.profile, settings.round_limit) == ("ours", 7)
+    assert (settings.edition, settings.round_limit) == ("ours", 7)
     own.write_text(own.read_text().replace('market = "Client"', 'market = "Both"'))
     with pytest.raises(PlanError, match=r"ours\.toml:4:1 market"):
         load_edition(str(own))
@@ -277,7 +277,7 @@ def test_a_profile_of_ones_own_is_a_deviation_whatever_it_calls_itself(tmp_path:
     assert planned("iops", str(own), identity()).deviations == ()
     own.write_text(shipped.read_text().replace("range_limit = { value = 0.20", "range_limit = { value = 0.90"))
     assert planned("iops", str(own), identity()).deviations == (
-        "custom profile pts-c-1.0 instead of a shipped edition",
+        "custom edition pts-c-1.0 instead of a shipped edition",
     )
 
 
@@ -307,10 +307,10 @@ def test_a_profile_with_an_impossible_value_is_refused_before_anything_runs(
 
 def test_a_suite_of_the_command_line_brings_its_own_edition(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
-    path.write_text('drive = "sim:x"\nprofile = "pts-c-2.0"\ntests = ["iops"]\n')
+    path.write_text('drive = "sim:x"\nedition = "pts-c-2.0"\ntests = ["iops"]\n')
     assert load_plan(path, {}).edition == "pts-c-2.0"
     made = load_plan(path, {"suite": "enterprise"})
-    assert (made.edition, len(made.tests)) == ("pts-e-1.1", 4)
+    assert (made.edition_name, len(made.tests)) == ("pts-e-1.1", 4)
 
 
 @pytest.mark.parametrize("share", [0.04, 0.96, 1.0])

@@ -36,9 +36,9 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(content.decode().splitlines()))
 
 
-@pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-e-2.0"])
-def test_two_renders_of_a_run_are_byte_identical(profile: str, tmp_path: Path) -> None:
-    run = synthetic_run(synthetic_test(profile))
+@pytest.mark.parametrize("edition", ["pts-c-1.0", "pts-e-2.0"])
+def test_two_renders_of_a_run_are_byte_identical(edition: str, tmp_path: Path) -> None:
+    run = synthetic_run(synthetic_test(edition))
     first, second = rendered(run, tmp_path / "a"), rendered(run, tmp_path / "b")
     assert list(first) == NAMES
     assert first == second
@@ -59,10 +59,10 @@ def test_runs_that_ended_badly_render_in_every_format(
     assert files["report.html"].count(b'class="banner"') == 9
 
 
-@pytest.mark.parametrize("profile", ["pts-c-1.0", "pts-c-2.0"])
-def test_a_drive_that_completed_nothing_still_renders(profile: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("edition", ["pts-c-1.0", "pts-c-2.0"])
+def test_a_drive_that_completed_nothing_still_renders(edition: str, tmp_path: Path) -> None:
     why = "no I/O of RND 4KiB 0/100 completed within a step of 1 min, which is too short for this drive and demand"
-    test = replace(synthetic_test(profile, (0.0,), ended="no-completions"), ended_detail=why)
+    test = replace(synthetic_test(edition, (0.0,), ended="no-completions"), ended_detail=why)
     files = rendered(synthetic_run(test), tmp_path)
     assert b"n/a: no I/O of RND " in files["report.html"]
     assert b"NO HEADLINE: no I/O of RND " in files["report.html"]

@@ -83,16 +83,16 @@ def test_a_form_1_0_report_has_the_six_titles_in_order() -> None:
     assert [page.place for page in pages] == [f"{place} of 8" for place in range(3, 9)]
 
 
-@pytest.mark.parametrize("profile", ["pts-e-1.0", "pts-e-1.1"])
-def test_enterprise_titles_name_the_market(profile: str) -> None:
-    pages = own_pages(synthetic_run(synthetic_test(profile)))
+@pytest.mark.parametrize("edition", ["pts-e-1.0", "pts-e-1.1"])
+def test_enterprise_titles_name_the_market(edition: str) -> None:
+    pages = own_pages(synthetic_run(synthetic_test(edition)))
     assert pages[0].title == "Enterprise IOPS (REQUIRED) - Report Page"
     assert pages[3].subtitle == "Enterprise IOPS - ALL RW Mix & BS - Tabular Data"
 
 
-@pytest.mark.parametrize("profile", ["pts-c-2.0", "pts-e-2.0"])
-def test_a_form_2_0_report_has_eight_pages_and_a_window_page_per_tracking_variable(profile: str) -> None:
-    pages = own_pages(synthetic_run(synthetic_test(profile)))
+@pytest.mark.parametrize("edition", ["pts-c-2.0", "pts-e-2.0"])
+def test_a_form_2_0_report_has_eight_pages_and_a_window_page_per_tracking_variable(edition: str) -> None:
+    pages = own_pages(synthetic_run(synthetic_test(edition)))
     assert len(pages) == 8
     assert tuple(page.subtitle for page in pages[2:5]) == WINDOW_TITLES_2_0
     groups = [group.title for group in pages[0].header.groups]
@@ -295,7 +295,7 @@ def test_a_report_is_plain_json_whatever_the_drive_calls_itself() -> None:
 
 def test_the_appendix_gives_every_profile_datum_its_source_and_every_cell_its_queue_depth() -> None:
     tables = {block.caption: block for block in build_report(synthetic_run()).appendix if isinstance(block, Table)}
-    sources = tables["IOPS: PTS-C 1.0 profile data and their sources"]
+    sources = tables["IOPS: PTS-C 1.0 edition data and their sources"]
     assert all(row[2] for row in sources.rows)
     depths = tables["IOPS: effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 0.5 %)"]
     assert len(depths.rows) == 56

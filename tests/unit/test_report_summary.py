@@ -120,7 +120,7 @@ def test_the_workbook_holds_every_table_as_numbers_and_no_formula(tmp_path: Path
     assert {cell.data_type for row in book["iops_matrix"].iter_rows() for cell in row} <= {"s", "n"}
 
 
-@pytest.mark.parametrize("profile", ["pts-0.9", "pts-c-2.0"])
-def test_every_edition_s_write_saturation_renders(profile: str, tmp_path: Path) -> None:
-    test = saturation_test(RATES, profile=profile)
+@pytest.mark.parametrize("edition", ["pts-0.9", "pts-c-2.0"])
+def test_every_edition_s_write_saturation_renders(edition: str, tmp_path: Path) -> None:
+    test = saturation_test(RATES, edition=edition)
     assert render(synthetic_run(test), tmp_path, formats=["pdf", "html"])

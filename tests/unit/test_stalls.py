@@ -160,7 +160,7 @@ def test_a_test_given_up_for_its_stalls_prints_no_result() -> None:
 
 
 def test_the_plan_sets_limit_and_policy_of_settings_base() -> None:
-    tests = {"tests": ("wsat", "iops", "hir", "xsr"), "profile": "pts-e-1.1"}
+    tests = {"tests": ("wsat", "iops", "hir", "xsr"), "edition": "pts-e-1.1"}
     plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", **OPTIONS, **tests})
     settings = [test.settings for test in plan_run(plan, find_drive(plan)).tests]
     assert {(one.stall_limit_ns, one.void_limit) for one in settings} == {(7_500_000_000, 0)}

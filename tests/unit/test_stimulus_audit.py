@@ -120,7 +120,7 @@ def stored(
     settings = SaturationSettings(
         procedure="wsat",
         test="wsat",
-        profile="pts-c-1.0",
+        edition="pts-c-1.0",
         demand=DEMAND,
         data=DataPattern(),
         range_amount_bytes=RANGE,

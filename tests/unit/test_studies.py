@@ -60,7 +60,7 @@ def plan(**keys: object) -> Plan:
 
 def planned(name: str, drive: DriveIdentity | None = None, **keys: object) -> tuple[PlannedTest, StudySettings]:
     made = plan(studies=[name], **keys)
-    (test,) = plan_suite(load_edition(made.edition), made, drive or identity()).tests
+    (test,) = plan_suite(load_edition(made.edition_name), made, drive or identity()).tests
     assert isinstance(test.settings, StudySettings)
     return test, test.settings
 
@@ -94,7 +94,7 @@ def test_a_scaled_study_lists_its_shorter_samples_and_is_shorter(name: str) -> N
 
 def test_cross_stimulus_in_both_orders_is_a_run_of_the_test_for_each() -> None:
     made = plan(studies=["xsr-reverse"], scale=0.01)
-    run = plan_suite(load_edition(made.edition), made, identity())
+    run = plan_suite(load_edition(made.edition_name), made, identity())
     assert [one.settings.test for one in run.tests] == ["study-xsr-seq-rnd-seq", "study-xsr-rnd-seq-rnd"]
     assert [one.run for one in run.tests] == [run_xsr, run_xsr]
     shorter = "samples of studies of 0.6 s instead of 1 min"
@@ -187,7 +187,7 @@ def test_named_studies_run_alone_and_beside_named_tests_and_suites(tmp_path: Pat
     path = tmp_path / "plan.toml"
     path.write_text('schema = 1\ndrive = "sim:x"\nsuite = "enterprise"\nstudies = ["trim"]\n')
     asked = load_plan(path, {"studies": ("oio",)})
-    assert (asked.tests, asked.studies, asked.profile) == ((), ("oio",), "pts-e-1.1")
+    assert (asked.tests, asked.studies, asked.edition) == ((), ("oio",), "pts-e-1.1")
     assert load_plan(path, {"tests": ("lat",)}).studies == ()
     assert load_plan(path, {}).studies == ("trim",)
     with pytest.raises(ValueRangeError, match="studies"):
@@ -201,7 +201,7 @@ def test_the_demand_of_the_command_line_is_that_of_studies_too() -> None:
 
 def test_the_blind_survey_is_level_one_as_tests_and_level_two_as_studies() -> None:
     made = plan(suite="blind-survey")
-    assert (made.profile, made.tests) == ("pts-0.9", ("wsat", "iops", "tp", "lat"))
+    assert (made.edition, made.tests) == ("pts-0.9", ("wsat", "iops", "tp", "lat"))
     assert made.studies == SUITES["blind-survey"][2] == ("data-pattern", "active-range", "xsr-reverse")
     assert plan(suite="blind-survey", tests=["lat"]).studies == ()
 

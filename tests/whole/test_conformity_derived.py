@@ -26,10 +26,10 @@ def shipped(quiet: Callable[[str], StoredRun], tmp_path_factory: pytest.TempPath
     found: dict[str, StoredRun] = {}
 
     def of(kind: str) -> StoredRun:
-        if "profile" not in KINDS[kind]:
+        if "edition" not in KINDS[kind]:
             return quiet(kind)
         if kind not in found:
-            found[kind] = run_of(kind, folder / kind, profile="pts-e-1.1")
+            found[kind] = run_of(kind, folder / kind, edition="pts-e-1.1")
         return found[kind]
 
     return of
@@ -40,7 +40,9 @@ def test_what_the_planner_lists_is_found_again_in_what_ran_and_nothing_else(
     kind: str, shipped: Callable[[str], StoredRun]
 ) -> None:
     run = shipped(kind)
-    assert set(derived_deviations(run)) == set(run.deviations)
+    # No plan knows how many I/Os will end in a step of 60 ms.
+    derived = {text for text in derived_deviations(run) if not text.startswith("short window: ")}
+    assert derived == set(run.deviations)
 
 
 @pytest.mark.parametrize(

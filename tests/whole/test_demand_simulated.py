@@ -62,14 +62,14 @@ def stored(folder: Path, **keys: Any) -> StoredRun:
 @pytest.fixture(scope="module")
 def intensity(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun]:
     folder = tmp_path_factory.mktemp("dirth") / "run"
-    return folder, stored(folder, profile="pts-e-2.0", tests=["dirth"], scale=0.02)
+    return folder, stored(folder, edition="pts-e-2.0", tests=["dirth"], scale=0.02)
 
 
 @pytest.fixture(scope="module")
 def composite(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun]:
     folder = tmp_path_factory.mktemp("ecw") / "run"
     keys = {"thread_counts": [32, 1], "queue_depths": [32, 4], "round_limit": 5}
-    run = stored(folder, profile="pts-e-1.1", tests=["ecw"], scale=0.004, ecw=keys, capture="addresses")
+    run = stored(folder, edition="pts-e-1.1", tests=["ecw"], scale=0.004, ecw=keys, capture="addresses")
     return folder, run
 
 
@@ -152,7 +152,7 @@ def test_the_report_has_every_page_in_order_and_tables_and_results(intensity: tu
 
 def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) -> None:
     keys = {"thread_counts": [4, 1], "queue_depths": [2, 1], "round_limit": 5, "art_limit_ms": 0.001}
-    run = stored(tmp_path / "run", profile="pts-e-1.1", tests=["dirth"], scale=0.01, dirth=keys)
+    run = stored(tmp_path / "run", edition="pts-e-1.1", tests=["dirth"], scale=0.01, dirth=keys)
     result = demand_result(run.tests[0])
     assert not any(one.point.below_limit for one in result.points)
     lowest = min(result.cells, key=lambda cell: cell.latency_ms_mean)

@@ -112,7 +112,7 @@ def test_iops_fall_from_fresh_to_steady_as_the_random_writes_go_on(finished: Pat
 
 def test_a_drive_that_is_not_steady_at_the_limit_says_so_and_exits_7(tmp_path: Path) -> None:
     # Right after sequential preconditioning a range of half the drive is still falling.
-    outcome = run(tmp_path / "run", plan(scale=0.002, iops={"round_limit": 5}, profile="pts-e-2.0"))
+    outcome = run(tmp_path / "run", plan(scale=0.002, iops={"round_limit": 5}, edition="pts-e-2.0"))
     stored = read_run(tmp_path / "run")
     assert (outcome.exit_code, stored.tests[0].ended) == (7, "round-limit")
     (pdf,) = render_run(tmp_path / "run", ["pdf"])

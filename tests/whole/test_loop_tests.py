@@ -73,14 +73,14 @@ def test_latency_is_one_outstanding_io(enterprise: Path) -> None:
 
 
 def test_edition_2_0_preconditions_throughput_with_the_tested_size(tmp_path: Path) -> None:
-    tests = stored(tmp_path / "run", profile="pts-e-2.0", tests=["tp"])
+    tests = stored(tmp_path / "run", edition="pts-e-2.0", tests=["tp"])
     labels = [test.preconditioning[0].label for test in tests]
     assert labels == ["WIPC SEQ 128KiB 0/100", "WIPC SEQ 1024KiB 0/100"]
 
 
 @pytest.mark.long
 def test_edition_2_0_has_its_own_header_and_eight_iops_pages(tmp_path: Path) -> None:
-    stored(tmp_path / "run", profile="pts-e-2.0", scale=0.005)
+    stored(tmp_path / "run", edition="pts-e-2.0", scale=0.005)
     report = build_report(read_run(tmp_path / "run", histograms=True))
     own = [page for page in report.pages if page.title.endswith("- Report Page")]
     assert [sum(page.title.startswith(name) for page in own) for name in ("WSAT", "IOPS", "Through", "Lat")] == [

@@ -42,7 +42,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert old in text, old
         text = text.replace(old, new)
     text = re.sub(r"(\[xsr\](?:.|\n)*?sample_seconds = \{ value = )60", r"\g<1>5", text)
-    path = tmp_path_factory.mktemp("profile") / "quick.toml"
+    path = tmp_path_factory.mktemp("edition") / "quick.toml"
     path.write_text(text, "utf-8")
     return path
 
@@ -58,8 +58,8 @@ def drive_model(folder: Path, name: str, **parameters: float) -> str:
     return f"sim:{path}?capacity=4GB"
 
 
-def stored(folder: Path, drive: str, test: str, profile: Path | str, **keys: object) -> StoredRun:
-    plan = load_plan(None, {"drive": drive, "tests": [test], "profile": str(profile), "seed": 1, **keys})
+def stored(folder: Path, drive: str, test: str, edition: Path | str, **keys: object) -> StoredRun:
+    plan = load_plan(None, {"drive": drive, "tests": [test], "edition": str(edition), "seed": 1, **keys})
     run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
     return read_run(folder, histograms=True)
 
@@ -68,8 +68,8 @@ def recovery(run: StoredRun) -> IdleRecoveryResult:
     return idle_recovery_result(run.tests[0], run.identity.capacity_bytes)
 
 
-def crossed(folder: Path, drive: str, profile: Path) -> CrossStimulusResult:
-    return cross_stimulus_result(stored(folder, drive, "xsr", profile).tests[0])
+def crossed(folder: Path, drive: str, edition: Path) -> CrossStimulusResult:
+    return cross_stimulus_result(stored(folder, drive, "xsr", edition).tests[0])
 
 
 @pytest.mark.long
@@ -154,7 +154,7 @@ def test_an_edition_without_the_tests_says_so_and_pages_are_those_of_the_specifi
         "Maximum Latency v Time - All Access Groups",
         "Average Latency v Time - All Access Groups",
     ]
-    plan = load_plan(None, {"drive": drive, "tests": ["iops", "hir"], "profile": "pts-c-1.0", "scale": 0.001})
+    plan = load_plan(None, {"drive": drive, "tests": ["iops", "hir"], "edition": "pts-c-1.0", "scale": 0.001})
     outcome = run_plan(plan, out=tmp_path / "client", answers=Answers(), show=lambda _: None)
     assert [skipped.test for skipped in outcome.skipped] == ["hir"]
     assert render_run(tmp_path / "client", FORMATS)

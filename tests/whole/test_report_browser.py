@@ -17,7 +17,7 @@ QUIET += " --disable-component-update --disable-sync --enable-logging=stderr --v
 def browse(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     assert BROWSER
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = [BROWSER, *QUIET.split(), *sandbox, f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
+    command = [BROWSER, *QUIET.split(), *sandbox, f"--user-data-dir={folder / 'edition'}", *options, page.as_uri()]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
 
 

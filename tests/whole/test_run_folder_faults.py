@@ -36,7 +36,7 @@ CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "10000"))
 CHUNK = 100
 KINDS: dict[str, dict[str, Any]] = {
     "lat": {"tests": ["lat"], "scale": 0.01},
-    "wsat": {"tests": ["wsat"], "scale": 0.005, "profile": "pts-c-2.0"},
+    "wsat": {"tests": ["wsat"], "scale": 0.005, "edition": "pts-c-2.0"},
     "study": {"studies": ["trim"], "scale": 0.002},
 }
 SAMPLE_CHUNKS = {"lat": 2, "wsat": 1, "study": 1}

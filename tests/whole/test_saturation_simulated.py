@@ -73,7 +73,7 @@ def test_rounds_of_samples_never_repeat_their_addresses(tmp_path: Path) -> None:
 
 
 def test_edition_2_0_adds_percentiles_and_the_histogram(tmp_path: Path) -> None:
-    run = stored(tmp_path / "run", scale=0.02, profile="pts-c-2.0")
+    run = stored(tmp_path / "run", scale=0.02, edition="pts-c-2.0")
     (test,) = run.tests
     (histogram,) = test.stage("histogram")
     (times,) = step_times(histogram)
@@ -93,7 +93,7 @@ def test_edition_2_0_adds_percentiles_and_the_histogram(tmp_path: Path) -> None:
 
 def test_the_optional_workloads_are_tests_of_their_own(tmp_path: Path) -> None:
     names = ["oltp", "vod", "metadata", "composite"]
-    run = stored(tmp_path / "run", scale=0.002, profile="pts-e-2.0", wsat={"workloads": names, "time_hours": 1})
+    run = stored(tmp_path / "run", scale=0.002, edition="pts-e-2.0", wsat={"workloads": names, "time_hours": 1})
     assert [test.settings.test for test in run.tests] == [f"wsat-{name}" for name in names]
     for test, share in zip(run.tests, (0.65, 0.9, 0.5, 0.4), strict=True):
         assert test.purge is not None
@@ -112,7 +112,7 @@ def test_the_optional_workloads_are_tests_of_their_own(tmp_path: Path) -> None:
 
 
 def test_the_survey_s_edition_and_a_histogram_on_wish(tmp_path: Path) -> None:
-    run = stored(tmp_path / "run", scale=0.005, profile="pts-0.9")
+    run = stored(tmp_path / "run", scale=0.005, edition="pts-0.9")
     assert run.tests[0].steps("histogram")
     run = stored(tmp_path / "wish", scale=0.005, wsat={"histogram_minutes": 20})
     assert any("Confidence" in page.subtitle for page in build_report(run).pages)
@@ -120,7 +120,7 @@ def test_the_survey_s_edition_and_a_histogram_on_wish(tmp_path: Path) -> None:
 
 def test_a_run_cut_after_any_line_of_its_journal_renders_without_a_headline(tmp_path: Path) -> None:
     plan = load_plan(
-        None, {"drive": DRIVE, "tests": ["wsat", "lat"], "seed": 1, "scale": 0.005, "profile": "pts-c-2.0"}
+        None, {"drive": DRIVE, "tests": ["wsat", "lat"], "seed": 1, "scale": 0.005, "edition": "pts-c-2.0"}
     )
     run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
     lines = (tmp_path / "run/journal.jsonl").read_bytes().splitlines(keepends=True)

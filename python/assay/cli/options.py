@@ -116,7 +116,7 @@ def plan_options(command: Command) -> Command:
         ),
         click.option("--test", "tests", cls=_Names, multiple=True, metavar="N"),
         click.option("--study", "studies", cls=_Names, multiple=True, metavar="N"),
-        click.option("--edition", "--profile", "profile", metavar="E", help=_EDITION_HELP),
+        click.option("--edition", "--profile", "edition", metavar="E", help=_EDITION_HELP),
         click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
         click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),
         click.option("--thread-count", type=int, metavar="TC", help="Threads; tester's choice."),

@@ -29,16 +29,16 @@ def plan(as_json: bool, **options: Any) -> None:
     facts = {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refusals": list(drive.refusals),
-        "profile": made.edition,
+        "edition": made.edition_name,
         "written_bytes": sum(test.written_bytes for test in planned.tests),
         "tests": [_test_facts(test) for test in planned.tests],
         "warnings": _warnings(drive, planned),
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
-    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, planned, made.edition))
+    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, planned, made.edition_name))
 
 
-def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
+def describe(drive: DriveIdentity, planned: PlannedRun, edition: str) -> str:
     """The plan in words, as shown before a confirmation."""
     from assay.spec.units import gigabytes  # noqa: PLC0415
     from assay.visible import visible  # noqa: PLC0415
@@ -46,7 +46,7 @@ def describe(drive: DriveIdentity, planned: PlannedRun, profile: str) -> str:
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
     lines = [
         f"Drive     {drive.path}: {drive.model or 'unknown model'}, {size}, id {drive.id}",
-        f"Edition   {profile}",
+        f"Edition   {edition}",
         "Time      that of rounds and samples; purge and preconditioning come on top, at the drive's own speed",
     ]
     for test in planned.tests:

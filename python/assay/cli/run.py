@@ -68,7 +68,7 @@ def _answers(
     if yes_destroy is None and sys.stdin.isatty():
         drive = find_drive(plan, acknowledged, (out,) if out else ())
         if drive.kind != "simulated" and not drive.refusals:
-            click.echo(describe(drive, plan_run(plan, drive), plan.edition))
+            click.echo(describe(drive, plan_run(plan, drive), plan.edition_name))
             yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
             shown = drive.file_id
     return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)

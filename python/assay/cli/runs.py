@@ -55,7 +55,7 @@ def _test(test: StoredTest) -> str:
     samples = len(test.steps("sample"))
     extent = f"{samples} samples" if samples else f"{len(test.rounds)} rounds"
     withheld = f", RESULTS WITHHELD: {reason}" if (reason := _why(test)) else ""
-    return f"{test.settings.test} {test.settings.profile}: {extent}, {test.ended or 'unfinished'}{withheld}"
+    return f"{test.settings.test} {test.settings.edition}: {extent}, {test.ended or 'unfinished'}{withheld}"
 
 
 def _why(test: StoredTest) -> str | None:

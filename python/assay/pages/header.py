@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 
 
-def header(run: StoredRun, test: StoredTest, profile: Edition, facts: TestFacts) -> Header:
+def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
     """Lay out the header that every page of one test carries.
 
     facts : the test in the words of its kind.
     Worked: a window of rounds 1 to 5 in which steady state held prints Convergence YES, Rounds 1-5.
     """
-    if profile.header == "2.0":
-        return _form_2_0(run, test, profile, facts)
-    return _form_1_0(run, test, profile, facts)
+    if edition.header == "2.0":
+        return _form_2_0(run, test, edition, facts)
+    return _form_1_0(run, test, edition, facts)
 
 
-def _form_1_0(run: StoredRun, test: StoredTest, profile: Edition, facts: TestFacts) -> Header:
+def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
     return Header(
         form="1.0",
         organisation=ORGANISATION,
-        revision=profile.title,
+        revision=edition.title,
         dates=(("Test Run Date", utc(test.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(run.description.get("vendor"))),
@@ -101,11 +101,11 @@ def _steady_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     )
 
 
-def _form_2_0(run: StoredRun, test: StoredTest, profile: Edition, facts: TestFacts) -> Header:
+def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
     return Header(
         form="2.0",
         organisation=ORGANISATION,
-        revision=profile.title,
+        revision=edition.title,
         dates=(
             ("Test Run Date: Start", utc(test.started_wall_ns)),
             ("Test Run Date: Finish", utc(test.ended_wall_ns)),

@@ -41,14 +41,14 @@ class TestReport(ABC):
 
     run: StoredRun
     test: StoredTest
-    profile: Edition
+    edition: Edition
     prefix: str
     result: Result
 
     @property
     def table(self) -> Any:
         """The test's table in the edition, None where there is none."""
-        return self.profile.table(self.test.settings.procedure)
+        return self.edition.table(self.test.settings.procedure)
 
     @property
     def status(self) -> str:
@@ -91,14 +91,14 @@ class TestReport(ABC):
 
     def pages(self, title: str, test_report: tuple[PagePart, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""
-        head, warning = header(self.run, self.test, self.profile, self.facts), self.banner
+        head, warning = header(self.run, self.test, self.edition, self.facts), self.banner
         return tuple(
             Page(
                 title=title,
                 subtitle=subtitle,
                 header=head,
                 banner=warning,
-                blocks=tuple(_shaped(block, self.profile) for block in blocks),
+                blocks=tuple(_shaped(block, self.edition) for block in blocks),
             )
             for subtitle, blocks in test_report
         )
@@ -113,5 +113,5 @@ class TestReport(ABC):
         )
 
 
-def _shaped(block: Block, profile: Edition) -> Block:
-    return replace(block, aspect=block.aspect * FLATTER[profile.header]) if isinstance(block, Figure) else block
+def _shaped(block: Block, edition: Edition) -> Block:
+    return replace(block, aspect=block.aspect * FLATTER[edition.header]) if isinstance(block, Figure) else block

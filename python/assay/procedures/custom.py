@@ -118,7 +118,7 @@ class CustomReport(TestReport):
     settings_shown: tuple[Entry, ...] = ()
 
     @classmethod
-    def of(cls, run: StoredRun, test: StoredTest, profile: Edition, prefix: str, **parts: Any) -> CustomReport:
+    def of(cls, run: StoredRun, test: StoredTest, edition: Edition, prefix: str, **parts: Any) -> CustomReport:
         """The report of a stored test. parts : ``title``, ``values`` and, where there are any, the other fields.
 
         No value is printed where the results are withheld, and no figure.
@@ -128,7 +128,7 @@ class CustomReport(TestReport):
         if withheld:
             parts["figures"] = ()
         result = CustomResult(values=values, withheld=withheld)
-        return cls(run=run, test=test, profile=profile, prefix=prefix, result=result, **parts)
+        return cls(run=run, test=test, edition=edition, prefix=prefix, result=result, **parts)
 
     @property
     def facts(self) -> TestFacts:
@@ -204,14 +204,14 @@ def common_settings(request: Request[Any, Any], name: str, demand: Demand) -> di
     return {
         "procedure": name,
         "test": name,
-        "profile": request.profile.name,
+        "edition": request.edition.name,
         "demand": demand,
         "data": request.data,
         "range_amount_bytes": whole_drive_bytes(request.drive),
         "segment_count": None,
         "range_limit": 1.0,
         "slope_limit": 1.0,
-        "write_cache_required": request.profile.write_cache.value,
+        "write_cache_required": request.edition.write_cache.value,
     }
 
 

@@ -102,12 +102,12 @@ def other_range(settings: TestSettings, datum: RangeDatum, drive: DriveIdentity)
         )
 
 
-def common_departures(settings: TestSettings, profile: Edition, drive: DriveIdentity) -> Iterator[str]:
+def common_departures(settings: TestSettings, edition: Edition, drive: DriveIdentity) -> Iterator[str]:
     """Departures that any test can have: data pattern, write cache, injected faults, a file for a drive."""
-    if settings.data.kind != profile.data_pattern.value:
-        yield _data_departure(settings.data.kind, profile.data_pattern.value)
-    if drive.write_cache != profile.write_cache.value:
-        yield f"write cache {drive.write_cache}, the edition asks for {profile.write_cache.value}"
+    if settings.data.kind != edition.data_pattern.value:
+        yield _data_departure(settings.data.kind, edition.data_pattern.value)
+    if drive.write_cache != edition.write_cache.value:
+        yield f"write cache {drive.write_cache}, the edition asks for {edition.write_cache.value}"
     if drive.faults:
         yield f"injected faults: {drive.faults_label}"
     if drive.kind == "file":

@@ -42,27 +42,27 @@ def load_edition(name: str) -> Edition:
         return _read_edition(Path(name))
     if name not in edition_names():
         known = ", ".join(edition_names())
-        raise UsageError(f"profile {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
+        raise UsageError(f"edition {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
     return validated(edition_model(), *_shipped(name))
 
 
-def is_shipped(profile: Edition) -> bool:
-    """Whether a profile is, datum by datum, the edition that the package ships under its name."""
-    return profile.name in edition_names() and load_edition(profile.name) == profile
+def is_shipped(edition: Edition) -> bool:
+    """Whether an edition is, datum by datum, the edition that the package ships under its name."""
+    return edition.name in edition_names() and load_edition(edition.name) == edition
 
 
-def edition_departures(profile: Edition) -> tuple[str, ...]:
+def edition_departures(edition: Edition) -> tuple[str, ...]:
     """Say of an edition that it is none that the package ships; nothing of one that is."""
-    return () if is_shipped(profile) else (f"custom profile {profile.name} instead of a shipped edition",)
+    return () if is_shipped(edition) else (f"custom edition {edition.name} instead of a shipped edition",)
 
 
 def stored_edition(table: dict[str, Any]) -> Edition:
-    """A profile as a run folder holds it. Raises StoreError where it is not one of this version."""
+    """An edition as a run folder holds it. Raises StoreError where it is not one of this version."""
     try:
         return edition_model().model_validate(table)
     except ValidationError as error:
         key, reason = faults(error)[0]
-        raise StoreError(f"profile in run.json: {key}", reason, "use the version of Assay that wrote it") from None
+        raise StoreError(f"edition in run.json: {key}", reason, "use the version of Assay that wrote it") from None
 
 
 def _read_edition(path: Path) -> Edition:

@@ -40,7 +40,7 @@ class DemandOptions(Options):
     queue_depth: int | None = Field(default=None, ge=1, le=4096)
 
     def demand(self, default: Demand) -> Demand:
-        """The tester's demand, or the profile's where the tester has not chosen.
+        """The tester's demand, or the edition's where the tester has not chosen.
 
         Worked: a queue depth of 16 over a default of 1 x 8 -> 1 x 16.
         """

@@ -44,11 +44,11 @@ class Context:
 class Request(Generic[Table_co, Chosen_co]):
     """What a test is planned from.
 
-    profile : the edition. table : the test's own in it. options : the test's own in the plan file.
+    edition : the edition. table : the test's own in it. options : the test's own in the plan file.
     scale : multiplies durations, in (0, 1]. data : what is written.
     """
 
-    profile: Edition
+    edition: Edition
     table: Table_co
     options: Chosen_co
     drive: DriveIdentity

@@ -90,10 +90,10 @@ def build_report(run: StoredRun) -> Report:
 
 
 def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
-    profile = tests[0].profile
+    edition = tests[0].edition
     standard = [page for test_report in tests for page in (test_page(test_report), *test_report.report_pages())]
-    pages = _numbered([all_tests_page(run, profile, tests), *standard], "")
-    behind = _numbered([selected_page(run, profile, tests), *disclosure.pages(run, profile, tests)], "A")
+    pages = _numbered([all_tests_page(run, edition, tests), *standard], "")
+    behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{printable(run.identity.model or run.identity.path)} {printable(run.identity.id)} - PTS report",
@@ -115,13 +115,13 @@ def _parts(run: StoredRun) -> list[TestReport]:
     """The tests of a run on their way to pages."""
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    profile = stored_edition(run.profile)
-    return [_test_report(run, test, number, profile) for number, test in _numbered_tests(run)]
+    edition = stored_edition(run.edition)
+    return [_test_report(run, test, number, edition) for number, test in _numbered_tests(run)]
 
 
-def _test_report(run: StoredRun, test: StoredTest, number: int, profile: Edition) -> TestReport:
+def _test_report(run: StoredRun, test: StoredTest, number: int, edition: Edition) -> TestReport:
     procedure = find_procedure(test.settings.procedure)
-    return procedure.report(run, test, profile, f"{test.settings.test}-{number}")
+    return procedure.report(run, test, edition, f"{test.settings.test}-{number}")
 
 
 def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:

@@ -29,20 +29,20 @@ def derived_deviations(run: StoredRun) -> tuple[str, ...]:
     run says that they took a minute.
     Raises StoreError where the run's edition is not one of this version.
     """
-    profile = stored_edition(run.profile)
-    found = [line for test in run.tests for line in _of_test(test, profile, run.identity)]
-    return tuple(dict.fromkeys([*(edition_departures(profile) if run.tests else ()), *found]))
+    edition = stored_edition(run.edition)
+    found = [line for test in run.tests for line in _of_test(test, edition, run.identity)]
+    return tuple(dict.fromkeys([*(edition_departures(edition) if run.tests else ()), *found]))
 
 
-def _of_test(test: StoredTest, profile: Edition, drive: DriveIdentity) -> Iterator[str]:
+def _of_test(test: StoredTest, edition: Edition, drive: DriveIdentity) -> Iterator[str]:
     settings = test.settings
     procedure = find_procedure(settings.procedure)
-    table = profile.table(procedure.name)
+    table = edition.table(procedure.name)
     if procedure.table is not None and table is None:
-        yield f"{settings.test} is no test of {profile.title}"
+        yield f"{settings.test} is no test of {edition.title}"
     else:
         yield from procedure.departures(settings, table, drive, test)
-    yield from common_departures(settings, profile, drive)
+    yield from common_departures(settings, edition, drive)
     if test.purge is None and ran_to_its_end(test):
         yield f"no purge of {settings.test} is recorded"
     yield from _short_windows(test)

@@ -79,31 +79,31 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
 
 
 def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
-    """Lay out what one test used: purge, settings, profile data with sources, its steps one by one."""
+    """Lay out what one test used: purge, settings, edition data with sources, its steps one by one."""
     test = test_report.test
     name = test.settings.test.upper()
     audits = (test_table(test_report.run, test), _audit(name, test))
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, profile: Edition, tests: Sequence[TestReport]) -> list[Page]:
+def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
     return [
-        _page(run, profile, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
-        _page(run, profile, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
+        _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
+        _page(run, edition, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
         *(
-            _page(run, profile, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
+            _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests
         ),
         *(
-            _page(run, profile, f"Checks - {one.test.settings.test.upper()}", ((test_table(run, one.test),),))
+            _page(run, edition, f"Checks - {one.test.settings.test.upper()}", ((test_table(run, one.test),),))
             for one in tests
         ),
     ]
 
 
-def _page(run: StoredRun, profile: Edition, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
-    head = summary_header(run, profile)
+def _page(run: StoredRun, edition: Edition, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
+    head = summary_header(run, edition)
     return Page(title="Disclosure", subtitle=subtitle, header=head, banner=None, blocks=(), columns=columns)
 
 
@@ -178,12 +178,12 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
 
 
 def _test_facts(test_report: TestReport) -> tuple[Table, ...]:
-    test, profile = test_report.test, test_report.profile
+    test, edition = test_report.test, test_report.edition
     name = test.settings.test.upper()
     return (
         _facts(f"{name}: purge", _purge(test)),
         _facts(f"{name}: settings", _settings(test_report)),
-        _sources(f"{name}: {profile.title} profile data and their sources", profile, test_report.table),
+        _sources(f"{name}: {edition.title} edition data and their sources", edition, test_report.table),
     )
 
 
@@ -268,7 +268,7 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
     settings = test_report.test.settings
     return (
-        ("Edition", printable(settings.profile)),
+        ("Edition", printable(settings.edition)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
         ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
@@ -283,20 +283,20 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
     )
 
 
-def _sources(caption: str, profile: Edition, own: BaseModel | None) -> Table:
+def _sources(caption: str, edition: Edition, own: BaseModel | None) -> Table:
     nested = [
         (f"{name} {key}", datum)
         for name, part in own or ()
         if isinstance(part, BaseModel)
         for key, datum in _data(part)
     ]
-    data = [*_data(profile), *_data(own), *nested]
+    data = [*_data(edition), *_data(own), *nested]
     rows = tuple((name.replace("_", " "), _value(datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 
 
 def _data(model: BaseModel | None) -> Iterable[tuple[str, Datum[Any]]]:
-    # A study has no table in the profile.
+    # A study has no table in the edition.
     return () if model is None else ((name, value) for name, value in model if isinstance(value, Datum))
 
 

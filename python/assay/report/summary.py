@@ -36,7 +36,7 @@ _SET_UP = (
 )  # fmt: skip
 
 
-def all_tests_page(run: StoredRun, profile: Edition, tests: Sequence[TestReport]) -> Page:
+def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
     """Lay out the summary of all tests: drive, platform, software, a row per test, and the sponsor's notes."""
     rows = [
         (
@@ -46,12 +46,12 @@ def all_tests_page(run: StoredRun, profile: Edition, tests: Sequence[TestReport]
         )
         for test_report in tests
     ]
-    rows += [_skipped_row(profile, skipped) for skipped in run.skipped]
+    rows += [_skipped_row(edition, skipped) for skipped in run.skipped]
     table = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
     return Page(
         title="Summary Report - All Tests",
-        subtitle=f"Summary of Tests - {profile.title}",
-        header=summary_header(run, profile),
+        subtitle=f"Summary of Tests - {edition.title}",
+        header=summary_header(run, edition),
         banner=_joined_banner(tests),
         blocks=(table, *filter(None, (condition_table(run),)), _special_notes(run)),
     )
@@ -59,14 +59,14 @@ def all_tests_page(run: StoredRun, profile: Edition, tests: Sequence[TestReport]
 
 def test_page(test_report: TestReport) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
-    run, profile, test = test_report.run, test_report.profile, test_report.test
+    run, edition, test = test_report.run, test_report.edition, test_report.test
     name = _name(test.settings.procedure, test.settings.test, test_report.table)
     purpose, outline, preconditioning = _description(test.settings)
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
-        subtitle=f"{profile.market} {name}",
-        header=summary_header(run, profile),
+        subtitle=f"{edition.market} {name}",
+        header=summary_header(run, edition),
         banner=test_report.banner,
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
@@ -85,26 +85,26 @@ def _description(settings: TestSettings) -> tuple[str, str, str]:
     return procedure.question, procedure.outline, procedure.preconditioning
 
 
-def selected_page(run: StoredRun, profile: Edition, tests: Sequence[TestReport]) -> Page:
+def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
     """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
     boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
         title="Summary Performance - Selected",
         subtitle=f"{printable(run.identity.model)} - Summary Performance - Selected",
-        header=summary_header(run, profile),
+        header=summary_header(run, edition),
         banner=_joined_banner(tests),
         blocks=(*boxes, _select_table(tests)),
     )
 
 
-def summary_header(run: StoredRun, profile: Edition) -> Header:
+def summary_header(run: StoredRun, edition: Edition) -> Header:
     """Lay out the header of summaries: drive, platform, software, condition."""
     identity, platform, described = run.identity, run.platform, run.description
     memory = None if platform.memory_bytes is None else capacity_label(platform.memory_bytes)
     return Header(
         form="1.0",
         organisation=ORGANISATION,
-        revision=profile.title,
+        revision=edition.title,
         dates=(("Test Run Date", utc(run.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(described.get("vendor"))),
@@ -204,8 +204,8 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
     )
 
 
-def _skipped_row(profile: Edition, skipped: SkippedTest) -> tuple[str, ...]:
-    fields, table = (NOT_APPLICABLE,) * (len(_SET_UP) - 1), profile.table(skipped.procedure)
+def _skipped_row(edition: Edition, skipped: SkippedTest) -> tuple[str, ...]:
+    fields, table = (NOT_APPLICABLE,) * (len(_SET_UP) - 1), edition.table(skipped.procedure)
     name = _name(skipped.procedure, skipped.test, table)
     return (_section(table), name, *fields, f"{NOT_APPLICABLE}: {paragraph(skipped.reason)}")
 

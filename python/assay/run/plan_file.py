@@ -155,7 +155,7 @@ class Plan(_OfTests):
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     drive: Annotated[str, Field(min_length=1, max_length=4096)]
-    profile: str | None = None
+    edition: str | None = None
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
@@ -182,10 +182,10 @@ class Plan(_OfTests):
     def resolved(self) -> Plan:
         """The plan with what the suite implies filled in, checked against the world.
 
-        Raises UsageError for an unknown profile or a data file that cannot be read.
-        Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().profile`` is ``"pts-e-1.1"``.
+        Raises UsageError for an unknown edition or a data file that cannot be read.
+        Worked: ``Plan(drive="sim:x", suite="enterprise").resolved().edition`` is ``"pts-e-1.1"``.
         """
-        profile = load_edition(self.edition)
+        edition = load_edition(self.edition_name)
         self.data.check_file()
         for key in option_tables():
             getattr(self, key).check()
@@ -194,17 +194,17 @@ class Plan(_OfTests):
         _, suite_tests, suite_studies = SUITES[self.suite]
         chosen_tests = self.tests or (() if alone else suite_tests)
         chosen_studies = self.studies if self.studies or self.tests else suite_studies
-        filled: dict[str, Any] = {"profile": self.edition, "tests": chosen_tests, "studies": chosen_studies}
+        filled: dict[str, Any] = {"edition": self.edition_name, "tests": chosen_tests, "studies": chosen_studies}
         if not self.tests:
             of_suite = [find_procedure(name) for name in chosen_tests]
-            tables = ((one, profile.table(one.name)) for one in of_suite)
+            tables = ((one, edition.table(one.name)) for one in of_suite)
             filled |= {one.key: self.options(one).of_suite(table) for one, table in tables if table is not None}
         return self.model_copy(update=filled)
 
     @property
-    def edition(self) -> str:
-        """Name of the profile: the plan's own, or the one that its suite implies."""
-        return SUITES[self.suite][0] if self.profile is None else self.profile
+    def edition_name(self) -> str:
+        """Name of the edition: the plan's own, or the one that its suite implies."""
+        return SUITES[self.suite][0] if self.edition is None else self.edition
 
     def options(self, procedure: Procedure[Any, Any]) -> Options:
         """The tester's choices for a test or study."""
@@ -226,7 +226,7 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     table, positions = read_toml(path) if path else ({}, {})
     if "suite" in overrides:
         # A suite named on the command line brings its own edition and tests.
-        table = {key: value for key, value in table.items() if key not in {"profile", "tests", "studies"}}
+        table = {key: value for key, value in table.items() if key not in {"edition", "tests", "studies"}}
     elif overrides.keys() & {"tests", "studies"}:
         table = _without_tests(table)
     merged = {**table, **overrides}
@@ -265,7 +265,7 @@ def _check_arrival(choices: dict[str, Any]) -> None:
 def _without_tests(table: dict[str, Any]) -> dict[str, Any]:
     """What remains of a file where the command line names tests or studies: the edition of its suite, at most."""
     suite = table.get("suite")
-    implied = {"profile": SUITES[suite][0]} if suite in SUITES else {}
+    implied = {"edition": SUITES[suite][0]} if suite in SUITES else {}
     return {**implied, **{key: value for key, value in table.items() if key not in {"suite", "tests", "studies"}}}
 
 

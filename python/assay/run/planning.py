@@ -38,14 +38,14 @@ class PlannedRun:
         return tuple(dict.fromkeys(line for test in self.tests for line in test.deviations))
 
 
-def plan_suite(profile: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun:
+def plan_suite(edition: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun:
     """Settle what every test of a plan does on a drive; one test can be several runs.
 
     A test that this drive cannot run is left out with the reason, which the report prints.
     Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
     """
-    names, of_edition = (*plan.tests, *plan.studies), edition_departures(profile)
-    found = [one for name in names for one in _planned(find_procedure(name), profile, plan, drive, of_edition)]
+    names, of_edition = (*plan.tests, *plan.studies), edition_departures(edition)
+    found = [one for name in names for one in _planned(find_procedure(name), edition, plan, drive, of_edition)]
     tests = tuple(one for one in found if isinstance(one, PlannedTest))
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
@@ -57,14 +57,14 @@ def plan_suite(profile: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun
 
 
 def _planned(
-    procedure: Procedure[Any, Any], profile: Edition, plan: Plan, drive: DriveIdentity, of_edition: Sequence[str]
+    procedure: Procedure[Any, Any], edition: Edition, plan: Plan, drive: DriveIdentity, of_edition: Sequence[str]
 ) -> Sequence[PlannedTest | SkippedTest]:
     """The runs of one test, with its departures and the plan's limit of silence. of_edition : its own departures."""
-    table = profile.table(procedure.name)
+    table = edition.table(procedure.name)
     if procedure.table is not None and table is None:
-        return [_left_out(procedure, f"{profile.title} has no such test")]
+        return [_left_out(procedure, f"{edition.title} has no such test")]
     request = Request(
-        profile=profile,
+        edition=edition,
         table=table,
         options=plan.options(procedure),
         drive=drive,
@@ -101,6 +101,6 @@ def _completed(
     limit_ns = round(plan.stall_limit_seconds * SECOND_NS)
     void_limit = VOID_LIMIT if plan.on_stall == "continue" else 0
     own = procedure.departures(test.settings, request.table, request.drive, None)
-    common = common_departures(test.settings, request.profile, request.drive)
+    common = common_departures(test.settings, request.edition, request.drive)
     settings = test.settings.with_stall_policy(limit_ns, void_limit)
     return replace(test, settings=settings, deviations=(*own, *of_edition, *common))

@@ -91,8 +91,8 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
 
     Raises TooSmallError and ValueRangeError where none of them can run.
     """
-    profile = load_edition(plan.edition)
-    return plan_suite(profile, plan, expected_drive(plan, drive, profile.write_cache.value))
+    edition = load_edition(plan.edition_name)
+    return plan_suite(edition, plan, expected_drive(plan, drive, edition.write_cache.value))
 
 
 def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
@@ -103,18 +103,18 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     Everything is checked before the first destructive byte.
     Raises AssayError; what was measured until then is in the folder.
     """
-    drive, profile = find_drive(plan), load_edition(plan.edition)
-    planned = plan_suite(profile, plan, drive)
+    drive, edition = find_drive(plan), load_edition(plan.edition_name)
+    planned = plan_suite(edition, plan, drive)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
         kept = (out or RUNS,)
         dut = stack.enter_context(open_dut(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
         # Whether its write cache lets itself be set is only known now.
-        planned = plan_suite(profile, plan, dut.identity)
+        planned = plan_suite(edition, plan, dut.identity)
         folder = new_folder(
             out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
         )
-        writer = stack.enter_context(RunWriter(folder, _document(plan, profile, dut, planned, seed)))
+        writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
         with _failures_noted(writer):
             writer.condition(dut.condition())
             reached = [
@@ -152,11 +152,11 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
         raise type(error)(error.thing, error.reason, remedy) from error
 
 
-def _document(plan: Plan, profile: Edition, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
+def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed: int) -> dict[str, Any]:
     platform, started_wall_ns = describe_platform(), time.time_ns()
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
-        profile=profile.model_dump(mode="json", by_alias=True, exclude_none=True),
+        edition=edition.model_dump(mode="json", by_alias=True, exclude_none=True),
         description={key: text for key, text in plan.report.model_dump().items() if text},
         identity=dut.identity,
         platform=platform,

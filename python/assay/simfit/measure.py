@@ -58,7 +58,7 @@ class Rig:
         drive = DriveIdentity(
             id="sim:", path="sim:", kind="simulated", capacity_bytes=capacity_bytes, logical_block_bytes=block
         )
-        planned = plan_suite(load_edition(plan.edition), plan, drive).tests
+        planned = plan_suite(load_edition(plan.edition_name), plan, drive).tests
         settings = [test.settings for test in planned]
         loops = {one.test: one for one in settings if isinstance(one, LoopSettings)}
         wsat = next((one.demand for one in settings if one.test == "wsat"), None)

@@ -60,7 +60,7 @@ def steady_state(
 
 
 def exact_limit(share: float) -> Fraction:
-    """A limit as it is written: 0.20 in a profile means one fifth, not the nearest binary fraction.
+    """A limit as it is written: 0.20 in an edition means one fifth, not the nearest binary fraction.
 
     Worked: ``exact_limit(0.2)`` is ``Fraction(1, 5)``.
     """

@@ -178,7 +178,7 @@ class JournalEnd:
 class StoredRun:
     """A run folder as read: enough to print and recompute everything.
 
-    profile : the edition as it was when the run began, in the form of its file.
+    edition : the edition as it was when the run began, in the form of its file.
     description : objective, baseline, samples, sponsor, auditor and notes of the plan (text by key).
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
@@ -194,7 +194,7 @@ class StoredRun:
     platform: Platform
     description: dict[str, str]
     plan: dict[str, Any]
-    profile: dict[str, Any]
+    edition: dict[str, Any]
     deviations: tuple[str, ...]
     started_wall_ns: int
     report_date_ns: int

@@ -11,10 +11,10 @@ from assay.engine.records.stimulus import AccessPattern, DataPattern, Demand
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestSettings:
-    """What every test settles, after profile, plan, scale and drive were taken into account.
+    """What every test settles, after edition, plan, scale and drive were taken into account.
 
     procedure : name of the test or study in the registry. test : that of this run of it, such as ``tp-128``.
-    profile : name of the edition.
+    edition : name of the edition.
     range_amount_bytes, segment_count : the test ActiveRange; segment_count is None where the range is contiguous.
     range_limit, slope_limit : allowed excursions of the five-point rule, as fractions of the average.
     histogram_ns : length of the response-time histogram step behind the test, 0 for none.
@@ -24,7 +24,7 @@ class TestSettings:
 
     procedure: str
     test: str
-    profile: str
+    edition: str
     demand: Demand
     data: DataPattern
     range_amount_bytes: int

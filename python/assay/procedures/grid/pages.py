@@ -75,17 +75,17 @@ class DemandReport(TestReport):
         return demand_results(self.test, self.result)
 
 
-def demand_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> DemandReport:
+def demand_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> DemandReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``demand_result``."""
-    return DemandReport(run=run, test=test, profile=profile, prefix=prefix, result=demand_result(test))
+    return DemandReport(run=run, test=test, edition=edition, prefix=prefix, result=demand_result(test))
 
 
 def _title(test_report: DemandReport) -> str:
-    settings, profile = test_report.settings, test_report.profile
+    settings, edition = test_report.settings, test_report.edition
     workload = "" if settings.label.startswith(settings.name) else f" - {settings.label}"
-    if profile.header == "2.0":
+    if edition.header == "2.0":
         return f"{settings.name} Test{workload} - Report Page"
-    return f"{profile.market} {settings.name} ({test_report.status}){workload} - Report Page"
+    return f"{edition.market} {settings.name} ({test_report.status}){workload} - Report Page"
 
 
 def _parts(test_report: DemandReport) -> Iterator[PagePart]:
@@ -117,7 +117,7 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
     yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
     for run in result.points:
         yield from _point_parts(test_report, run)
-    if test_report.profile.header == "2.0":
+    if test_report.edition.header == "2.0":
         for noun, times in (("IOPS", False), ("ART", True)):
             total = figures.total_figure(f"{test_report.prefix}-total-{noun.lower()}", result.cells, times=times)
             yield f"{noun} v Total OIO", (_or_window(test_report, total),)

@@ -136,50 +136,50 @@ def operating_point(settings: DemandSettings, point: OperatingPoint, place: int)
 def _settings(
     procedure: str, name: str, chosen: Workload, *, test: str, request: Request[DemandTable, GridOptions]
 ) -> DemandSettings:
-    edition, options, profile = request.table, request.options, request.profile
-    demand = edition.demand.value.to_demand()
+    table, options, edition = request.table, request.options, request.edition
+    demand = table.demand.value.to_demand()
     writes = replace(chosen.pattern, read_share=0.0)
     preconditioning = sampled_preconditioning(
-        edition.preconditioning,
+        table.preconditioning,
         procedure=procedure,
         test=test,
         pattern=writes,
         label=_writes_label(chosen.label),
         demand=demand,
         request=request,
-        test_range=edition.test_range.value,
+        test_range=table.test_range.value,
     )
     grid = grid_demands(
-        options.thread_counts or edition.thread_counts.value,
-        options.queue_depths or edition.queue_depths.value,
-        edition.tie_order.value,
+        options.thread_counts or table.thread_counts.value,
+        options.queue_depths or table.queue_depths.value,
+        table.tie_order.value,
     )
-    tracking = edition.tracking.value.to_demand()
-    sample_seconds = edition.preconditioning.sample_seconds.value
+    tracking = table.tracking.value.to_demand()
+    sample_seconds = table.preconditioning.sample_seconds.value
     return DemandSettings(
         procedure=procedure,
         test=test,
         name=name,
-        profile=profile.name,
+        edition=edition.name,
         demand=demand,
         data=chosen.pattern.data,
         pattern=chosen.pattern,
         label=chosen.label,
         preconditioning=preconditioning,
-        range_amount_bytes=shared_bytes(edition.test_range.value, request.drive),
+        range_amount_bytes=shared_bytes(table.test_range.value, request.drive),
         segment_count=None,
-        range_limit=edition.range_limit.value,
-        slope_limit=edition.slope_limit.value,
-        write_cache_required=profile.write_cache.value,
+        range_limit=table.range_limit.value,
+        slope_limit=table.slope_limit.value,
+        write_cache_required=edition.write_cache.value,
         grid=grid,
         tracking=tracking if tracking in grid else grid[0],
-        cell_ns=scaled_ns(edition.cell_seconds.value, request.scale),
-        round_limit=options.round_limit or edition.round_limit.value,
+        cell_ns=scaled_ns(table.cell_seconds.value, request.scale),
+        round_limit=options.round_limit or table.round_limit.value,
         sample_ns=preconditioning.sample_ns,
-        pre_write_samples=_samples(edition.pre_write_seconds.value, sample_seconds),
-        point_pre_write_samples=_samples(edition.point_pre_write_seconds.value, sample_seconds),
-        art_limit_ms=options.art_limit_ms or edition.art_limit_ms.value,
-        capture_ns=scaled_ns(edition.capture_seconds.value, request.scale),
+        pre_write_samples=_samples(table.pre_write_seconds.value, sample_seconds),
+        point_pre_write_samples=_samples(table.point_pre_write_seconds.value, sample_seconds),
+        art_limit_ms=options.art_limit_ms or table.art_limit_ms.value,
+        capture_ns=scaled_ns(table.capture_seconds.value, request.scale),
     )
 
 

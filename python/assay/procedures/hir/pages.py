@@ -74,10 +74,10 @@ class IdleRecoveryReport(TestReport):
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""
-        profile = self.profile
-        title = f"{profile.market} HIR ({self.status}) - Report Page"
+        edition = self.edition
+        title = f"{edition.market} HIR ({self.status}) - Report Page"
         return self.pages(
-            "HIR Test - Report Page" if profile.header == "2.0" else title,
+            "HIR Test - Report Page" if edition.header == "2.0" else title,
             (
                 ("Pre Conditioning IOPS Plot", (self.strip(), self._or_nothing(self._preconditioning()))),
                 ("Pre Conditioning Steady State Measurement Plot", self._window()),
@@ -196,10 +196,10 @@ class IdleRecoveryReport(TestReport):
         }
 
 
-def hir_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> IdleRecoveryReport:
+def hir_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> IdleRecoveryReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``idle_recovery_result``."""
     result = idle_recovery_result(test, run.identity.capacity_bytes)
-    return IdleRecoveryReport(run=run, test=test, profile=profile, prefix=prefix, result=result)
+    return IdleRecoveryReport(run=run, test=test, edition=edition, prefix=prefix, result=result)
 
 
 def verdict_blocks(prefix: str, label: str, result: Any) -> tuple[Block, ...]:

@@ -83,38 +83,38 @@ def _of_wait_state(index: int, part: str, steps: Sequence[StepSpec]) -> StepSequ
 
 
 def _settings(chosen: Workload, request: Request[IdleRecoveryTable, DemandOptions]) -> IdleRecoverySettings:
-    edition, profile = request.table, request.profile
-    demand = request.options.demand(edition.demand.value.to_demand())
+    table, edition = request.table, request.edition
+    demand = request.options.demand(table.demand.value.to_demand())
     preconditioning = sampled_preconditioning(
-        edition.preconditioning,
+        table.preconditioning,
         procedure="hir",
         test="hir",
         pattern=chosen.pattern,
         label=chosen.label,
         demand=demand,
         request=request,
-        test_range=edition.test_range.value,
+        test_range=table.test_range.value,
     )
-    burst_ns = scaled_ns(edition.burst_seconds.value, request.scale)
+    burst_ns = scaled_ns(table.burst_seconds.value, request.scale)
     return IdleRecoverySettings(
         procedure="hir",
         test="hir",
-        profile=profile.name,
+        edition=edition.name,
         demand=demand,
         data=chosen.pattern.data,
-        range_amount_bytes=shared_bytes(edition.test_range.value, request.drive),
+        range_amount_bytes=shared_bytes(table.test_range.value, request.drive),
         segment_count=None,
         range_limit=preconditioning.range_limit,
         slope_limit=preconditioning.slope_limit,
-        write_cache_required=profile.write_cache.value,
+        write_cache_required=edition.write_cache.value,
         preconditioning=preconditioning,
         pattern=chosen.pattern,
         label=chosen.label,
         burst_ns=burst_ns,
-        wait_states=edition.wait_states.value,
-        idles_ns=tuple(scaled_ns(seconds, request.scale) for seconds in edition.idle_seconds.value),
-        cycles=edition.cycles.value,
-        return_bursts=max(round(edition.return_seconds.value / edition.burst_seconds.value), 1),
+        wait_states=table.wait_states.value,
+        idles_ns=tuple(scaled_ns(seconds, request.scale) for seconds in table.idle_seconds.value),
+        cycles=table.cycles.value,
+        return_bursts=max(round(table.return_seconds.value / table.burst_seconds.value), 1),
     )
 
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
     """Lay out every page of one IOPS test: 5 + n for n tracking variables, six for PTS 1.x and eight for PTS 2.0."""
-    profile, result, settings = test_report.profile, test_report.result, test_report.settings
-    matrix = f"{profile.market} IOPS - ALL RW Mix & BS"
+    edition, result, settings = test_report.edition, test_report.result, test_report.settings
+    matrix = f"{edition.market} IOPS - ALL RW Mix & BS"
     plane = plane_figure(f"{test_report.prefix}-plane", result, settings)
     columns = columns_figure(f"{test_report.prefix}-columns", settings, result.matrix)
     subtitle, convergence = test_report.convergence("Steady State Convergence Plot - All Block Sizes")
-    title = f"{profile.market} IOPS ({test_report.status}) - Report Page"
+    title = f"{edition.market} IOPS ({test_report.status}) - Report Page"
     return test_report.pages(
-        "IOPS Test - Report Page" if profile.header == "2.0" else title,
+        "IOPS Test - Report Page" if edition.header == "2.0" else title,
         (
             (subtitle, (test_report.strip(), *convergence)),
             test_report.tracking(),

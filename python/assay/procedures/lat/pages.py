@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
     """Lay out the pages of the latency test: two convergence plots, window, tables, two 3D plots."""
-    profile, settings = test_report.profile, test_report.settings
+    edition, settings = test_report.edition, test_report.settings
     maxima = latency_maxima(test_report.test, test_report.result)
     average = columns_figure(f"{test_report.prefix}-average", settings, test_report.result.matrix)
     largest = columns_figure(f"{test_report.prefix}-largest", settings, maxima.largest)
     subtitle, convergence = test_report.convergence("Steady State Convergence - Average Latency - 100% Writes")
-    title = f"{profile.market} Latency ({test_report.status}) - Report Page"
+    title = f"{edition.market} Latency ({test_report.status}) - Report Page"
     tables = (
         test_report.matrix("Average response time (ms)", ("", test_report.result.matrix)),
         test_report.matrix(
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
     )
-    extra = _response_sheets(test_report) if profile.header == "2.0" else ()
+    extra = _response_sheets(test_report) if edition.header == "2.0" else ()
     return test_report.pages(
-        "Latency Test - Report Page" if profile.header == "2.0" else title,
+        "Latency Test - Report Page" if edition.header == "2.0" else title,
         (
             (subtitle, (test_report.strip(), *convergence)),
             test_report.convergence(

@@ -175,8 +175,8 @@ def loop_report(
 ) -> Callable[[StoredRun, StoredTest, Edition, str], LoopReport]:
     """How a stored test loop comes to its pages. layout : the standard pages of one of them."""
 
-    def test_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> LoopReport:
+    def test_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> LoopReport:
         result = loop_result(test)
-        return LoopReport(run=run, test=test, profile=profile, prefix=prefix, result=result, layout=layout)
+        return LoopReport(run=run, test=test, edition=edition, prefix=prefix, result=result, layout=layout)
 
     return test_report

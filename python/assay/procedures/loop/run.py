@@ -56,36 +56,36 @@ def plan_loop(
     histogram_minutes : of the response-time histogram behind it, None for the edition's.
     Raises TooSmallError where the test ActiveRange does not fit the drive, ValueRangeError for an absurd demand.
     """
-    edition, options, drive = request.table, request.options, request.drive
+    table, options, drive = request.table, request.options, request.drive
     runnable = tuple(size for size in sizes if size % drive.logical_block_bytes == 0)
-    amount_bytes, segments = _test_range(edition.test_range.value, request.scale, drive)
-    demand = options.demand(edition.demand.value.to_demand())
+    amount_bytes, segments = _test_range(table.test_range.value, request.scale, drive)
+    demand = options.demand(table.demand.value.to_demand())
     refuse_deep(test, demand)
-    fill_kib = edition.preconditioning_block_kib.value
-    fill_demand = edition.preconditioning_demand
+    fill_kib = table.preconditioning_block_kib.value
+    fill_demand = table.preconditioning_demand
     settings = LoopSettings(
         procedure=name,
         test=test,
         access=access,
         variable=variable,
-        profile=request.profile.name,
+        edition=request.edition.name,
         demand=demand,
         data=request.data,
-        read_pcts=edition.read_pct.value,
+        read_pcts=table.read_pct.value,
         sizes_bytes=runnable,
-        step_ns=scaled_ns(edition.step_seconds.value, request.scale),
-        round_limit=options.round_limit or edition.round_limit.value,
-        tracking=_tracking(test, edition, runnable),
-        range_limit=edition.range_limit.value,
-        slope_limit=edition.slope_limit.value,
-        preconditioning_bytes=round(edition.preconditioning_multiple.value * drive.capacity_bytes),
+        step_ns=scaled_ns(table.step_seconds.value, request.scale),
+        round_limit=options.round_limit or table.round_limit.value,
+        tracking=_tracking(test, table, runnable),
+        range_limit=table.range_limit.value,
+        slope_limit=table.slope_limit.value,
+        preconditioning_bytes=round(table.preconditioning_multiple.value * drive.capacity_bytes),
         preconditioning_transfer_bytes=sizes[0] if fill_kib == "tested" else int(fill_kib * KIB),
-        preconditioning_share=edition.preconditioning_share.value,
+        preconditioning_share=table.preconditioning_share.value,
         preconditioning_demand=fill_demand.value.to_demand() if fill_demand else closed(demand),
         range_amount_bytes=amount_bytes,
         segment_count=segments,
-        write_cache_required=request.profile.write_cache.value,
-        histogram_ns=scaled_ns(_histogram_seconds(edition, histogram_minutes), request.scale),
+        write_cache_required=request.edition.write_cache.value,
+        histogram_ns=scaled_ns(_histogram_seconds(table, histogram_minutes), request.scale),
         not_applicable={size: sector_reason(drive) for size in sizes if size not in runnable},
     )
     round_ns = settings.step_ns * len(settings.cells)
@@ -185,10 +185,10 @@ def closed(demand: Demand) -> Demand:
     return replace(demand, arrivals_per_s=None, arrival_process="fixed")
 
 
-def _histogram_seconds(edition: LoopTable, minutes: float | None) -> float:
+def _histogram_seconds(table: LoopTable, minutes: float | None) -> float:
     if minutes is not None:
         return minutes * 60
-    return edition.histogram_seconds.value if edition.histogram_seconds else 0.0
+    return table.histogram_seconds.value if table.histogram_seconds else 0.0
 
 
 def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[int, int | None]:
@@ -210,11 +210,11 @@ def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[
     return amount, count
 
 
-def _tracking(name: str, edition: LoopTable, runnable: tuple[int, ...]) -> tuple[Cell, ...]:
+def _tracking(name: str, table: LoopTable, runnable: tuple[int, ...]) -> tuple[Cell, ...]:
     """The tracking cells that are part of the loop; without one no verdict could be taken."""
-    cells = [datum.to_cell() for datum in edition.tracking.value]
+    cells = [datum.to_cell() for datum in table.tracking.value]
     tracked = tuple(cell for cell in cells if cell.transfer_bytes in runnable)
-    if not tracked or any(cell.read_pct not in edition.read_pct.value for cell in cells):
+    if not tracked or any(cell.read_pct not in table.read_pct.value for cell in cells):
         reason = "a tracking cell is no part of its loop, or none can run on this drive"
-        raise ValueRangeError(f"{name}.tracking of the profile", reason, "correct the profile, or leave out the test")
+        raise ValueRangeError(f"{name}.tracking of the edition", reason, "correct the edition, or leave out the test")
     return tracked

@@ -43,7 +43,7 @@ def sampled_preconditioning(
     return SaturationSettings(
         procedure=procedure,
         test=test,
-        profile=request.profile.name,
+        edition=request.edition.name,
         demand=datum.demand.value.to_demand() if datum.demand else demand,
         data=pattern.data,
         pattern=pattern,
@@ -52,7 +52,7 @@ def sampled_preconditioning(
         segment_count=None,
         range_limit=datum.range_limit.value,
         slope_limit=datum.slope_limit.value,
-        write_cache_required=request.profile.write_cache.value,
+        write_cache_required=request.edition.write_cache.value,
         sample_ns=sample_ns,
         samples_per_verdict=every,
         first_verdict_sample=first,

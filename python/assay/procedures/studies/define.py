@@ -83,18 +83,18 @@ def _plan(
 
 def _settings(name: str, words: tuple[str, str, str, str], found: Study, ground: Ground) -> StudySettings:
     title, question, outline, preparation = words
-    profile = ground.request.profile
+    edition = ground.request.edition
     return StudySettings(
         procedure=name,
         test=f"study-{name}",
-        profile=profile.name,
+        edition=edition.name,
         demand=ground.demand,
         data=ground.data,
         range_amount_bytes=ground.share(1.0),
         segment_count=None,
         range_limit=1.0,
         slope_limit=1.0,
-        write_cache_required=profile.write_cache.value,
+        write_cache_required=edition.write_cache.value,
         title=title,
         question=question,
         outline=outline,

@@ -57,8 +57,8 @@ class Ground:
         if request.drive.capacity_bytes < CAPACITY_BYTES_MIN:
             reason = "has less than the 64 MiB that studies need"
             raise TooSmallError(request.drive.path, reason, "use a larger drive")
-        if request.profile.table("iops") is None:
-            reason = f"cannot be studied by {request.profile.title}, which has no IOPS test"
+        if request.edition.table("iops") is None:
+            reason = f"cannot be studied by {request.edition.title}, which has no IOPS test"
             raise TooSmallError(request.drive.path, reason, "name an edition with an IOPS test")
         return cls(request=request, data=request.data)
 
@@ -87,7 +87,7 @@ class Ground:
 
     @property
     def _iops(self) -> LoopTable:
-        found: LoopTable = self.request.profile.table("iops")
+        found: LoopTable = self.request.edition.table("iops")
         return found
 
     def fill(self, length: int) -> StudyStep:

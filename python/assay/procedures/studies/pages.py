@@ -147,6 +147,6 @@ def _stop(step: StudyStep) -> str:
     return duration_label(step.span_ns) if step.span_ns else f"{step.amount_bytes:,} bytes"
 
 
-def study_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> StudyReport:
+def study_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> StudyReport:
     """A stored study with everything that its pages print."""
-    return StudyReport(run=run, test=test, profile=profile, prefix=prefix, result=study_result(test))
+    return StudyReport(run=run, test=test, edition=edition, prefix=prefix, result=study_result(test))

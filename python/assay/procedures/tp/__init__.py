@@ -32,7 +32,7 @@ def plan_tp(request: Request[LoopTable, LoopOptions]) -> list[PlannedTest]:
     """Settle what the throughput test does on a drive: one run per block size, each with its own purge.
 
     Raises TooSmallError where the test ActiveRange does not fit the drive.
-    Worked: an enterprise profile gives the runs ``tp-128`` and ``tp-1024`` of two cells a round.
+    Worked: an enterprise edition gives the runs ``tp-128`` and ``tp-1024`` of two cells a round.
     """
     return [
         plan_loop("tp", f"tp-{kib:g}", (int(kib * KIB),), access="sequential", variable="throughput", request=request)

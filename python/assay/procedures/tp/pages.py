@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def tp_pages(test_report: LoopReport) -> tuple[Page, ...]:
     """Lay out the pages of one throughput run: convergence of writes and of reads, window, table, plot."""
-    profile = test_report.profile
+    edition = test_report.edition
     size = size_label((*test_report.settings.sizes_bytes, *test_report.settings.not_applicable)[0])
-    name = f"{profile.market} {size} Throughput" if profile.market == "Enterprise" else f"{profile.market} Throughput"
+    name = f"{edition.market} {size} Throughput" if edition.market == "Enterprise" else f"{edition.market} Throughput"
     plane = plane_figure(f"{test_report.prefix}-plane", test_report.result, test_report.settings)
     subtitle, writes = test_report.convergence("Steady State Convergence Plot - 100% Writes")
-    title = f"{profile.market} Throughput Test ({test_report.status}) - Report Page"
+    title = f"{edition.market} Throughput Test ({test_report.status}) - Report Page"
     return test_report.pages(
-        "Throughput Test - Report Page" if profile.header == "2.0" else title,
+        "Throughput Test - Report Page" if edition.header == "2.0" else title,
         (
             (subtitle, (test_report.strip(), *writes)),
             test_report.convergence("Steady State Convergence Plot - 100% Reads", name="reads", read_pct=100),

@@ -84,13 +84,13 @@ class SaturationReport(TestReport):
 
 def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
     """Lay out the pages of one write saturation test: 1.x the standard four, 2.0 those of its edition."""
-    profile, label = test_report.profile, test_report.settings.label
+    edition, label = test_report.edition, test_report.settings.label
     workload = "" if label == "RND 4KiB 0/100" else f" - {label}"
-    if profile.header == "2.0":
+    if edition.header == "2.0":
         title, found = f"WSAT Test{workload} - Report Page", _parts_2_0(test_report)
     else:
         title, found = (
-            f"{profile.market} WSAT ({test_report.status}){workload} - Report Page",
+            f"{edition.market} WSAT ({test_report.status}){workload} - Report Page",
             _parts_1_0(test_report),
         )
     first, *rest = found
@@ -99,10 +99,10 @@ def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
     return test_report.pages(title, pages)
 
 
-def wsat_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> SaturationReport:
+def wsat_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> SaturationReport:
     """A stored test with everything that its pages print. Raises VerificationError as ``saturation_result``."""
     result = saturation_result(test, run.identity.capacity_bytes)
-    return SaturationReport(run=run, test=test, profile=profile, prefix=prefix, result=result)
+    return SaturationReport(run=run, test=test, edition=edition, prefix=prefix, result=result)
 
 
 def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
@@ -132,7 +132,7 @@ def mark_label(mark: Mark | None) -> str:
 
 
 def _parts_1_0(test_report: SaturationReport) -> tuple[PagePart, ...]:
-    market = test_report.profile.market
+    market = test_report.edition.market
     return (
         test_report.curve(MINUTES, f"{market} IOPS (Linear) vs Time (Linear)"),
         test_report.curve(MINUTES, f"{market} IOPS (Log) vs Time (Linear)", log=True),

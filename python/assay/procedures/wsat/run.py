@@ -49,11 +49,11 @@ def saturation_histogram(settings: SaturationSettings) -> StepSequence:
 
 
 def _plan_workload(name: str, request: Request[SaturationTable, SaturationOptions]) -> PlannedTest | SkippedTest:
-    edition = request.table
-    if name not in edition.workloads.value:
-        known = ", ".join(edition.workloads.value)
+    table = request.table
+    if name not in table.workloads.value:
+        known = ", ".join(table.workloads.value)
         raise ValueRangeError(
-            f"wsat.workloads: {name}", f"is no workload of {request.profile.name}", f"choose from {known}"
+            f"wsat.workloads: {name}", f"is no workload of {request.edition.name}", f"choose from {known}"
         )
     chosen = workload(name, request.data)
     test = f"wsat{chosen.suffix}"
@@ -72,29 +72,29 @@ def _plan_workload(name: str, request: Request[SaturationTable, SaturationOption
 
 
 def _settings(test: str, chosen: Workload, request: Request[SaturationTable, SaturationOptions]) -> SaturationSettings:
-    edition, options, drive = request.table, request.options, request.drive
-    hours = edition.time_hours.value if options.time_hours is None else options.time_hours
-    multiple = edition.amount_multiple.value if options.amount_multiple is None else options.amount_multiple
+    table, options, drive = request.table, request.options, request.drive
+    hours = table.time_hours.value if options.time_hours is None else options.time_hours
+    multiple = table.amount_multiple.value if options.amount_multiple is None else options.amount_multiple
     histogram = options.histogram_minutes
     return SaturationSettings(
         procedure="wsat",
         test=test,
-        profile=request.profile.name,
-        demand=options.demand(edition.demand.value.to_demand()),
+        edition=request.edition.name,
+        demand=options.demand(table.demand.value.to_demand()),
         data=chosen.pattern.data,
         pattern=chosen.pattern,
         label=chosen.label,
-        range_amount_bytes=shared_bytes(edition.test_range.value, drive),
+        range_amount_bytes=shared_bytes(table.test_range.value, drive),
         segment_count=None,
-        range_limit=edition.range_limit.value,
-        slope_limit=edition.slope_limit.value,
-        write_cache_required=request.profile.write_cache.value,
-        sample_ns=scaled_ns(edition.sample_seconds.value, request.scale),
-        samples_per_verdict=edition.samples_per_verdict.value,
-        stop=options.stop or edition.stop.value,
+        range_limit=table.range_limit.value,
+        slope_limit=table.slope_limit.value,
+        write_cache_required=request.edition.write_cache.value,
+        sample_ns=scaled_ns(table.sample_seconds.value, request.scale),
+        samples_per_verdict=table.samples_per_verdict.value,
+        stop=options.stop or table.stop.value,
         time_ns=scaled_ns(hours * HOUR_SECONDS, request.scale),
         amount_bytes=round(multiple * drive.capacity_bytes),
-        histogram_ns=scaled_ns(edition.histogram_seconds.value if histogram is None else histogram * 60, request.scale),
+        histogram_ns=scaled_ns(table.histogram_seconds.value if histogram is None else histogram * 60, request.scale),
     )
 
 

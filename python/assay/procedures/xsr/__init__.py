@@ -6,7 +6,7 @@ Clauses:       PTS-E 1.1 and PTS 2.0 clause 12.
 Purge:         yes.
 Precondition:  none: the first access group begins on the fresh drive.
 Loop:          SEQ 1024 KiB writes for 8 h, RND 8 KiB writes for 6 h, SEQ 1024 KiB writes for 8 h, in one-minute samples
-               without a gap; the order and the hours are the profile's.
+               without a gap; the order and the hours are the edition's.
 Tracking:      none.
 Stop:          when all access groups have run.
 Result:        throughput, average and maximum response time over time; minutes until the last group is back at the

@@ -82,14 +82,14 @@ class CrossStimulusReport(TestReport):
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
-        profile = self.profile
+        edition = self.edition
         study = self.table is None
-        title = f"{profile.market} XSR ({self.status}) - Report Page"
+        title = f"{edition.market} XSR ({self.status}) - Report Page"
         name = "XSR - Report Page (no test of the specification)" if study else "XSR Test - Report Page"
         changes = [self._change(place) for place in range(1, len(self.settings.groups))]
         groups = self.result.groups
         return self.pages(
-            name if study or profile.header == "2.0" else title,
+            name if study or edition.header == "2.0" else title,
             (
                 ("TP v Time - All Access Groups", (self.strip(), self._figure("throughput", groups, "all"))),
                 *changes,
@@ -231,7 +231,7 @@ def _milliseconds(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else milliseconds_text(value)
 
 
-def xsr_report(run: StoredRun, test: StoredTest, profile: Edition, prefix: str) -> CrossStimulusReport:
+def xsr_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> CrossStimulusReport:
     """A stored test with everything that its pages print."""
     result = cross_stimulus_result(test)
-    return CrossStimulusReport(run=run, test=test, profile=profile, prefix=prefix, result=result)
+    return CrossStimulusReport(run=run, test=test, edition=edition, prefix=prefix, result=result)

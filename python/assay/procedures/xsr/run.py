@@ -35,17 +35,17 @@ def plan_xsr(request: Request[CrossStimulusTable, DemandOptions]) -> list[Planne
     Raises ValueRangeError for an absurd demand.
     Worked: ``pts-e-1.1`` -> 480, 360 and 480 samples of one minute, 22 h in all.
     """
-    edition = request.table
-    groups = [(datum.access, int(datum.block_kib * KIB), datum.hours) for datum in edition.groups.value]
+    table = request.table
+    groups = [(datum.access, int(datum.block_kib * KIB), datum.hours) for datum in table.groups.value]
     return [
         plan_groups(
             "xsr",
             "xsr",
             groups,
-            demand=request.options.demand(edition.demand.value.to_demand()),
-            range_amount_bytes=shared_bytes(edition.test_range.value, request.drive),
-            sample_seconds=edition.sample_seconds.value,
-            recovered_share=edition.recovered_share.value,
+            demand=request.options.demand(table.demand.value.to_demand()),
+            range_amount_bytes=shared_bytes(table.test_range.value, request.drive),
+            sample_seconds=table.sample_seconds.value,
+            recovered_share=table.recovered_share.value,
             request=request,
         )
     ]
@@ -69,14 +69,14 @@ def plan_groups(
     settings = CrossStimulusSettings(
         procedure=procedure,
         test=test,
-        profile=request.profile.name,
+        edition=request.edition.name,
         demand=demand,
         data=request.data,
         range_amount_bytes=range_amount_bytes,
         segment_count=None,
         range_limit=1.0,
         slope_limit=1.0,
-        write_cache_required=request.profile.write_cache.value,
+        write_cache_required=request.edition.write_cache.value,
         groups=tuple(_group(group, request) for group in groups),
         sample_ns=scaled_ns(sample_seconds, request.scale),
         recovered_share=recovered_share,

@@ -38,7 +38,7 @@ class RunDocument:
     schema: Literal[4]
     run_id: Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$")]
     plan: dict[str, Any]
-    profile: dict[str, Any]
+    edition: dict[str, Any]
     description: dict[str, _Text]
     identity: DriveIdentity
     platform: Platform

@@ -245,7 +245,7 @@ def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
 def run_document(
     *,
     plan: dict[str, Any],
-    profile: dict[str, Any],
+    edition: dict[str, Any],
     description: dict[str, str],
     identity: DriveIdentity,
     platform: Platform,
@@ -260,7 +260,7 @@ def run_document(
         "schema": RUN_SCHEMA,
         "run_id": f"{started_wall_ns:x}-{os.urandom(4).hex()}",
         "plan": plan,
-        "profile": profile,
+        "edition": edition,
         "description": description,
         "identity": encode(identity),
         "platform": asdict(platform),
