@@ -67,7 +67,7 @@ class Control:
 def is_emulated(identity: DriveIdentity) -> bool:
     """Whether a drive is one that QEMU made up, in a machine that QEMU made up."""
     vendor = Path("/sys/class/dmi/id/sys_vendor").read_text("utf-8").strip()
-    return INSIDE and vendor == "QEMU" and identity.model in _MODELS
+    return INSIDE and vendor == "QEMU" and identity.model_number in _MODELS
 
 
 def short_iops(identity: DriveIdentity, out: Path) -> list[str]:

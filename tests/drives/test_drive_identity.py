@@ -25,7 +25,7 @@ NVME, OTHER = "QEMU NVMe Ctrl", "QEMU HARDDISK"
 def test_a_drive_is_read_as_what_it_is(drive: FindDrive, serial: str, model: str, interface: str, media: str) -> None:
     found = drive(serial)
     assert (found.id, found.serial, found.kind) == (serial, serial, "block")
-    assert (found.model, found.interface, found.media) == (model, interface, media)
+    assert (found.model_number, found.interface, found.media) == (model, interface, media)
     assert (found.capacity_bytes, found.logical_block_bytes) == (CAPACITY, 512)
     assert found.firmware
     assert found.write_cache

@@ -263,7 +263,7 @@ def synthetic_drive() -> DriveIdentity:
         kind="simulated",
         capacity_bytes=256 * 10**9,
         logical_block_bytes=512,
-        model="Synthetic MLC",
+        model_number="Synthetic MLC",
         serial="0000-0000-FFFF",
         firmware="S1.0",
         interface="simulated link, 600 MB/s",

@@ -56,7 +56,7 @@ def test_an_nvme_drive_is_its_serial(tmp_path: Path) -> None:
     assert (drive.id, drive.path, drive.kind) == ("S4EWNX0M", "/dev/nvme0n1", "block")
     assert drive.capacity_bytes == 1_000_204_886_016
     assert (drive.logical_block_bytes, drive.physical_block_bytes, drive.diskseq) == (512, 4096, 9)
-    assert (drive.model, drive.firmware) == ("Samsung SSD 970 EVO Plus 1TB", "2B2QEXM7")
+    assert (drive.model_number, drive.firmware) == ("Samsung SSD 970 EVO Plus 1TB", "2B2QEXM7")
     assert (drive.interface, drive.media, drive.write_cache) == ("NVMe (pcie)", "solid state", "enabled")
     assert drive.wwn == "eui.0025385b71b00a31"
 
@@ -86,7 +86,7 @@ def test_a_sata_drive_gives_model_and_firmware_uncut(tmp_path: Path) -> None:
         device__wwid="naa.55cd2e404b4a1b2c",
     )
     drive = disk_identity("sda", sysfs=tmp_path)
-    assert (drive.model, drive.firmware) == ("INTEL SSDSC2BB480G4", "D2010370")
+    assert (drive.model_number, drive.firmware) == ("INTEL SSDSC2BB480G4", "D2010370")
     assert (drive.id, drive.interface) == ("PHWL123456780000ABCD", "SATA")
 
 
@@ -99,7 +99,7 @@ def test_a_drive_that_says_nothing_is_named_by_numbers_of_this_boot(tmp_path: Pa
     make_disk(tmp_path, "vdb", "pci0000:00/virtio1/block", diskseq="12")
     drive = disk_identity("vdb", sysfs=tmp_path)
     assert drive.id == "disk:vdb:1048576:12"
-    assert (drive.interface, drive.model, drive.write_cache, drive.media) == ("virtio", None, "unknown", None)
+    assert (drive.interface, drive.model_number, drive.write_cache, drive.media) == ("virtio", None, "unknown", None)
 
 
 def test_a_virtio_drive_with_a_serial_is_its_serial(tmp_path: Path) -> None:
@@ -124,14 +124,14 @@ def test_a_loop_device_with_a_deleted_file_still_has_an_identity(tmp_path: Path)
 def test_hostile_strings_become_printable_ascii(tmp_path: Path) -> None:
     make_disk(tmp_path, "sdc", device__serial=b"<script>=1+1\x1b[2J\n\x9b", device__model=b"\xe2\x80\xaeevil\x00\x07")
     drive = disk_identity("sdc", sysfs=tmp_path)
-    assert all(text and text.isascii() and text.isprintable() for text in (drive.id, drive.serial, drive.model))
+    assert all(text and text.isascii() and text.isprintable() for text in (drive.id, drive.serial, drive.model_number))
     assert drive.id.startswith("<script>=1+1")
 
 
 def test_digits_and_words_stay_text(tmp_path: Path) -> None:
     make_disk(tmp_path, "sdc", device__serial="012345", device__model="NO")
     drive = disk_identity("sdc", sysfs=tmp_path)
-    assert (drive.serial, drive.model) == ("012345", "NO")
+    assert (drive.serial, drive.model_number) == ("012345", "NO")
 
 
 def test_a_slash_in_a_node_is_an_exclamation_mark_in_sysfs(tmp_path: Path) -> None:

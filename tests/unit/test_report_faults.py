@@ -31,7 +31,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_characters_that_the_fonts_lack_are_spelled_out_on_paper_and_kept_elsewhere(tmp_path: Path) -> None:
-    run = synthetic_run(description={"sponsor": SPONSOR}, path="/dev/データ/t.img", model="$\\frac$ 東")
+    run = synthetic_run(description={"sponsor": SPONSOR}, path="/dev/データ/t.img", model_number="$\\frac$ 東")
     files = {path.name: path.read_bytes() for path in render(run, tmp_path, formats=FORMATS)}
     assert files["report.pdf"].startswith(b"%PDF-")
     assert SPONSOR in files["report.html"].decode()

@@ -86,7 +86,7 @@ def test_a_cell_without_a_completion_has_no_value(tmp_path: Path) -> None:
 
 def test_texts_from_drive_and_plan_are_inert_in_html(tmp_path: Path) -> None:
     hostile = " ".join(HOSTILE)
-    run = synthetic_run(serial=hostile, model=hostile, description={"sponsor": hostile, "notes": hostile})
+    run = synthetic_run(serial=hostile, model_number=hostile, description={"sponsor": hostile, "notes": hostile})
     page = rendered(run, tmp_path)["report.html"].decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

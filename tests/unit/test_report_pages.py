@@ -289,7 +289,7 @@ def test_characters_that_do_not_print_become_visible(text: str | None, shown: st
 
 def test_a_report_is_plain_json_whatever_the_drive_calls_itself() -> None:
     for name in HOSTILE:
-        report = build_report(synthetic_run(serial=name, model=name, description={"sponsor": name}))
+        report = build_report(synthetic_run(serial=name, model_number=name, description={"sponsor": name}))
         assert json.loads(json.dumps(asdict(report)))["pages"][0]["place"] == "1 of 8"
 
 

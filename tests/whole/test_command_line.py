@@ -163,7 +163,7 @@ def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) ->
 def test_drives_lists_the_simulated_ones_with_sources() -> None:
     listed = json.loads(assay("drives", "--json").stdout)
     simulated = [drive for drive in listed if drive["kind"] == "simulated"]
-    assert set(simulated[0]) == {"id", "path", "model", "serial", "capacity_bytes", "kind", "refusals"}
+    assert set(simulated[0]) == {"id", "path", "model_number", "serial", "capacity_bytes", "kind", "refusals"}
     described = json.loads(assay("drives", "--json", "--describe", "sim:client-2011").stdout)
     assert all(datum["source"] for datum in described["parameters"].values())
 

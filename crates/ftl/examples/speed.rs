@@ -20,8 +20,8 @@ use assay_core::pattern::AccessPattern;
 use assay_core::record::StepRecord;
 use assay_core::step::{Demand, StepSpec, StopRule};
 use assay_core::stimulus::{Decision, Limits, Stimulus};
-use assay_ftl::card::Card;
 use assay_ftl::drive::SimulatedDrive;
+use assay_ftl::flash_model::FlashModel;
 
 fn main() {
     let smoke = std::env::args().any(|argument| argument == "--smoke");
@@ -45,8 +45,8 @@ fn main() {
 
 fn measure(capacity: u64, count: u64) {
     let limit = memory_limit((capacity / 4096) as usize, count.min(20_000_000));
-    let built = card(capacity);
-    let mut drive = Stimulus::open(1, vec![move || SimulatedDrive::new(built, Nanos(0))]).expect("the card is valid");
+    let built = model(capacity);
+    let mut drive = Stimulus::open(1, vec![move || SimulatedDrive::new(built, Nanos(0))]).expect("the model is valid");
     let gib = capacity >> 30;
     // The first pass also pays for memory that was never touched.
     timed(&mut drive, step(capacity, 131_072, 0.0, 0.0, StopRule::Amount(Bytes(capacity))));
@@ -71,8 +71,8 @@ fn measure(capacity: u64, count: u64) {
     println!("{gib:4} GiB  RND 4KiB R    {:6.2} M/s  peak memory {} MB", read / 1e6, peak_megabytes());
 }
 
-fn card(capacity: u64) -> Card {
-    Card {
+fn model(capacity: u64) -> FlashModel {
+    FlashModel {
         capacity: Bytes(capacity),
         over_provisioning: 0.12,
         channel_count: 8,
@@ -82,7 +82,7 @@ fn card(capacity: u64) -> Card {
         channel_rate: 400_000_000,
         read_command: Nanos(5_000),
         write_command: Nanos(5_000),
-        ..Card::plain()
+        ..FlashModel::plain()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Garbage collection against the theory of uniform random writes, and the invariants of the map.
 
 use super::*;
-use crate::card::{Card, VictimPolicy};
+use crate::flash_model::{FlashModel, VictimPolicy};
 use assay_core::contract::Bytes;
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
@@ -132,12 +132,13 @@ proptest! {
 
 #[test]
 fn small_capacities_get_smaller_units() {
-    let card = Card { capacity: Bytes(1_000_000_000), channel_count: 8, dies_per_channel: 2, ..Card::plain() };
-    let geometry = Geometry::new(&card).expect("valid");
+    let model =
+        FlashModel { capacity: Bytes(1_000_000_000), channel_count: 8, dies_per_channel: 2, ..FlashModel::plain() };
+    let geometry = Geometry::new(&model).expect("valid");
     assert_eq!(geometry.unit_pages, 4 * 16 * 2);
     assert!(geometry.unit_count > 1024);
-    assert!(Geometry::new(&Card { over_provisioning: 0.0, ..card.clone() }).is_err());
-    assert!(Geometry::new(&Card { capacity: Bytes(1 << 20), ..card }).is_err());
+    assert!(Geometry::new(&FlashModel { over_provisioning: 0.0, ..model.clone() }).is_err());
+    assert!(Geometry::new(&FlashModel { capacity: Bytes(1 << 20), ..model }).is_err());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! ```
 
 mod arm;
-mod card;
+mod model;
 mod geometry;
 mod queue;
 
@@ -15,11 +15,11 @@ use std::collections::VecDeque;
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
-use crate::card::CardError;
+use crate::flash_model::DriveModelError;
 use crate::front::Front;
 use crate::limits::span_of;
 use arm::Arm;
-pub use card::DiskCard;
+pub use model::DiskModel;
 use geometry::Geometry;
 use queue::{Command, Queue};
 
@@ -28,7 +28,7 @@ use queue::{Command, Queue};
 /// Its clock starts at zero and moves only when completions are reaped. It keeps no data: a read that overlaps a write
 /// in the buffer is served from the medium like any other.
 pub struct SimulatedDisk {
-    card: DiskCard,
+    model: DiskModel,
     geometry: Geometry,
     arm: Arm,
     queue: Queue,
@@ -57,15 +57,15 @@ impl SimulatedDisk {
     /// Build a disk. `epoch` is the wall-clock time, since the Unix epoch, at which its clock is zero.
     ///
     /// # Errors
-    /// [`CardError`] when a parameter is outside its range.
-    pub fn new(card: DiskCard, epoch: Nanos) -> Result<Self, CardError> {
-        card.check()?;
-        let geometry = Geometry::new(&card);
+    /// [`DriveModelError`] when a parameter is outside its range.
+    pub fn new(model: DiskModel, epoch: Nanos) -> Result<Self, DriveModelError> {
+        model.check()?;
+        let geometry = Geometry::new(&model);
         Ok(Self {
-            arm: Arm::new(&card, &geometry),
-            queue: Queue::new(card.queue_limit + card.write_segments, card.age_limit.0, card.age_credit),
-            front: Front::new(card.queue_limit),
-            card,
+            arm: Arm::new(&model, &geometry),
+            queue: Queue::new(model.queue_limit + model.write_segments, model.age_limit.0, model.age_credit),
+            front: Front::new(model.queue_limit),
+            model,
             geometry,
             clock: Nanos(0),
             epoch,
@@ -93,13 +93,13 @@ impl SimulatedDisk {
 
     /// Receive a command: controller, link, then the queue or the buffer.
     fn admit(&mut self, io: Io) {
-        let begun = self.controller_until.max(self.clock.0) + self.card.command.0;
+        let begun = self.controller_until.max(self.clock.0) + self.model.command.0;
         self.controller_until = begun;
         let writes = io.direction == Direction::Write;
         let ready = if writes { self.receive(begun, io.length.0) } else { begun };
         let extent = self.geometry.extent(io.offset.0, io.length.0);
         let command = Command { slot: io.slot, writes, answered: false, bytes: io.length.0, ready, extent };
-        if writes && self.card.write_cache {
+        if writes && self.model.write_cache {
             self.buffer.outside.push_back(command);
             self.fill_buffer(ready);
         } else {
@@ -123,7 +123,7 @@ impl SimulatedDisk {
     /// A write that is larger than the buffer passes through it alone.
     fn has_room(&self, write: &Command) -> bool {
         let Buffer { bytes, count, .. } = self.buffer;
-        count == 0 || (count < self.card.write_segments && bytes + write.bytes <= self.card.write_buffer.0)
+        count == 0 || (count < self.model.write_segments && bytes + write.bytes <= self.model.write_buffer.0)
     }
 
     /// When the arm next becomes free for a command or leaves room in the buffer.
@@ -166,7 +166,7 @@ impl SimulatedDisk {
     }
 
     fn link_span(&self, bytes: u64) -> u64 {
-        span_of(bytes, self.card.link_rate)
+        span_of(bytes, self.model.link_rate)
     }
 }
 
@@ -174,7 +174,7 @@ impl Device for SimulatedDisk {
     const VIRTUAL_TIME: bool = true;
 
     fn info(&self) -> DeviceInfo {
-        DeviceInfo { capacity: self.card.capacity, logical_block: self.card.logical_block }
+        DeviceInfo { capacity: self.model.capacity, logical_block: self.model.logical_block }
     }
 
     fn now(&self) -> Nanos {
@@ -187,7 +187,7 @@ impl Device for SimulatedDisk {
 
     fn prepare(&mut self, _: &[DataPattern], slot_count: u32, _: Bytes) -> Result<(), Errno> {
         self.front.prepare(slot_count);
-        self.buffer.outside.reserve(self.card.queue_limit as usize);
+        self.buffer.outside.reserve(self.model.queue_limit as usize);
         Ok(())
     }
 

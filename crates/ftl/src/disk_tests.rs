@@ -9,8 +9,8 @@ use assay_core::stimulus::{Decision, Limits, Stimulus};
 
 const CAPACITY: u64 = 1_000_000_000;
 
-fn disk(card: DiskCard) -> Stimulus<SimulatedDisk> {
-    Stimulus::open(1, vec![move || SimulatedDisk::new(card, Nanos(0))]).expect("the card is valid")
+fn disk(model: DiskModel) -> Stimulus<SimulatedDisk> {
+    Stimulus::open(1, vec![move || SimulatedDisk::new(model, Nanos(0))]).expect("the model is valid")
 }
 
 fn step(size: u64, read_share: f64, random_share: f64, queue_depth: u32, count: u64) -> StepSpec {
@@ -30,8 +30,8 @@ fn iops(record: &StepRecord) -> f64 {
     (record.read.window_io_count + record.write.window_io_count) as f64 / (record.span.0 as f64 / 1e9)
 }
 
-fn random(card: DiskCard, read_share: f64, queue_depth: u32) -> f64 {
-    iops(&run(&mut disk(card), step(4096, read_share, 1.0, queue_depth, 10_000)))
+fn random(model: DiskModel, read_share: f64, queue_depth: u32) -> f64 {
+    iops(&run(&mut disk(model), step(4096, read_share, 1.0, queue_depth, 10_000)))
 }
 
 fn slowest_ms(record: &StepRecord) -> f64 {
@@ -43,7 +43,7 @@ fn one_random_command_takes_seek_half_a_revolution_transfer_and_overhead() {
     for (read_share, seek) in [(1.0, 2.9), (0.0, 2.9 + 0.4)] {
         let transfer = 4096.0 / 600_000.0 * 4.0 + 4096.0 / 300_000.0;
         let expected = seek + 4.0 / 2.0 + transfer + 0.1;
-        let measured = 1e3 / random(DiskCard::plain(), read_share, 1);
+        let measured = 1e3 / random(DiskModel::plain(), read_share, 1);
         assert!((measured / expected - 1.0).abs() < 0.02, "{measured} ms against {expected} ms");
     }
 }
@@ -56,7 +56,7 @@ fn streams_reach_the_rate_of_their_zone() {
         for (read_share, queue_depth) in [(1.0, 1), (1.0, 2), (1.0, 32), (0.0, 2), (0.0, 32)] {
             let range = ActiveRange::new(vec![first], 98_304_000).expect("valid");
             let stream = StepSpec { range, ..step(131_072, read_share, 0.0, queue_depth, 750) };
-            let rate = iops(&run(&mut disk(DiskCard::plain()), stream)) * 131_072.0;
+            let rate = iops(&run(&mut disk(DiskModel::plain()), stream)) * 131_072.0;
             let expected = 4.0 * track_bytes / cylinder_s;
             assert!((rate / expected - 1.0).abs() < 0.03, "{rate} against {expected} at queue depth {queue_depth}");
         }
@@ -65,38 +65,38 @@ fn streams_reach_the_rate_of_their_zone() {
 
 #[test]
 fn a_write_that_comes_after_its_predecessor_waits_a_revolution() {
-    let writes = |card| iops(&run(&mut disk(card), step(4096, 0.0, 0.0, 1, 5000)));
-    let missed = writes(DiskCard::plain());
+    let writes = |model| iops(&run(&mut disk(model), step(4096, 0.0, 0.0, 1, 5000)));
+    let missed = writes(DiskModel::plain());
     assert!((missed / 250.0 - 1.0).abs() < 0.02, "{missed}");
-    let cached = writes(DiskCard { write_cache: true, ..DiskCard::plain() });
+    let cached = writes(DiskModel { write_cache: true, ..DiskModel::plain() });
     assert!(cached > 20.0 * missed, "{cached}");
 }
 
 #[test]
 fn without_read_ahead_so_does_a_read() {
-    let reads = |card| iops(&run(&mut disk(card), step(4096, 1.0, 0.0, 1, 5000)));
-    let missed = reads(DiskCard { read_ahead: Bytes(0), ..DiskCard::plain() });
+    let reads = |model| iops(&run(&mut disk(model), step(4096, 1.0, 0.0, 1, 5000)));
+    let missed = reads(DiskModel { read_ahead: Bytes(0), ..DiskModel::plain() });
     assert!((missed / 250.0 - 1.0).abs() < 0.02, "{missed}");
     // Controller and link are all that is left: 100 us and 13.7 us.
-    let ahead = reads(DiskCard::plain());
+    let ahead = reads(DiskModel::plain());
     assert!((ahead / 8797.0 - 1.0).abs() < 0.02, "{ahead}");
 }
 
 #[test]
 fn a_deeper_queue_means_shorter_ways() {
-    let rates: Vec<f64> = [1, 4, 8, 16, 32].map(|depth| random(DiskCard::plain(), 1.0, depth)).to_vec();
+    let rates: Vec<f64> = [1, 4, 8, 16, 32].map(|depth| random(DiskModel::plain(), 1.0, depth)).to_vec();
     assert!(rates.windows(2).all(|pair| pair[1] > 1.15 * pair[0]), "{rates:?}");
     assert!(rates[4] > 2.5 * rates[0], "{rates:?}");
-    let beyond = random(DiskCard::plain(), 1.0, 64);
+    let beyond = random(DiskModel::plain(), 1.0, 64);
     assert!((beyond / rates[4] - 1.0).abs() < 0.02, "the queue limit is 32: {beyond} against {rates:?}");
 }
 
 #[test]
 fn nothing_starves_and_a_credit_for_age_shortens_the_longest_wait() {
-    let slowest = |card| slowest_ms(&run(&mut disk(card), step(4096, 0.5, 1.0, 32, 20_000)));
-    let endless = slowest(DiskCard { age_limit: Nanos(30_000_000_000), ..DiskCard::plain() });
-    let bounded = slowest(DiskCard { age_limit: Nanos(300_000_000), ..DiskCard::plain() });
-    let credited = slowest(DiskCard { age_credit: 0.03, ..DiskCard::plain() });
+    let slowest = |model| slowest_ms(&run(&mut disk(model), step(4096, 0.5, 1.0, 32, 20_000)));
+    let endless = slowest(DiskModel { age_limit: Nanos(30_000_000_000), ..DiskModel::plain() });
+    let bounded = slowest(DiskModel { age_limit: Nanos(300_000_000), ..DiskModel::plain() });
+    let credited = slowest(DiskModel { age_credit: 0.03, ..DiskModel::plain() });
     // What is overdue together waits for one another, 10.4 ms each at most.
     assert!(bounded < 300.0 + 8.0 * 10.4 && endless > 1.5 * bounded, "{endless} and {bounded} ms");
     assert!(credited < bounded, "{credited} ms");
@@ -105,8 +105,8 @@ fn nothing_starves_and_a_credit_for_age_shortens_the_longest_wait() {
 #[test]
 fn a_spread_of_settling_costs_revolutions_and_a_margin_saves_them() {
     let rate = |spread, margin| {
-        let card = DiskCard { settle_spread: Nanos(spread), settle_margin: Nanos(margin), ..DiskCard::plain() };
-        random(card, 1.0, 32)
+        let model = DiskModel { settle_spread: Nanos(spread), settle_margin: Nanos(margin), ..DiskModel::plain() };
+        random(model, 1.0, 32)
     };
     let (exact, spread, saved) = (rate(0, 0), rate(250_000, 0), rate(250_000, 100_000));
     assert!(spread < 0.92 * exact && saved > 1.02 * spread, "{exact}, {spread}, {saved}");
@@ -114,23 +114,23 @@ fn a_spread_of_settling_costs_revolutions_and_a_margin_saves_them() {
 
 #[test]
 fn cached_writes_are_done_in_the_buffer_until_it_is_full() {
-    let card = DiskCard { write_cache: true, ..DiskCard::plain() };
-    let mut cached = disk(card.clone());
+    let model = DiskModel { write_cache: true, ..DiskModel::plain() };
+    let mut cached = disk(model.clone());
     let burst = run(&mut cached, step(4096, 0.0, 1.0, 1, 64));
     assert!(slowest_ms(&burst) < 0.2, "{}", slowest_ms(&burst));
     let long = iops(&run(&mut cached, step(4096, 0.0, 1.0, 32, 20_000)));
-    let uncached = random(DiskCard::plain(), 0.0, 32);
+    let uncached = random(DiskModel::plain(), 0.0, 32);
     assert!(long > 1.1 * uncached && long < 2.0 * uncached, "{long} against {uncached}");
     // Larger than the buffer: each passes alone.
-    let small = DiskCard { write_buffer: Bytes(64 << 10), ..card };
+    let small = DiskModel { write_buffer: Bytes(64 << 10), ..model };
     let large = run(&mut disk(small), step(131_072, 0.0, 0.0, 4, 500));
     assert_eq!(large.write.window_io_count + large.write.tail_io_count, 500);
 }
 
 #[test]
 fn the_capacity_changes_no_random_rate() {
-    let small = DiskCard { capacity: Bytes(CAPACITY), ..DiskCard::plain() };
-    let large = DiskCard { capacity: Bytes(50 * CAPACITY), ..small.clone() };
+    let small = DiskModel { capacity: Bytes(CAPACITY), ..DiskModel::plain() };
+    let large = DiskModel { capacity: Bytes(50 * CAPACITY), ..small.clone() };
     let whole =
         StepSpec { range: ActiveRange::new(vec![0], 50 * CAPACITY).expect("valid"), ..step(4096, 0.5, 1.0, 8, 10_000) };
     let (large, small) = (iops(&run(&mut disk(large), whole)), random(small, 0.5, 8));
@@ -139,7 +139,7 @@ fn the_capacity_changes_no_random_rate() {
 
 #[test]
 fn a_purge_passes_all_tracks_and_makes_nothing_faster() {
-    let mut drive = disk(DiskCard::plain());
+    let mut drive = disk(DiskModel::plain());
     let before = iops(&run(&mut drive, step(4096, 0.0, 1.0, 32, 10_000)));
     let span = drive.with_device(SimulatedDisk::purge).expect("alive");
     let after = iops(&run(&mut drive, step(4096, 0.0, 1.0, 32, 10_000)));
@@ -152,7 +152,7 @@ fn a_purge_passes_all_tracks_and_makes_nothing_faster() {
 #[test]
 fn littles_law_and_counters_hold_in_every_mix() {
     for write_cache in [false, true] {
-        let mut drive = disk(DiskCard { write_cache, ..DiskCard::plain() });
+        let mut drive = disk(DiskModel { write_cache, ..DiskModel::plain() });
         for (size, read_share, random_share) in
             [(4096, 0.0, 1.0), (4096, 1.0, 1.0), (65_536, 0.65, 1.0), (131_072, 0.5, 0.0), (512, 1.0, 0.0)]
         {
@@ -168,8 +168,8 @@ fn littles_law_and_counters_hold_in_every_mix() {
 }
 
 /// Completion times of a fixed sequence, the device driven by hand in waves of 40 with a deadline that often comes first.
-fn completions(card: DiskCard) -> Vec<Completion> {
-    let mut device = SimulatedDisk::new(card, Nanos(0)).expect("the card is valid");
+fn completions(model: DiskModel) -> Vec<Completion> {
+    let mut device = SimulatedDisk::new(model, Nanos(0)).expect("the model is valid");
     device.prepare(&[], 40, Bytes(65_536)).expect("ready");
     let mut draws = crate::stream::Stream::new(7);
     let mut done = Vec::new();
@@ -194,27 +194,27 @@ fn completions(card: DiskCard) -> Vec<Completion> {
 #[test]
 fn time_is_monotone_and_the_same_seed_gives_the_same_completions() {
     for write_cache in [false, true] {
-        let card = DiskCard { write_cache, settle_spread: Nanos(200_000), ..DiskCard::plain() };
-        let first = completions(card.clone());
+        let model = DiskModel { write_cache, settle_spread: Nanos(200_000), ..DiskModel::plain() };
+        let first = completions(model.clone());
         assert!(first.windows(2).all(|pair| pair[0].at <= pair[1].at));
-        assert_eq!(first, completions(card.clone()));
-        assert_ne!(first, completions(DiskCard { seed: 2, ..card }));
+        assert_eq!(first, completions(model.clone()));
+        assert_ne!(first, completions(DiskModel { seed: 2, ..model }));
     }
 }
 
 #[test]
 fn a_parameter_outside_its_range_is_named() {
-    for (name, card) in [
-        ("capacity_bytes", DiskCard { capacity: Bytes(1_000_000_001), ..DiskCard::plain() }),
-        ("rotation_rpm", DiskCard { rotation: 0, ..DiskCard::plain() }),
-        ("inner_track_bytes", DiskCard { inner_track: Bytes(800_000), ..DiskCard::plain() }),
-        ("average_seek_ns", DiskCard { average_seek: Nanos(1_000_000), ..DiskCard::plain() }),
-        ("average_seek_ns", DiskCard { average_seek: Nanos(5_000_000), ..DiskCard::plain() }),
-        ("settle_spread_ns", DiskCard { settle_spread: Nanos(300_000), ..DiskCard::plain() }),
-        ("read_ahead_bytes", DiskCard { read_ahead: Bytes(1 << 31), ..DiskCard::plain() }),
-        ("age_credit_share", DiskCard { age_credit: f64::NAN, ..DiskCard::plain() }),
-        ("queue_limit", DiskCard { queue_limit: 0, ..DiskCard::plain() }),
+    for (name, model) in [
+        ("capacity_bytes", DiskModel { capacity: Bytes(1_000_000_001), ..DiskModel::plain() }),
+        ("rotation_rpm", DiskModel { rotation: 0, ..DiskModel::plain() }),
+        ("inner_track_bytes", DiskModel { inner_track: Bytes(800_000), ..DiskModel::plain() }),
+        ("average_seek_ns", DiskModel { average_seek: Nanos(1_000_000), ..DiskModel::plain() }),
+        ("average_seek_ns", DiskModel { average_seek: Nanos(5_000_000), ..DiskModel::plain() }),
+        ("settle_spread_ns", DiskModel { settle_spread: Nanos(300_000), ..DiskModel::plain() }),
+        ("read_ahead_bytes", DiskModel { read_ahead: Bytes(1 << 31), ..DiskModel::plain() }),
+        ("age_credit_share", DiskModel { age_credit: f64::NAN, ..DiskModel::plain() }),
+        ("queue_limit", DiskModel { queue_limit: 0, ..DiskModel::plain() }),
     ] {
-        assert_eq!(SimulatedDisk::new(card, Nanos(0)).err(), Some(CardError::Parameter(name)));
+        assert_eq!(SimulatedDisk::new(model, Nanos(0)).err(), Some(DriveModelError::Parameter(name)));
     }
 }

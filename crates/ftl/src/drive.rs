@@ -2,9 +2,9 @@
 
 use assay_core::contract::{Bytes, Completion, DataPattern, Device, DeviceInfo, Direction, Errno, Io, Nanos, Probe};
 
-use crate::card::{Card, CardError};
 pub use crate::collect::FlashStatistics;
 use crate::collect::{Collection, Collector, NoTime};
+use crate::flash_model::{DriveModelError, FlashModel};
 use crate::footprint::check_memory;
 use crate::front::Front;
 use crate::geometry::Geometry;
@@ -23,7 +23,7 @@ const HINTS: usize = 8;
 /// Its clock starts at zero and moves only when completions are reaped. Reads of pages that were never written
 /// need no flash.
 pub struct SimulatedDrive {
-    pub(crate) card: Card,
+    pub(crate) model: FlashModel,
     geometry: Geometry,
     pub(crate) flash: Collector,
     pub(crate) log: Option<Log>,
@@ -47,19 +47,19 @@ impl SimulatedDrive {
     /// Build a fresh drive. `epoch` is the wall-clock time, since the Unix epoch, at which its clock is zero.
     ///
     /// # Errors
-    /// [`CardError`] when a parameter is outside its range, the capacity too small for the dies, or too large for memory.
-    pub fn new(card: Card, epoch: Nanos) -> Result<Self, CardError> {
-        check_memory(&card)?;
-        let geometry = Geometry::new(&card)?;
+    /// [`DriveModelError`] when a parameter is outside its range, the capacity too small for the dies, or too large for memory.
+    pub fn new(model: FlashModel, epoch: Nanos) -> Result<Self, DriveModelError> {
+        check_memory(&model)?;
+        let geometry = Geometry::new(&model)?;
         let mut drive = Self {
-            flash: fresh_flash(&card, &geometry),
-            log: fresh_log(&card, &geometry),
-            timing: Timing::new(&card, &geometry),
-            map_cache: MapCache::new(card.map_cache),
-            write_limit: WriteLimit::new(&card),
-            heat: Heat::new(&card),
-            front: Front::new(card.queue_limit),
-            card,
+            flash: fresh_flash(&model, &geometry),
+            log: fresh_log(&model, &geometry),
+            timing: Timing::new(&model, &geometry),
+            map_cache: MapCache::new(model.map_cache),
+            write_limit: WriteLimit::new(&model),
+            heat: Heat::new(&model),
+            front: Front::new(model.queue_limit),
+            model,
             geometry,
             clock: Nanos(0),
             epoch,
@@ -73,7 +73,7 @@ impl SimulatedDrive {
         Ok(drive)
     }
 
-    /// Return the drive to fresh: every page unmapped (or as many as its card says), every unit erased.
+    /// Return the drive to fresh: every page unmapped (or as many as its drive model says), every unit erased.
     /// Returns the time this takes.
     ///
     /// # Panics
@@ -84,11 +84,11 @@ impl SimulatedDrive {
         // What is there is let go first: two maps at once may not fit into memory.
         self.flash = Collector::default();
         self.log = None;
-        self.flash = fresh_flash(&self.card, &self.geometry);
-        self.log = fresh_log(&self.card, &self.geometry);
-        self.timing = Timing::new(&self.card, &self.geometry);
-        self.map_cache = MapCache::new(self.card.map_cache);
-        self.write_limit = WriteLimit::new(&self.card);
+        self.flash = fresh_flash(&self.model, &self.geometry);
+        self.log = fresh_log(&self.model, &self.geometry);
+        self.timing = Timing::new(&self.model, &self.geometry);
+        self.map_cache = MapCache::new(self.model.map_cache);
+        self.write_limit = WriteLimit::new(&self.model);
         self.since_stall = 0;
         self.map_what_a_purge_leaves();
         self.clock += span;
@@ -101,10 +101,10 @@ impl SimulatedDrive {
     /// # Panics
     /// Beyond the capacity, or when I/Os are outstanding.
     pub fn trim(&mut self, from: Bytes, to: Bytes) {
-        assert!(self.front.is_idle() && from <= to && to <= self.card.capacity, "a drive is trimmed between programs");
+        assert!(self.front.is_idle() && from <= to && to <= self.model.capacity, "a drive is trimmed between programs");
         let page_bytes = self.geometry.page_bytes();
         let (first, end) = (from.0.div_ceil(page_bytes) as u32, (to.0 / page_bytes) as u32);
-        if self.card.trim && first < end {
+        if self.model.trim && first < end {
             self.flash.mapping.unmap(first..end);
             if let Some(log) = &mut self.log {
                 log.forget(first..end);
@@ -118,7 +118,7 @@ impl SimulatedDrive {
     /// When I/Os are outstanding.
     pub fn switch_write_cache(&mut self, enabled: bool) {
         assert!(self.front.is_idle(), "the write cache is switched between programs");
-        self.card.write_cache = enabled;
+        self.model.write_cache = enabled;
     }
 
     /// Pages written by the host and by garbage collection since the last purge.
@@ -127,7 +127,7 @@ impl SimulatedDrive {
         self.flash.statistics
     }
 
-    /// Go on from a kept state of the same card. False where it is none that a drive of this card can be in.
+    /// Go on from a kept state of the same drive model. False where it is none that a drive of this drive model can be in.
     pub(crate) fn take_up(&mut self, parts: Parts) -> bool {
         let fits = parts.timing.fits(&self.timing)
             && parts.map_cache.fits(&self.map_cache)
@@ -148,7 +148,7 @@ impl SimulatedDrive {
     }
 
     fn map_what_a_purge_leaves(&mut self) {
-        let pages = (f64::from(self.geometry.user_pages) * self.card.purge_mapped_share) as u32;
+        let pages = (f64::from(self.geometry.user_pages) * self.model.purge_mapped_share) as u32;
         if pages > 0 {
             self.flash.write_run(0, pages, &mut NoTime);
         }
@@ -163,10 +163,10 @@ impl SimulatedDrive {
 
     #[inline]
     fn serve_read(&mut self, io: &Io) -> u64 {
-        let span = self.card.read_command.0 + extra(io.length, self.card.read_extra);
+        let span = self.model.read_command.0 + extra(io.length, self.model.read_extra);
         let begun = self.timing.command(self.clock.0, span);
         let begun = self.heat.obey(begun, io.length.0);
-        let sensed = if self.card.ideal { begun } else { self.sense(io, begun) };
+        let sensed = if self.model.ideal { begun } else { self.sense(io, begun) };
         // The link's share is reserved at once; the last page still has to cross it once it is sensed.
         let linked = self.timing.link(Way::ToHost, begun, io.length.0);
         if sensed == begun { linked } else { linked.max(sensed + self.timing.page_on_link(io.length.0)) }
@@ -203,7 +203,7 @@ impl SimulatedDrive {
 
     #[inline]
     fn read_of_host(&mut self, stripe: u32, bytes: u64, at: u64) -> u64 {
-        if self.card.reads_in_order {
+        if self.model.reads_in_order {
             self.timing.hold_for_die(stripe, at);
         }
         self.timing.read_stripe(stripe, bytes, at)
@@ -213,28 +213,28 @@ impl SimulatedDrive {
     fn serve_write(&mut self, io: &Io) -> u64 {
         let pages = self.pages(io);
         let partial = self.partial_pages(io);
-        let mut span = self.card.write_command.0 + extra(io.length, self.card.write_extra);
+        let mut span = self.model.write_command.0 + extra(io.length, self.model.write_extra);
         if partial != [None, None] {
-            span += self.card.partial_write.0;
+            span += self.model.partial_write.0;
         }
         span += self.housekeeping(io.length.0);
         let begun = self.timing.command(self.clock.0, span);
         let begun = self.heat.obey(self.write_limit.obey(begun, io.length.0), io.length.0);
         let linked = self.timing.link(Way::FromHost, begun, io.length.0);
-        if self.card.ideal {
+        if self.model.ideal {
             return linked;
         }
         let linked = self.look_up_map(pages.start, linked);
         let ready =
             partial.into_iter().flatten().fold(linked, |ready, page| ready.max(self.read_before_modify(page, linked)));
-        if self.card.compresses {
+        if self.model.compresses {
             self.flash.set_density(self.densities[io.data_index as usize]);
         }
         let done = self.append(pages, ready);
-        if self.card.in_order {
+        if self.model.in_order {
             self.timing.hold_commands(done);
         }
-        if self.card.write_cache { done } else { done.max(self.timing.write_through()) }
+        if self.model.write_cache { done } else { done.max(self.timing.write_through()) }
     }
 
     /// Take pages into the buffer and map them; returns when the last has a place in the buffer.
@@ -259,7 +259,7 @@ impl SimulatedDrive {
     /// Pages from a place on that the buffer can take together: it holds at least four stripes, of which one may be open,
     /// and where there is a log two merge units more.
     fn taken_at_once(&self, from: u32) -> u32 {
-        let merge_pages = (self.card.merge_unit.0 >> self.geometry.page_shift) as u32;
+        let merge_pages = (self.model.merge_unit.0 >> self.geometry.page_shift) as u32;
         if self.log.is_some() { merge_pages - from % merge_pages } else { 2 * self.geometry.stripe_pages }
     }
 
@@ -299,7 +299,7 @@ impl SimulatedDrive {
     fn read_before_modify(&mut self, logical: u32, at: u64) -> u64 {
         let bytes = self.geometry.page_bytes();
         match self.stripe_of(logical) {
-            Some(stripe) if self.card.modify_reads_first => self.timing.read_stripe(stripe, bytes, at),
+            Some(stripe) if self.model.modify_reads_first => self.timing.read_stripe(stripe, bytes, at),
             Some(stripe) => self.timing.read_in_turn(stripe, bytes, at),
             None => at,
         }
@@ -318,11 +318,11 @@ impl SimulatedDrive {
     #[inline]
     fn housekeeping(&mut self, bytes: u64) -> u64 {
         self.since_stall += bytes;
-        if self.card.stall_every.0 == 0 || self.since_stall < self.card.stall_every.0 {
+        if self.model.stall_every.0 == 0 || self.since_stall < self.model.stall_every.0 {
             return 0;
         }
         self.since_stall = 0;
-        self.card.stall.0
+        self.model.stall.0
     }
 
     /// What the drive does by itself while nothing is outstanding.
@@ -332,17 +332,17 @@ impl SimulatedDrive {
             return;
         }
         self.timing.fold(span);
-        let delay = self.card.idle_delay.0;
+        let delay = self.model.idle_delay.0;
         if delay > 0 && span > delay {
-            let used = (span - delay) as f64 * self.card.idle_share;
+            let used = (span - delay) as f64 * self.model.idle_share;
             let budget = used as u64 / self.timing.relocation_time().max(1);
-            let target = (f64::from(self.geometry.user_pages) * self.card.idle_target) as u64;
+            let target = (f64::from(self.geometry.user_pages) * self.model.idle_target) as u64;
             self.flash.collect_idle(budget, target, &mut NoTime);
         }
     }
 
     fn admit(&mut self, io: Io) {
-        let done = self.serve(&io) + self.card.protocol.0;
+        let done = self.serve(&io) + self.model.protocol.0;
         self.front.pending.set(io.slot, done);
     }
 
@@ -359,7 +359,7 @@ impl Device for SimulatedDrive {
     const LOOKS_AHEAD: bool = true;
 
     fn info(&self) -> DeviceInfo {
-        DeviceInfo { capacity: self.card.capacity, logical_block: self.card.logical_block }
+        DeviceInfo { capacity: self.model.capacity, logical_block: self.model.logical_block }
     }
 
     #[inline]
@@ -417,19 +417,19 @@ impl Device for SimulatedDrive {
     }
 }
 
-fn fresh_flash(card: &Card, geometry: &Geometry) -> Collector {
+fn fresh_flash(model: &FlashModel, geometry: &Geometry) -> Collector {
     let (units, pages) = (geometry.unit_count, geometry.unit_pages);
-    let victims = Victims::new(units, pages, card.victim_policy(), card.wear_levelling_every, card.seed)
-        .spare_full(card.spares_full_units);
-    let batch = (card.collection_batch.0 >> geometry.page_shift) as u32;
-    let collection = Collection { shared_frontier: card.shared_frontier, batch: batch.clamp(1, geometry.unit_pages) };
+    let victims = Victims::new(units, pages, model.victim_policy(), model.wear_levelling_every, model.seed)
+        .spare_full(model.spares_full_units);
+    let batch = (model.collection_batch.0 >> geometry.page_shift) as u32;
+    let collection = Collection { shared_frontier: model.shared_frontier, batch: batch.clamp(1, geometry.unit_pages) };
     Collector::new(geometry, victims, collection)
 }
 
-fn fresh_log(card: &Card, geometry: &Geometry) -> Option<Log> {
+fn fresh_log(model: &FlashModel, geometry: &Geometry) -> Option<Log> {
     let pages = |bytes: Bytes| (bytes.0 >> geometry.page_shift) as u32;
-    let new = || Log::new(pages(card.log), pages(card.merge_unit), geometry);
-    (card.log.0 > 0).then(new)
+    let new = || Log::new(pages(model.log), pages(model.merge_unit), geometry);
+    (model.log.0 > 0).then(new)
 }
 
 /// The share of its size that a perfect compressor keeps of a data pattern.

@@ -10,8 +10,8 @@ use assay_core::stimulus::{Decision, Limits, Stimulus};
 
 const CAPACITY: u64 = 1_000_000_000;
 
-fn card() -> Card {
-    Card {
+fn model() -> FlashModel {
+    FlashModel {
         capacity: Bytes(CAPACITY),
         over_provisioning: 0.07,
         channel_count: 4,
@@ -21,12 +21,12 @@ fn card() -> Card {
         read_command: Nanos(20_000),
         write_command: Nanos(15_000),
         write_buffer: Bytes(1 << 20),
-        ..Card::plain()
+        ..FlashModel::plain()
     }
 }
 
 fn stimulus() -> Stimulus<SimulatedDrive> {
-    Stimulus::open(1, vec![|| SimulatedDrive::new(card(), Nanos(0))]).expect("the card is valid")
+    Stimulus::open(1, vec![|| SimulatedDrive::new(model(), Nanos(0))]).expect("the model is valid")
 }
 
 fn step(size: u64, read_share: f64, random_share: f64, queue_depth: u32, stop: StopRule) -> StepSpec {
@@ -125,14 +125,14 @@ fn littles_law_and_counters_hold_in_every_mix() {
 #[test]
 fn a_read_waits_for_the_operation_in_progress_and_no_longer() {
     use crate::collect::FlashWork;
-    let card = Card { program: Nanos(1_000), erase: Nanos(9_000), read: Nanos(10), ..card() };
-    let geometry = crate::geometry::Geometry::new(&card).expect("valid");
-    let idle = crate::timing::Timing::new(&card, &geometry).read_stripe(0, 1, 100);
-    let mut timing = crate::timing::Timing::new(&card, &geometry);
+    let model = FlashModel { program: Nanos(1_000), erase: Nanos(9_000), read: Nanos(10), ..model() };
+    let geometry = crate::geometry::Geometry::new(&model).expect("valid");
+    let idle = crate::timing::Timing::new(&model, &geometry).read_stripe(0, 1, 100);
+    let mut timing = crate::timing::Timing::new(&model, &geometry);
     timing.erase();
     let behind_an_erase = timing.read_stripe(0, 1, 100);
     assert_eq!(behind_an_erase - idle, geometry.erase_ns - 100);
-    let mut timing = crate::timing::Timing::new(&card, &geometry);
+    let mut timing = crate::timing::Timing::new(&model, &geometry);
     (0..4).for_each(|_| timing.erase());
     assert_eq!(timing.read_stripe(0, 1, 100), behind_an_erase, "three more erases wait for the read");
 }
@@ -145,8 +145,8 @@ fn a_drive_that_is_only_written_to_does_not_remember_what_is_over() {
     assert!(queued < 2_000, "{queued} operations still queued on one die");
 }
 
-pub(super) fn drive_of(card: Card) -> Stimulus<SimulatedDrive> {
-    Stimulus::open(1, vec![move || SimulatedDrive::new(card, Nanos(0))]).expect("the card is valid")
+pub(super) fn drive_of(model: FlashModel) -> Stimulus<SimulatedDrive> {
+    Stimulus::open(1, vec![move || SimulatedDrive::new(model, Nanos(0))]).expect("the model is valid")
 }
 
 fn mean_ms(record: &StepRecord) -> f64 {
@@ -162,7 +162,7 @@ fn random_writes(drive: &mut Stimulus<SimulatedDrive>, queue_depth: u32, count: 
 
 #[test]
 fn an_ideal_drive_is_flat_whatever_was_written() {
-    let mut drive = drive_of(Card { ideal: true, ..card() });
+    let mut drive = drive_of(FlashModel { ideal: true, ..model() });
     let fresh = write_iops(&random_writes(&mut drive, 8, 50_000));
     run(&mut drive, step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(3 * CAPACITY))));
     let later = write_iops(&random_writes(&mut drive, 8, 50_000));
@@ -171,15 +171,15 @@ fn an_ideal_drive_is_flat_whatever_was_written() {
 
 #[test]
 fn without_a_write_cache_a_write_is_done_when_it_is_in_the_flash() {
-    let cached = random_writes(&mut drive_of(card()), 1, 200);
-    let through = random_writes(&mut drive_of(Card { write_cache: false, ..card() }), 1, 200);
+    let cached = random_writes(&mut drive_of(model()), 1, 200);
+    let through = random_writes(&mut drive_of(FlashModel { write_cache: false, ..model() }), 1, 200);
     assert!(mean_ms(&cached) < 0.1, "{}", mean_ms(&cached));
     assert!(mean_ms(&through) >= 0.9, "{}", mean_ms(&through));
 }
 
 #[test]
 fn a_coarse_map_reads_and_rewrites_what_a_small_write_leaves_of_a_unit() {
-    let coarse = Card { map_unit: Bytes(32768), program_unit: Bytes(32768), ..card() };
+    let coarse = FlashModel { map_unit: Bytes(32768), program_unit: Bytes(32768), ..model() };
     let mut drive = drive_of(coarse);
     run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
     let whole = run(&mut drive, step(32_768, 0.0, 1.0, 8, StopRule::Count(20_000)));
@@ -190,7 +190,7 @@ fn a_coarse_map_reads_and_rewrites_what_a_small_write_leaves_of_a_unit() {
 
 #[test]
 fn commands_beyond_the_queue_limit_wait_at_the_host() {
-    let limited = Card { queue_limit: 8, ..card() };
+    let limited = FlashModel { queue_limit: 8, ..model() };
     let mut drive = drive_of(limited);
     run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
     let within = run(&mut drive, step(4096, 1.0, 1.0, 8, StopRule::Count(40_000)));
@@ -202,12 +202,12 @@ fn commands_beyond_the_queue_limit_wait_at_the_host() {
 
 #[test]
 fn a_single_level_cache_is_fast_until_it_is_full() {
-    let slc = Card {
+    let slc = FlashModel {
         slc_cache: Bytes(100 << 20),
         slc_program: Nanos(200_000),
         slc_fold_rate: 1_000_000,
         write_command: Nanos(1_000),
-        ..card()
+        ..model()
     };
     let mut drive = drive_of(slc);
     let fast = write_iops(&random_writes(&mut drive, 8, 20_000));
@@ -218,7 +218,7 @@ fn a_single_level_cache_is_fast_until_it_is_full() {
 
 #[test]
 fn a_map_that_is_not_in_memory_costs_a_read() {
-    let mut drive = drive_of(Card { map_cache: Bytes(16 << 10), ..card() });
+    let mut drive = drive_of(FlashModel { map_cache: Bytes(16 << 10), ..model() });
     run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
     let part = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Count(5_000)));
     let mut whole = stimulus();
@@ -230,7 +230,7 @@ fn a_map_that_is_not_in_memory_costs_a_read() {
 
 #[test]
 fn a_write_limit_is_kept_after_its_burst() {
-    let limited = Card { write_limit_rate: 20_000_000, write_limit_burst: Bytes(40_000_000), ..card() };
+    let limited = FlashModel { write_limit_rate: 20_000_000, write_limit_burst: Bytes(40_000_000), ..model() };
     let mut drive = drive_of(limited);
     random_writes(&mut drive, 8, 30_000);
     let later = run(&mut drive, step(4096, 0.0, 1.0, 8, StopRule::Count(20_000)));
@@ -239,7 +239,7 @@ fn a_write_limit_is_kept_after_its_burst() {
 
 #[test]
 fn a_stall_is_the_largest_response_time() {
-    let stalling = Card { stall_every: Bytes(20_000_000), stall: Nanos(100_000_000), ..card() };
+    let stalling = FlashModel { stall_every: Bytes(20_000_000), stall: Nanos(100_000_000), ..model() };
     let mut drive = drive_of(stalling);
     let reads = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Count(10_000)));
     assert!(reads.read.latency_max_ns < Some(1_000_000), "reads alone need no housekeeping");
@@ -251,7 +251,7 @@ fn a_stall_is_the_largest_response_time() {
 #[test]
 fn commands_in_order_make_reads_wait_behind_writes_that_wait_for_the_buffer() {
     let reads = |in_order| {
-        let mut drive = drive_of(Card { in_order, ..card() });
+        let mut drive = drive_of(FlashModel { in_order, ..model() });
         run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
         let record = run(&mut drive, step(4096, 0.05, 1.0, 8, StopRule::Count(20_000)));
         record.read.latency_sum_ns as f64 / record.read.window_io_count as f64
@@ -263,7 +263,7 @@ fn commands_in_order_make_reads_wait_behind_writes_that_wait_for_the_buffer() {
 #[test]
 fn reads_in_order_cost_a_mixture_much_and_reads_or_writes_alone_nothing() {
     let rate = |reads_in_order, read_share| {
-        let mut drive = drive_of(Card { reads_in_order, ..card() });
+        let mut drive = drive_of(FlashModel { reads_in_order, ..model() });
         run(&mut drive, step(131_072, 0.0, 0.0, 32, StopRule::Amount(Bytes(CAPACITY))));
         // Programs that the fill left behind are over before the rate is taken.
         run(&mut drive, step(4096, read_share, 1.0, 32, StopRule::Count(1_000)));
@@ -279,7 +279,7 @@ fn reads_in_order_cost_a_mixture_much_and_reads_or_writes_alone_nothing() {
 
 #[test]
 fn a_purge_that_leaves_pages_mapped_leaves_collection_to_do() {
-    let mut kept = drive_of(Card { purge_mapped_share: 1.0, ..card() });
+    let mut kept = drive_of(FlashModel { purge_mapped_share: 1.0, ..model() });
     let mut gone = stimulus();
     let relocated = |drive: &mut Stimulus<SimulatedDrive>| {
         run(drive, step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(CAPACITY / 2))));
@@ -291,7 +291,7 @@ fn a_purge_that_leaves_pages_mapped_leaves_collection_to_do() {
 
 /// Writes in bursts with a pause before each, straight on the device; host pages written in the last burst's time.
 fn burst_after(idle: u64, idle_delay: u64) -> f64 {
-    let waiting = Card { idle_delay: Nanos(idle_delay), idle_target: 0.05, ..card() };
+    let waiting = FlashModel { idle_delay: Nanos(idle_delay), idle_target: 0.05, ..model() };
     let mut drive = SimulatedDrive::new(waiting, Nanos(0)).expect("valid");
     drive.prepare(&[], 1, Bytes(0)).expect("ready");
     let mut page = 7_u64;
@@ -326,7 +326,7 @@ fn idle_collection_makes_the_next_burst_faster_and_its_absence_does_not() {
 #[test]
 fn what_the_host_gave_back_need_not_be_relocated() {
     let relocated = |trim| {
-        let mut drive = drive_of(Card { trim, ..card() });
+        let mut drive = drive_of(FlashModel { trim, ..model() });
         run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
         drive.with_device(|drive| drive.trim(Bytes(100), Bytes(CAPACITY / 2))).expect("alive");
         let mut part = step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(CAPACITY)));
@@ -341,8 +341,8 @@ fn what_the_host_gave_back_need_not_be_relocated() {
 /// A drive whose log still holds what was trimmed would read it, and merge it, all the same.
 #[test]
 fn what_was_trimmed_is_neither_in_the_map_nor_in_the_log() {
-    let card = Card { log: Bytes(CAPACITY / 5), merge_unit: Bytes(64 << 10), over_provisioning: 0.3, ..card() };
-    let mut drive = drive_of(card);
+    let model = FlashModel { log: Bytes(CAPACITY / 5), merge_unit: Bytes(64 << 10), over_provisioning: 0.3, ..model() };
+    let mut drive = drive_of(model);
     random_writes(&mut drive, 8, 30_000);
     drive.with_device(|drive| drive.trim(Bytes(0), Bytes(CAPACITY))).expect("alive");
     let fresh = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Count(1_000)));
@@ -365,7 +365,7 @@ fn a_drive_waits_for_its_flash_once_its_write_cache_is_switched_off() {
 #[test]
 fn wear_levelling_moves_data_at_rest() {
     let erased_of_rest = |wear_levelling_every| {
-        let mut drive = drive_of(Card { wear_levelling_every, ..card() });
+        let mut drive = drive_of(FlashModel { wear_levelling_every, ..model() });
         run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
         let mut hot = step(4096, 0.0, 1.0, 8, StopRule::Amount(Bytes(CAPACITY)));
         hot.range = ActiveRange::new(vec![0], CAPACITY / 16).expect("valid");
@@ -380,8 +380,9 @@ fn wear_levelling_moves_data_at_rest() {
 /// until it is fast again, for 0.4 s.
 #[test]
 fn a_hot_drive_slows_down_and_recovers() {
-    let hot = Card { heat_limit: Bytes(300_000_000), cooling_rate: 50_000_000, throttled_rate: 20_000_000, ..card() };
-    let mut drive = drive_of(Card { link_rate: 200_000_000, read_command: Nanos(1_000), ideal: true, ..hot });
+    let hot =
+        FlashModel { heat_limit: Bytes(300_000_000), cooling_rate: 50_000_000, throttled_rate: 20_000_000, ..model() };
+    let mut drive = drive_of(FlashModel { link_rate: 200_000_000, read_command: Nanos(1_000), ideal: true, ..hot });
     let record = run(&mut drive, step(131_072, 1.0, 0.0, 8, StopRule::Time(Nanos(20 * 1_000_000_000))));
     let rate = |second: usize| record.read.series[second].bytes as f64 / 1e6;
     assert!((rate(0) / 200.0 - 1.0).abs() < 0.02, "{}", rate(0));
@@ -392,12 +393,12 @@ fn a_hot_drive_slows_down_and_recovers() {
 
 /// Steady random writes of such data: their rate, and their write amplification.
 fn steady_with_data(compresses: bool, data: &DataPattern) -> (f64, f64) {
-    let mut drive = drive_of(Card {
+    let mut drive = drive_of(FlashModel {
         compresses,
         program_unit: Bytes(65_536),
         erase_unit: Bytes(4 << 20),
         write_command: Nanos(1_000),
-        ..card()
+        ..model()
     });
     let mut with_data = |mut step: StepSpec| {
         step.pattern.data = data.clone();
@@ -428,7 +429,7 @@ fn compressible_data_helps_only_a_drive_that_compresses() {
 
 #[test]
 fn a_drive_with_a_log_is_fast_until_the_log_is_full() {
-    let log = Card { log: Bytes(CAPACITY / 5), merge_unit: Bytes(64 << 10), over_provisioning: 0.3, ..card() };
+    let log = FlashModel { log: Bytes(CAPACITY / 5), merge_unit: Bytes(64 << 10), over_provisioning: 0.3, ..model() };
     let mut drive = drive_of(log);
     run(&mut drive, step(131_072, 0.0, 0.0, 8, StopRule::Amount(Bytes(CAPACITY))));
     let sequential = drive.with_device(|drive| drive.statistics()).expect("alive").relocated_pages;
@@ -444,7 +445,7 @@ fn a_drive_with_a_log_is_fast_until_the_log_is_full() {
 
 #[test]
 fn a_pause_is_the_largest_response_time_of_reads() {
-    let mut drive = drive_of(Card { pause_every: Nanos(100_000_000), pause: Nanos(5_000_000), ..card() });
+    let mut drive = drive_of(FlashModel { pause_every: Nanos(100_000_000), pause: Nanos(5_000_000), ..model() });
     let record = run(&mut drive, step(4096, 1.0, 1.0, 1, StopRule::Time(Nanos::SECOND)));
     let largest = record.read.latency_max_ns.expect("reads completed");
     assert!((5_000_000..5_100_000).contains(&largest), "{largest}");

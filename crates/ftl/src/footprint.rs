@@ -2,7 +2,7 @@
 
 use assay_core::contract::Bytes;
 
-use crate::card::{Card, CardError};
+use crate::flash_model::{DriveModelError, FlashModel};
 use crate::geometry::Geometry;
 
 /// Per unit: its count, its place, and entries of the lists of free units and victims, with room to grow.
@@ -14,12 +14,12 @@ const SLOT_BYTES: u64 = 64;
 /// Everything that does not grow with the capacity.
 const OTHER_BYTES: u64 = 64 << 20;
 
-impl Card {
+impl FlashModel {
     /// Bytes of memory that the drive takes, about: 10 to 12 for each mapped page.
     ///
     /// # Errors
-    /// [`CardError`] when a parameter is outside its range or the capacity too small for the dies.
-    pub fn memory(&self) -> Result<Bytes, CardError> {
+    /// [`DriveModelError`] when a parameter is outside its range or the capacity too small for the dies.
+    pub fn memory(&self) -> Result<Bytes, DriveModelError> {
         let geometry = Geometry::new(self)?;
         let units = u64::from(geometry.unit_count);
         let (logical, physical) = (u64::from(geometry.user_pages), units * u64::from(geometry.unit_slots));
@@ -32,11 +32,11 @@ impl Card {
 }
 
 /// Raise where the memory that a drive takes cannot be had at once.
-pub(crate) fn check_memory(card: &Card) -> Result<(), CardError> {
-    let needed = card.memory()?.0;
+pub(crate) fn check_memory(model: &FlashModel) -> Result<(), DriveModelError> {
+    let needed = model.memory()?.0;
     match Vec::<u8>::new().try_reserve_exact(usize::try_from(needed).unwrap_or(usize::MAX)) {
         Ok(()) => Ok(()),
-        Err(_) => Err(CardError::Memory { needed }),
+        Err(_) => Err(DriveModelError::Memory { needed }),
     }
 }
 
@@ -46,23 +46,23 @@ mod tests {
 
     #[test]
     fn a_drive_takes_about_ten_bytes_per_page() {
-        let card = Card { capacity: Bytes(256_000_000_000), ..Card::plain() };
+        let model = FlashModel { capacity: Bytes(256_000_000_000), ..FlashModel::plain() };
         let pages = 256_000_000_000 / 4096;
-        let memory = card.memory().map(|bytes| (bytes.0 - OTHER_BYTES) / pages);
+        let memory = model.memory().map(|bytes| (bytes.0 - OTHER_BYTES) / pages);
         assert_eq!(memory, Ok(8));
     }
 
     #[test]
     fn a_cache_of_the_map_that_is_larger_than_the_drive_is_refused_by_name() {
-        let card = Card { map_cache: Bytes(1 << 62), ..Card::plain() };
-        assert_eq!(card.memory(), Err(CardError::Parameter("map_cache_bytes")));
+        let model = FlashModel { map_cache: Bytes(1 << 62), ..FlashModel::plain() };
+        assert_eq!(model.memory(), Err(DriveModelError::Parameter("map_cache_bytes")));
     }
 
     #[test]
     fn sizes_near_the_end_of_numbers_are_refused_and_do_not_wrap() {
         for size in [1 << 62, 1 << 63, u64::MAX - 4095] {
-            let card = Card { program_unit: Bytes(size), write_buffer: Bytes(size), ..Card::plain() };
-            assert!(matches!(card.memory(), Err(CardError::Parameter(_))));
+            let model = FlashModel { program_unit: Bytes(size), write_buffer: Bytes(size), ..FlashModel::plain() };
+            assert!(matches!(model.memory(), Err(DriveModelError::Parameter(_))));
         }
     }
 }

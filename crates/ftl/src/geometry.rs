@@ -1,4 +1,4 @@
-//! Sizes in mapped pages, derived from the card.
+//! Sizes in mapped pages, derived from the drive model.
 //!
 //! A garbage-collection unit is one erase unit of every die. Its pages are laid out stripe by stripe: a stripe
 //! is what one die programs at once, and successive stripes lie on successive dies. Where the drive compresses, a stripe
@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::{Card, CardError};
+use crate::flash_model::{DriveModelError, FlashModel};
 
 /// With fewer units write amplification falls below that of a large drive by more than 1 %.
 const UNIT_COUNT_AIM: u64 = 1024;
@@ -59,25 +59,25 @@ pub(crate) struct Geometry {
 
 impl Geometry {
     /// Small capacities get smaller erase units, so that at least 1,024 units remain where the dies allow it.
-    pub(crate) fn new(card: &Card) -> Result<Self, CardError> {
-        card.check()?;
-        let page_bytes = card.map_unit.0;
-        let user_pages = card.capacity.0.div_ceil(page_bytes);
-        let die_count = u64::from(card.channel_count * card.dies_per_channel);
-        let stripe_pages = card.program_unit.0 / page_bytes;
-        let mut stripes_per_die = card.erase_unit.0 / card.program_unit.0;
+    pub(crate) fn new(model: &FlashModel) -> Result<Self, DriveModelError> {
+        model.check()?;
+        let page_bytes = model.map_unit.0;
+        let user_pages = model.capacity.0.div_ceil(page_bytes);
+        let die_count = u64::from(model.channel_count * model.dies_per_channel);
+        let stripe_pages = model.program_unit.0 / page_bytes;
+        let mut stripes_per_die = model.erase_unit.0 / model.program_unit.0;
         while stripes_per_die > 1 && user_pages / (stripes_per_die * stripe_pages * die_count) < UNIT_COUNT_AIM {
             stripes_per_die /= 2;
         }
         let unit_pages = stripes_per_die * stripe_pages * die_count;
         if user_pages / unit_pages < UNIT_COUNT_MIN {
-            return Err(CardError::TooSmall { needed: UNIT_COUNT_MIN * unit_pages * page_bytes });
+            return Err(DriveModelError::TooSmall { needed: UNIT_COUNT_MIN * unit_pages * page_bytes });
         }
-        let data_pages = (user_pages as f64 * (1.0 + card.over_provisioning)).ceil() as u64;
-        let unit_slots = unit_pages * card.density_max();
+        let data_pages = (user_pages as f64 * (1.0 + model.over_provisioning)).ceil() as u64;
+        let unit_slots = unit_pages * model.density_max();
         let unit_count = data_pages.div_ceil(unit_pages) + u64::from(RESERVE_UNITS);
         if unit_count * unit_slots >= u64::from(u32::MAX) {
-            return Err(CardError::Parameter("capacity_bytes"));
+            return Err(DriveModelError::Parameter("capacity_bytes"));
         }
         Ok(Self {
             page_shift: page_bytes.trailing_zeros(),
@@ -88,8 +88,8 @@ impl Geometry {
             stripe_pages: stripe_pages as u32,
             stripes: Divisor::new(stripe_pages as u32),
             die_count: die_count as u32,
-            channel_count: card.channel_count,
-            erase_ns: card.erase.0 * stripes_per_die / (card.erase_unit.0 / card.program_unit.0),
+            channel_count: model.channel_count,
+            erase_ns: model.erase.0 * stripes_per_die / (model.erase_unit.0 / model.program_unit.0),
         })
     }
 

@@ -9,15 +9,15 @@
 //! Beside it stands [`disk`], a hard disk: seeks, rotation and a scheduler instead of flash. [`faults`] makes either fail
 //! where and when a file says.
 //!
-//! No wall clock, no randomness from the system, no files: the same card and the same I/Os give the same
+//! No wall clock, no randomness from the system, no files: the same drive model and the same I/Os give the same
 //! completions to the nanosecond.
 
 #![deny(unsafe_code)]
 
-pub mod card;
 pub mod disk;
 pub mod drive;
 pub mod faults;
+pub mod flash_model;
 pub mod model;
 
 mod collect;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::Card;
+use crate::flash_model::FlashModel;
 
 /// Below this share of the limit a hot drive is cool again.
 const COOL_SHARE: f64 = 0.8;
@@ -17,9 +17,9 @@ pub(crate) struct WriteLimit {
 }
 
 impl WriteLimit {
-    pub(crate) fn new(card: &Card) -> Self {
-        let rate = card.write_limit_rate;
-        let burst = if rate == 0 { 0 } else { span_of(card.write_limit_burst.0, rate) };
+    pub(crate) fn new(model: &FlashModel) -> Self {
+        let rate = model.write_limit_rate;
+        let burst = if rate == 0 { 0 } else { span_of(model.write_limit_burst.0, rate) };
         Self { rate, burst, until: 0 }
     }
 
@@ -49,11 +49,11 @@ pub(crate) struct Heat {
 }
 
 impl Heat {
-    pub(crate) fn new(card: &Card) -> Self {
+    pub(crate) fn new(model: &FlashModel) -> Self {
         Self {
-            limit: card.heat_limit.0 as f64,
-            cooling: card.cooling_rate as f64 / 1e9,
-            throttled_rate: card.throttled_rate,
+            limit: model.heat_limit.0 as f64,
+            cooling: model.cooling_rate as f64 / 1e9,
+            throttled_rate: model.throttled_rate,
             stored: 0.0,
             at: 0,
             hot: false,

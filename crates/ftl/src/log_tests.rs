@@ -1,8 +1,8 @@
 //! The log against the arithmetic of units that stay in it for one age.
 
 use super::*;
-use crate::card::VictimPolicy;
 use crate::collect::{Collection, NoTime};
+use crate::flash_model::VictimPolicy;
 use crate::geometry::Geometry;
 use crate::victims::Victims;
 use rand_core::{Rng, SeedableRng};

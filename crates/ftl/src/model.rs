@@ -4,8 +4,8 @@ use assay_core::contract::Bytes;
 use assay_json::{Map, Refusal, Value, read};
 use serde::Deserialize;
 
-use crate::card::{Card, CardError};
-use crate::disk::DiskCard;
+use crate::disk::DiskModel;
+use crate::flash_model::{DriveModelError, FlashModel};
 use crate::parameters::{Parameter, parameters, read_parameters};
 
 /// A simulated drive as its model describes it.
@@ -13,9 +13,9 @@ use crate::parameters::{Parameter, parameters, read_parameters};
 #[derive(Clone, Debug, PartialEq)]
 pub enum DriveModel {
     /// Flash behind a translation layer.
-    Flash(Card),
+    Flash(FlashModel),
     /// A hard disk.
-    Disk(DiskCard),
+    Disk(DiskModel),
 }
 
 /// The kinds of simulated drives.
@@ -54,19 +54,19 @@ impl DriveModel {
     #[must_use]
     pub fn parameters(kind: Kind) -> Vec<Parameter> {
         match kind {
-            Kind::Flash => parameters::<Card>(),
-            Kind::Disk => parameters::<DiskCard>(),
+            Kind::Flash => parameters::<FlashModel>(),
+            Kind::Disk => parameters::<DiskModel>(),
         }
     }
 
     /// Bytes of memory that the drive takes, about.
     ///
     /// # Errors
-    /// [`CardError`] when a parameter is outside its range or the capacity too small for the dies.
-    pub fn memory(&self) -> Result<Bytes, CardError> {
+    /// [`DriveModelError`] when a parameter is outside its range or the capacity too small for the dies.
+    pub fn memory(&self) -> Result<Bytes, DriveModelError> {
         match self {
-            Self::Flash(card) => card.memory(),
-            Self::Disk(card) => card.memory(),
+            Self::Flash(model) => model.memory(),
+            Self::Disk(model) => model.memory(),
         }
     }
 }
@@ -76,13 +76,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{DriveModel, Kind};
-    use crate::card::Card;
-    use crate::disk::DiskCard;
+    use crate::disk::DiskModel;
+    use crate::flash_model::FlashModel;
 
     fn text(kind: &str, changes: &Value) -> String {
         let plain = match kind {
-            "disk" => serde_json::to_value(DiskCard::plain()),
-            _ => serde_json::to_value(Card::plain()),
+            "disk" => serde_json::to_value(DiskModel::plain()),
+            _ => serde_json::to_value(FlashModel::plain()),
         };
         let mut parameters = plain.expect("plain values");
         for (name, value) in changes.as_object().expect("a table") {
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_model_is_read_by_the_names_of_its_parameters() {
-        assert_eq!(DriveModel::read(&text("flash", &json!({}))), Ok(DriveModel::Flash(Card::plain())));
-        assert_eq!(DriveModel::read(&text("disk", &json!({}))), Ok(DriveModel::Disk(DiskCard::plain())));
+        assert_eq!(DriveModel::read(&text("flash", &json!({}))), Ok(DriveModel::Flash(FlashModel::plain())));
+        assert_eq!(DriveModel::read(&text("disk", &json!({}))), Ok(DriveModel::Disk(DiskModel::plain())));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use assay_json::{Cause, Map, Refusal, Value, read_value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::card::CardError;
+use crate::flash_model::DriveModelError;
 
 /// No time, size or rate is as large: sums of two still fit into 64 bits.
 const INTEGER_MAX: u64 = (1 << 63) - 1;
@@ -50,7 +50,7 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize {
     const PARAMETERS: &[(&str, &str)];
 
     fn plain() -> Self;
-    fn check(&self) -> Result<(), CardError>;
+    fn check(&self) -> Result<(), DriveModelError>;
 }
 
 /// The values that a drive model states, each checked.
@@ -60,7 +60,7 @@ pub(crate) fn read_parameters<P: Parameters>(stated: &Map<String, Value>) -> Res
     }
     let parameters: P = read_value(&Value::Object(stated.clone())).map_err(explained::<P>)?;
     match parameters.check() {
-        Err(CardError::Parameter(name)) => Err(refused::<P>(name, &values(&parameters)[name])),
+        Err(DriveModelError::Parameter(name)) => Err(refused::<P>(name, &values(&parameters)[name])),
         Ok(()) | Err(_) => Ok(parameters),
     }
 }

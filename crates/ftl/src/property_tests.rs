@@ -2,7 +2,7 @@
 
 use super::tests::{drive_of, run};
 use super::*;
-use crate::card::Victim;
+use crate::flash_model::Victim;
 use assay_core::active_range::ActiveRange;
 use assay_core::pattern::AccessPattern;
 use assay_core::step::{Demand, StepSpec, StopRule};
@@ -12,13 +12,13 @@ use std::io::Cursor;
 
 const SMALL: u64 = 64 << 20;
 
-fn any_card() -> impl Strategy<Value = Card> {
+fn any_model() -> impl Strategy<Value = FlashModel> {
     let flash = (0.05_f64..0.6, 0_u32..2, 12_u32..15, 20_000_u64..200_000, 100_000_u64..2_000_000, 0.0_f64..0.3);
     let controller = (1_000_u64..50_000, 1_000_u64..50_000, 1_u32..65, any::<[bool; 6]>(), 0_u64..3, 0_u64..100_000);
     (flash, controller, any::<u64>()).prop_map(|(flash, controller, seed)| {
         let (over_provisioning, dies, program_bits, read, program, jitter) = flash;
         let (read_command, write_command, queue_limit, switches, policy, protocol) = controller;
-        Card {
+        FlashModel {
             capacity: Bytes(SMALL),
             over_provisioning,
             dies_per_channel: 1 << dies,
@@ -40,7 +40,7 @@ fn any_card() -> impl Strategy<Value = Card> {
             protocol: Nanos(protocol),
             write_buffer: Bytes(1 << 18),
             seed,
-            ..Card::plain()
+            ..FlashModel::plain()
         }
     })
 }
@@ -61,8 +61,8 @@ struct Seen {
 }
 
 impl Loop {
-    fn new(card: Card, seed: u64) -> Self {
-        Self { drive: SimulatedDrive::new(card, Nanos(0)).expect("valid"), state: seed, completions: Vec::new() }
+    fn new(model: FlashModel, seed: u64) -> Self {
+        Self { drive: SimulatedDrive::new(model, Nanos(0)).expect("valid"), state: seed, completions: Vec::new() }
     }
 
     fn draw(&mut self, limit: u64) -> u64 {
@@ -107,9 +107,9 @@ proptest! {
     /// Through the measuring path: response times add up to what was outstanding, but for the tail behind the window.
     #[test]
     fn littles_law_holds_in_every_closed_loop(
-        card in any_card(), depth in 1_u32..9, read_share in 0.0_f64..1.0, size in prop::sample::select(vec![512_u64, 4096, 8192, 65536])
+        model in any_model(), depth in 1_u32..9, read_share in 0.0_f64..1.0, size in prop::sample::select(vec![512_u64, 4096, 8192, 65536])
     ) {
-        let mut drive = drive_of(card);
+        let mut drive = drive_of(model);
         let mut asked = step(SMALL, size, read_share, 1.0, StopRule::Count(400 * u64::from(depth)));
         asked.demand.queue_depth = depth;
         let record = run(&mut drive, asked);
@@ -127,9 +127,9 @@ proptest! {
     }
 
     #[test]
-    fn a_purge_restores_the_fresh_state(card in any_card(), seed: u64, count in 4_u32..400) {
-        let fresh = Loop::new(card.clone(), 5).run(4, 100, 30, 4096);
-        let mut used = Loop::new(card, seed);
+    fn a_purge_restores_the_fresh_state(model in any_model(), seed: u64, count in 4_u32..400) {
+        let fresh = Loop::new(model.clone(), 5).run(4, 100, 30, 4096);
+        let mut used = Loop::new(model, seed);
         used.run(4, count, 30, 4096);
         used.drive.purge();
         used.state = 5;
@@ -150,9 +150,13 @@ fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: Stop
 
 /// Steady random writes at a capacity, over one quarter of a fill.
 fn steady_iops(capacity: u64) -> f64 {
-    let card =
-        Card { capacity: Bytes(capacity), over_provisioning: 0.12, erase_unit: Bytes(256 << 10), ..Card::plain() };
-    let mut drive = drive_of(card);
+    let model = FlashModel {
+        capacity: Bytes(capacity),
+        over_provisioning: 0.12,
+        erase_unit: Bytes(256 << 10),
+        ..FlashModel::plain()
+    };
+    let mut drive = drive_of(model);
     run(&mut drive, step(capacity, 131_072, 0.0, 0.0, StopRule::Amount(Bytes(capacity))));
     run(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity))));
     let record = run(&mut drive, step(capacity, 4096, 0.0, 1.0, StopRule::Amount(Bytes(capacity / 4))));
@@ -167,8 +171,10 @@ fn the_rate_does_not_depend_on_the_capacity_when_durations_scale_along() {
 
 #[test]
 fn the_same_seed_gives_the_same_completions_on_any_number_of_threads() {
-    let trace =
-        || Loop::new(Card { capacity: Bytes(SMALL), jitter: 0.2, ..Card::plain() }, 9).run(16, 40_000, 40, 4096);
+    let trace = || {
+        Loop::new(FlashModel { capacity: Bytes(SMALL), jitter: 0.2, ..FlashModel::plain() }, 9)
+            .run(16, 40_000, 40, 4096)
+    };
     let alone = trace();
     let together: Vec<_> = (0..4).map(|_| std::thread::spawn(trace)).collect();
     for thread in together {
@@ -177,8 +183,8 @@ fn the_same_seed_gives_the_same_completions_on_any_number_of_threads() {
 }
 
 /// A drive with every part in use.
-fn full_card() -> Card {
-    Card {
+fn full_model() -> FlashModel {
+    FlashModel {
         capacity: Bytes(SMALL),
         over_provisioning: 0.2,
         erase_unit: Bytes(1 << 19),
@@ -197,7 +203,7 @@ fn full_card() -> Card {
         throttled_rate: 30_000_000,
         stall_every: Bytes(9 << 20),
         stall: Nanos(3_000_000),
-        ..Card::plain()
+        ..FlashModel::plain()
     }
 }
 
@@ -205,15 +211,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn a_kept_state_goes_on_as_if_it_had_never_stopped(
-        plain in any_card(), special in 0_u32..3, seed: u64, count in 8_u32..20_000
+        plain in any_model(), special in 0_u32..3, seed: u64, count in 8_u32..20_000
     ) {
-        let logged = Card { log: Bytes(8 << 20), merge_unit: Bytes(64 << 10), ..full_card() };
-        let card = [plain, full_card(), logged][special as usize].clone();
-        let mut whole = Loop::new(card.clone(), seed);
+        let logged = FlashModel { log: Bytes(8 << 20), merge_unit: Bytes(64 << 10), ..full_model() };
+        let model = [plain, full_model(), logged][special as usize].clone();
+        let mut whole = Loop::new(model.clone(), seed);
         whole.run(8, count, 30, 4096);
         let mut kept = Vec::new();
         whole.drive.save(&mut kept).expect("memory takes all");
-        let drive = SimulatedDrive::load(card, Nanos(5_000_000_000), Cursor::new(&kept)).expect("the same card");
+        let drive = SimulatedDrive::load(model, Nanos(5_000_000_000), Cursor::new(&kept)).expect("the same model");
         prop_assert_eq!((drive.state_hash(), drive.now()), (whole.drive.state_hash(), whole.drive.now()));
         let mut again = Loop { drive, state: whole.state, completions: Vec::new() };
         prop_assert_eq!(again.run(4, 2_000, 50, 8192), whole.run(4, 2_000, 50, 8192));
@@ -223,17 +229,17 @@ proptest! {
 }
 
 #[test]
-fn only_the_state_of_the_same_card_is_taken_up() {
+fn only_the_state_of_the_same_drive_model_is_taken_up() {
     let mut kept = Vec::new();
-    Loop::new(full_card(), 1).drive.save(&mut kept).expect("memory takes all");
-    let other = Card { seed: 99, ..full_card() };
-    let load = |card, bytes: &[u8]| {
-        SimulatedDrive::load(card, Nanos(0), Cursor::new(bytes)).err().map(|error| error.to_string())
+    Loop::new(full_model(), 1).drive.save(&mut kept).expect("memory takes all");
+    let other = FlashModel { seed: 99, ..full_model() };
+    let load = |model, bytes: &[u8]| {
+        SimulatedDrive::load(model, Nanos(0), Cursor::new(bytes)).err().map(|error| error.to_string())
     };
     assert_eq!(load(other, &kept).as_deref(), Some("it was kept from a drive with other parameters"));
-    assert!(load(full_card(), &kept[..kept.len() / 2]).is_some(), "cut short");
-    assert!(load(full_card(), b"something else").expect("refused").contains("no state"));
-    assert_eq!(load(full_card(), &kept), None);
+    assert!(load(full_model(), &kept[..kept.len() / 2]).is_some(), "cut short");
+    assert!(load(full_model(), b"something else").expect("refused").contains("no state"));
+    assert_eq!(load(full_model(), &kept), None);
 }
 
 /// A state with one byte changed, as bytes that end in a hash that fits them where `forged`.
@@ -255,13 +261,13 @@ proptest! {
     fn a_damaged_state_is_refused_and_a_forged_one_never_ends_the_program(
         place in any::<prop::sample::Index>(), value: u8, logged: bool
     ) {
-        let card = if logged { Card { log: Bytes(8 << 20), merge_unit: Bytes(64 << 10), ..full_card() } } else { full_card() };
-        let mut whole = Loop::new(card.clone(), 1);
+        let model = if logged { FlashModel { log: Bytes(8 << 20), merge_unit: Bytes(64 << 10), ..full_model() } } else { full_model() };
+        let mut whole = Loop::new(model.clone(), 1);
         whole.run(8, 4_000, 30, 4096);
         let mut kept = Vec::new();
         whole.drive.save(&mut kept).expect("memory takes all");
         let place = place.index(kept.len() - 32);
-        let load = |bytes: &[u8]| SimulatedDrive::load(card.clone(), Nanos(0), Cursor::new(bytes));
+        let load = |bytes: &[u8]| SimulatedDrive::load(model.clone(), Nanos(0), Cursor::new(bytes));
         if kept[place] != value {
             prop_assert!(load(&changed(&kept, place, value, false)).is_err());
         }

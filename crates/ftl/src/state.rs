@@ -1,6 +1,6 @@
 //! The state of a simulated drive, to be kept and taken up again, and its hash.
 //!
-//! It holds everything that later completions depend on. The drive must be at rest. Only the card that a state was kept
+//! It holds everything that later completions depend on. The drive must be at rest. Only the drive model that a state was kept
 //! from takes it up again. Its own hash stands at the end, so that what was damaged is refused before any of it is used.
 
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -8,9 +8,9 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use assay_core::contract::Nanos;
 use sha2::{Digest, Sha256};
 
-use crate::card::{Card, CardError};
 use crate::collect::Collector;
 use crate::drive::SimulatedDrive;
+use crate::flash_model::{DriveModelError, FlashModel};
 use crate::limits::{Heat, WriteLimit};
 use crate::log::Log;
 use crate::map_cache::MapCache;
@@ -20,7 +20,7 @@ use crate::timing::Timing;
 const MARK: &[u8; 16] = b"assay-ftl state2";
 /// A state's hash behind it.
 const HASH_BYTES: u64 = 32;
-/// Room for the text of a card.
+/// Room for the text of a drive model.
 const TEXT_BYTES: usize = 16 << 10;
 
 /// Why a state cannot be kept or taken up.
@@ -28,12 +28,12 @@ const TEXT_BYTES: usize = 16 << 10;
 pub enum StateError {
     /// These bytes are no state, or one of another version: name another file.
     NotAState,
-    /// The state was kept from a drive with other parameters: use that card, capacity and seed.
-    OtherCard,
+    /// The state was kept from a drive with other parameters: use that drive model, capacity and seed.
+    OtherDriveModel,
     /// These bytes are not those that were kept: take a copy of the file, or another one.
     Damaged,
-    /// The card itself is wrong.
-    Card(CardError),
+    /// The drive model itself is wrong.
+    FlashModel(DriveModelError),
     /// The bytes could not be written or read to their end.
     Io(String),
 }
@@ -42,15 +42,15 @@ impl std::fmt::Display for StateError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotAState => formatter.write_str("this is no state of a simulated drive, or one of another version"),
-            Self::OtherCard => formatter.write_str("it was kept from a drive with other parameters"),
+            Self::OtherDriveModel => formatter.write_str("it was kept from a drive with other parameters"),
             Self::Damaged => formatter.write_str("it is not what was kept, but damaged or changed"),
-            Self::Card(error) => error.fmt(formatter),
+            Self::FlashModel(error) => error.fmt(formatter),
             Self::Io(reason) => formatter.write_str(reason),
         }
     }
 }
 
-/// Everything but what the card gives.
+/// Everything but what the drive model gives.
 pub(crate) struct Parts {
     pub(crate) clock: u64,
     pub(crate) idle_since: u64,
@@ -95,24 +95,24 @@ impl SimulatedDrive {
         out.write_all(MARK).map_err(io)?;
         let times = (self.clock.0, self.idle_since, self.since_stall);
         let limits = (&self.map_cache, &self.write_limit, &self.heat);
-        let parts = (text_of(&self.card), times, &self.flash, &self.log, &self.timing, limits);
+        let parts = (text_of(&self.model), times, &self.flash, &self.log, &self.timing, limits);
         postcard::to_io(&parts, &mut out).map_err(|error| StateError::Io(error.to_string()))?;
         out.flush().map_err(io)
     }
 
-    /// The drive of `card` as it was when its state was kept; its clock goes on from there, at the wall-clock time `epoch`.
+    /// The drive of `model` as it was when its state was kept; its clock goes on from there, at the wall-clock time `epoch`.
     ///
     /// # Errors
     /// [`StateError`].
-    pub fn load(card: Card, epoch: Nanos, mut input: impl Read + Seek) -> Result<Self, StateError> {
+    pub fn load(model: FlashModel, epoch: Nanos, mut input: impl Read + Seek) -> Result<Self, StateError> {
         let input = checked(&mut input)?;
-        let mut drive = Self::new(card, epoch).map_err(StateError::Card)?;
+        let mut drive = Self::new(model, epoch).map_err(StateError::FlashModel)?;
         let mut scratch = vec![0; TEXT_BYTES];
-        // The text comes first and is looked at first: the rest of another card's state would make no sense.
+        // The text comes first and is looked at first: the rest of another drive model's state would make no sense.
         let (text, (rest, _)): (String, _) =
             postcard::from_io((input, &mut scratch)).map_err(|_| StateError::NotAState)?;
-        if text != text_of(&drive.card) {
-            return Err(StateError::OtherCard);
+        if text != text_of(&drive.model) {
+            return Err(StateError::OtherDriveModel);
         }
         let ((times, flash, log, timing, limits), _) =
             postcard::from_io((rest, &mut scratch[..])).map_err(|_| StateError::Damaged)?;
@@ -165,6 +165,6 @@ fn io(error: std::io::Error) -> StateError {
     StateError::Io(error.to_string())
 }
 
-fn text_of(card: &Card) -> String {
-    format!("{card:?}")
+fn text_of(model: &FlashModel) -> String {
+    format!("{model:?}")
 }

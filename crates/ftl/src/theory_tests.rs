@@ -5,7 +5,7 @@
 //! Van Houdt, SIGMETRICS 2013 (d choices).
 
 use super::*;
-use crate::card::VictimPolicy;
+use crate::flash_model::VictimPolicy;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::Card;
 use crate::collect::FlashWork;
 use crate::die::Die;
+use crate::flash_model::FlashModel;
 use crate::geometry::{Divisor, Geometry};
 use crate::stream::Stream;
 
@@ -96,22 +96,22 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    pub(crate) fn new(card: &Card, geometry: &Geometry) -> Self {
-        let slots = (card.write_buffer.0 / geometry.page_bytes()) as u32;
-        let channel_rate = Rate::new(card.channel_rate);
+    pub(crate) fn new(model: &FlashModel, geometry: &Geometry) -> Self {
+        let slots = (model.write_buffer.0 / geometry.page_bytes()) as u32;
+        let channel_rate = Rate::new(model.channel_rate);
         Self {
-            read: card.read.0,
-            program: card.program.0,
+            read: model.read.0,
+            program: model.program.0,
             erase: geometry.erase_ns,
-            jitter: card.jitter,
-            stream: Stream::new(card.seed ^ 0x71),
+            jitter: model.jitter,
+            stream: Stream::new(model.seed ^ 0x71),
             page_bytes: geometry.page_bytes(),
             channel_rate,
-            stripe_transfer: channel_rate.span(card.program_unit.0),
-            link_rate: Rate::new(card.link_rate),
+            stripe_transfer: channel_rate.span(model.program_unit.0),
+            link_rate: Rate::new(model.link_rate),
             controller: Server::default(),
             links: [Server::default(); 2],
-            full_duplex: card.full_duplex,
+            full_duplex: model.full_duplex,
             channels: vec![Server::default(); geometry.channel_count as usize],
             dies: vec![Die::default(); geometry.die_count as usize],
             channel_of_die: (0..geometry.die_count).map(|die| die % geometry.channel_count).collect(),
@@ -125,14 +125,14 @@ impl Timing {
             programmed: 0,
             now: 0,
             relocated_stripe: u32::MAX,
-            next_pause: if card.pause_every.0 == 0 { u64::MAX } else { card.pause_every.0 },
-            pause: card.pause.0,
-            pause_every: card.pause_every.0,
-            slc_program: card.slc_program.0,
-            slc_left: card.slc_cache.0,
-            slc_bytes: card.slc_cache.0,
-            slc_fold_rate: card.slc_fold_rate,
-            program_bytes: card.program_unit.0,
+            next_pause: if model.pause_every.0 == 0 { u64::MAX } else { model.pause_every.0 },
+            pause: model.pause.0,
+            pause_every: model.pause_every.0,
+            slc_program: model.slc_program.0,
+            slc_left: model.slc_cache.0,
+            slc_bytes: model.slc_cache.0,
+            slc_fold_rate: model.slc_fold_rate,
+            program_bytes: model.program_unit.0,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::VictimPolicy;
+use crate::flash_model::VictimPolicy;
 use crate::memory::table;
 use crate::stream::Stream;
 

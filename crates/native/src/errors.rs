@@ -2,7 +2,7 @@
 
 use assay_core::active_range::RangeError;
 use assay_core::step::SequenceError;
-use assay_ftl::card::CardError;
+use assay_ftl::flash_model::DriveModelError;
 use assay_json::Refusal;
 use pyo3::prelude::*;
 
@@ -51,7 +51,7 @@ pub(crate) fn refusal_error(whole: &str, refusal: &Refusal) -> PyErr {
     assay_error("ValueRangeError", &thing, &refusal.cause.to_string(), &remedy)
 }
 
-pub(crate) fn card_error(error: &CardError) -> PyErr {
+pub(crate) fn drive_model_error(error: &DriveModelError) -> PyErr {
     assay_error("ValueRangeError", "simulated drive", &error.to_string(), "correct the drive model or the capacity")
 }
 

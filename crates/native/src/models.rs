@@ -3,7 +3,7 @@
 use assay_ftl::model::{DriveModel, Kind};
 use pyo3::prelude::*;
 
-use crate::errors::{assay_error, card_error, refusal_error};
+use crate::errors::{assay_error, drive_model_error, refusal_error};
 
 /// A simulated drive whose parameters are known and in range.
 pub(crate) fn read_model(text: &str) -> PyResult<DriveModel> {
@@ -36,5 +36,5 @@ pub(crate) fn drive_parameters(kind: &str) -> PyResult<Vec<(&'static str, String
 /// Raises `ValueRangeError` where a parameter is outside its range or the capacity too small for the dies.
 #[pyfunction]
 pub(crate) fn simulated_memory_bytes(model: &str) -> PyResult<u64> {
-    Ok(read_model(model)?.memory().map_err(|error| card_error(&error))?.0)
+    Ok(read_model(model)?.memory().map_err(|error| drive_model_error(&error))?.0)
 }

@@ -8,21 +8,21 @@ use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
 use assay_core::contract::Nanos;
-use assay_ftl::card::Card;
 use assay_ftl::drive::SimulatedDrive;
+use assay_ftl::flash_model::FlashModel;
 use assay_ftl::state::StateError;
 use pyo3::prelude::*;
 
 use crate::errors::assay_error;
 
 /// The drive that a file holds.
-pub(crate) fn load(card: Card, epoch: Nanos, path: &Path) -> Result<SimulatedDrive, StateError> {
+pub(crate) fn load(model: FlashModel, epoch: Nanos, path: &Path) -> Result<SimulatedDrive, StateError> {
     // A pipe would be waited for, and a device has no end.
     if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Err(StateError::NotAState);
     }
     let file = File::open(path).map_err(|error| StateError::Io(error.to_string()))?;
-    SimulatedDrive::load(card, epoch, BufReader::with_capacity(1 << 20, file))
+    SimulatedDrive::load(model, epoch, BufReader::with_capacity(1 << 20, file))
 }
 
 /// Write a drive's state beside the file and put it in its place, so that a failure leaves the old one.
@@ -52,10 +52,10 @@ pub(crate) fn hash(drive: &SimulatedDrive) -> String {
 
 pub(crate) fn state_error(path: &Path, error: &StateError) -> PyErr {
     let remedy = match error {
-        StateError::OtherCard => "name the drive with the card, capacity and seed that it had, or another file",
+        StateError::OtherDriveModel => "name the drive with the model, capacity and seed that it had, or another file",
         StateError::NotAState => "name another file; a new one is made where there is none",
         StateError::Damaged => "take a copy of the file, or name another; a new one is made where there is none",
-        StateError::Card(_) => "correct the model card or the capacity",
+        StateError::FlashModel(_) => "correct the model model or the capacity",
         StateError::Io(_) => "name a file that can be written and read",
     };
     assay_error("ValueRangeError", &format!("state {}", path.display()), &error.to_string(), remedy)

@@ -16,7 +16,7 @@ use assay_uring::path::Path;
 use assay_uring::processors::admit_kernel_threads;
 use pyo3::prelude::*;
 
-use crate::errors::{assay_error, card_error, io_error, sequence_error};
+use crate::errors::{assay_error, drive_model_error, io_error, sequence_error};
 use crate::faults::{Happened, faults_of, happened, no_faults, present};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
@@ -54,43 +54,43 @@ impl NativeStimulus {
     fn simulated(model: &str, seed: u64, epoch_wall_ns: u64) -> PyResult<Self> {
         let epoch = Nanos(epoch_wall_ns);
         let opened = match read_model(model)? {
-            DriveModel::Flash(card) => {
-                Stimulus::open(seed, vec![move || SimulatedDrive::new(card, epoch)]).map(Engine::Simulated)
+            DriveModel::Flash(model) => {
+                Stimulus::open(seed, vec![move || SimulatedDrive::new(model, epoch)]).map(Engine::Simulated)
             }
-            DriveModel::Disk(card) => {
-                Stimulus::open(seed, vec![move || SimulatedDisk::new(card, epoch)]).map(Engine::SimulatedDisk)
+            DriveModel::Disk(model) => {
+                Stimulus::open(seed, vec![move || SimulatedDisk::new(model, epoch)]).map(Engine::SimulatedDisk)
             }
         };
-        Ok(Self::of(opened.map_err(|error| card_error(&error))?))
+        Ok(Self::of(opened.map_err(|error| drive_model_error(&error))?))
     }
 
-    /// The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the card's seed.
+    /// The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the drive model's seed.
     #[staticmethod]
     fn faulty(model: &str, seed: u64, epoch_wall_ns: u64, faults: &str) -> PyResult<Self> {
         const CHECKED: &str = "the faults were checked for this drive";
         let epoch = Nanos(epoch_wall_ns);
         let opened = match read_model(model)? {
-            DriveModel::Flash(card) => {
-                let (faults, draws) = (faults_of(faults, card.capacity, card.logical_block)?, card.seed);
+            DriveModel::Flash(model) => {
+                let (faults, draws) = (faults_of(faults, model.capacity, model.logical_block)?, model.seed);
                 let wrap = move |drive| Faulty::new(drive, &faults, draws).expect(CHECKED);
-                Stimulus::open(seed, vec![move || SimulatedDrive::new(card, epoch).map(wrap)]).map(Engine::Faulty)
+                Stimulus::open(seed, vec![move || SimulatedDrive::new(model, epoch).map(wrap)]).map(Engine::Faulty)
             }
-            DriveModel::Disk(card) => {
-                let (faults, draws) = (faults_of(faults, card.capacity, card.logical_block)?, card.seed);
+            DriveModel::Disk(model) => {
+                let (faults, draws) = (faults_of(faults, model.capacity, model.logical_block)?, model.seed);
                 let wrap = move |drive| Faulty::new(drive, &faults, draws).expect(CHECKED);
-                Stimulus::open(seed, vec![move || SimulatedDisk::new(card, epoch).map(wrap)]).map(Engine::FaultyDisk)
+                Stimulus::open(seed, vec![move || SimulatedDisk::new(model, epoch).map(wrap)]).map(Engine::FaultyDisk)
             }
         };
-        Ok(Self::of(opened.map_err(|error| card_error(&error))?))
+        Ok(Self::of(opened.map_err(|error| drive_model_error(&error))?))
     }
 
     /// Drive a simulated drive from the state that a file holds; see `keep_state`.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     fn from_state(model: &str, seed: u64, epoch_wall_ns: u64, path: PathBuf) -> PyResult<Self> {
-        let DriveModel::Flash(card) = read_model(model)? else { return Err(no_state()) };
+        let DriveModel::Flash(model) = read_model(model)? else { return Err(no_state()) };
         let from = path.clone();
-        let opened = Stimulus::open(seed, vec![move || state::load(card, Nanos(epoch_wall_ns), &from)]);
+        let opened = Stimulus::open(seed, vec![move || state::load(model, Nanos(epoch_wall_ns), &from)]);
         Ok(Self::of(Engine::Simulated(opened.map_err(|error| state::state_error(&path, &error))?)))
     }
 

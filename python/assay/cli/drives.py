@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
-_KEYS = ("id", "path", "model", "serial", "capacity_bytes", "kind", "refusals")
+_KEYS = ("id", "path", "model_number", "serial", "capacity_bytes", "kind", "refusals")
 
 
 @click.command()
@@ -77,7 +77,7 @@ def _row(drive: DriveIdentity) -> str:
 
     state = "; ".join(drive.refusals) or "may be tested"
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
-    parts = (drive.path, size, drive.model or "unknown model", f"id {drive.id}", state)
+    parts = (drive.path, size, drive.model_number or "unknown model", f"id {drive.id}", state)
     return "\t".join(map(visible, parts)).expandtabs(4)
 
 

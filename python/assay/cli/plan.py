@@ -45,7 +45,7 @@ def describe(drive: DriveIdentity, planned: PlannedRun, edition: str) -> str:
 
     size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
     lines = [
-        f"Drive     {drive.path}: {drive.model or 'unknown model'}, {size}, id {drive.id}",
+        f"Drive     {drive.path}: {drive.model_number or 'unknown model'}, {size}, id {drive.id}",
         f"Edition   {edition}",
         "Time      that of rounds and samples; purge and preconditioning come on top, at the drive's own speed",
     ]

@@ -49,7 +49,7 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
         dates=(("Test Run Date", utc(test.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(run.description.get("vendor"))),
-            ("SSD Model No.", printable(run.identity.model)),
+            ("SSD Model No.", printable(run.identity.model_number)),
             ("Test Sponsor", paragraph(run.description.get("sponsor"))),
         ),
         groups=(
@@ -113,7 +113,7 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
         ),
         parties=(
             ("Vendor", paragraph(run.description.get("vendor"))),
-            ("SSD Model", printable(run.identity.model)),
+            ("SSD Model", printable(run.identity.model_number)),
             ("Tested By", paragraph(run.description.get("operator") or run.description.get("sponsor"))),
         ),
         groups=(
@@ -147,7 +147,7 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
     identity = run.identity
     return (
         ("Mfgr", paragraph(run.description.get("vendor"))),
-        ("Model No.", printable(identity.model)),
+        ("Model No.", printable(identity.model_number)),
         ("S/N", printable(identity.serial)),
         ("Firmware ver", printable(identity.firmware)),
         ("Capacity", capacity_label(identity.capacity_bytes)),

@@ -96,7 +96,7 @@ def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
     behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
-        title=f"{printable(run.identity.model or run.identity.path)} {printable(run.identity.id)} - PTS report",
+        title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - PTS report",
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],

@@ -56,7 +56,11 @@ def _header(check: Crosscheck) -> Header:
         organisation=ORGANISATION,
         revision="crosscheck",
         dates=(("Test Run Date", utc(check.started_wall_ns)), ("Report Run Date", utc(check.started_wall_ns))),
-        parties=(("Vendor", printable(None)), ("SSD Model", printable(drive.model)), ("Tested By", printable(None))),
+        parties=(
+            ("Vendor", printable(None)),
+            ("SSD Model", printable(drive.model_number)),
+            ("Tested By", printable(None)),
+        ),
         groups=(
             Group(
                 title="Device Information",

@@ -197,7 +197,7 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
         ("Kind", identity.kind),
         ("Identity", printable(identity.id)),
         ("Path", printable(identity.path)),
-        ("Model", printable(identity.model)),
+        ("Model", printable(identity.model_number)),
         ("Serial", printable(identity.serial)),
         ("Firmware", printable(identity.firmware)),
         ("WWN", printable(identity.wwn)),

@@ -63,7 +63,7 @@ def _reference(reference: ReferenceDrive | None) -> Iterator[Entry]:
         yield "Reference drive", "no reference drive"
         return
     drive = reference.drive
-    name = f"{drive.model}, {drive.id}" if drive.model else drive.id
+    name = f"{drive.model_number}, {drive.id}" if drive.model_number else drive.id
     yield "Reference drive", paragraph(f"{name}, measured {utc(reference.made_wall_ns)}")
     for one in reference_checks(reference):
         since = f", since {utc(reference.baseline_wall_ns)}" if one.name == "drift" else ""

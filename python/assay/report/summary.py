@@ -90,7 +90,7 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
     boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
         title="Summary Performance - Selected",
-        subtitle=f"{printable(run.identity.model)} - Summary Performance - Selected",
+        subtitle=f"{printable(run.identity.model_number)} - Summary Performance - Selected",
         header=summary_header(run, edition),
         banner=_joined_banner(tests),
         blocks=(*boxes, _select_table(tests)),
@@ -108,7 +108,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
         dates=(("Test Run Date", utc(run.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(described.get("vendor"))),
-            ("SSD Model No.", printable(identity.model)),
+            ("SSD Model No.", printable(identity.model_number)),
             ("Test Sponsor", paragraph(described.get("sponsor"))),
             ("Operator", paragraph(described.get("operator"))),
             ("Auditor", paragraph(described.get("auditor"))),

@@ -1,6 +1,6 @@
 //! The arm with its heads over turning discs: how long until a run of blocks is under the head.
 
-use super::card::DiskCard;
+use super::model::DiskModel;
 use super::geometry::{Extent, Geometry, Place};
 use crate::stream::Stream;
 
@@ -54,23 +54,23 @@ pub(super) struct Arm {
 }
 
 impl Arm {
-    pub(super) fn new(card: &DiskCard, geometry: &Geometry) -> Self {
-        let (root, linear) = card.seek_curve();
-        let mut draws = Stream::new(card.seed);
+    pub(super) fn new(model: &DiskModel, geometry: &Geometry) -> Self {
+        let (root, linear) = model.seek_curve();
+        let mut draws = Stream::new(model.seed);
         let revolution = geometry.revolution;
         Self {
-            track_seek: card.track_seek.0,
+            track_seek: model.track_seek.0,
             root,
             linear,
             stroke: f64::from(geometry.cylinder_count().max(3) - 2),
-            head_switch: card.head_switch.0,
-            write_settle: card.write_settle.0,
-            spread: card.settle_spread.0 as f64,
-            margin: card.settle_margin.0,
+            head_switch: model.head_switch.0,
+            write_settle: model.write_settle.0,
+            spread: model.settle_spread.0 as f64,
+            margin: model.settle_margin.0,
             revolution,
             skew: geometry.cylinder_skew,
             phase: draws.below(revolution),
-            ahead_span: card.read_ahead.0 * revolution / card.outer_track.0,
+            ahead_span: model.read_ahead.0 * revolution / model.outer_track.0,
             draws,
             place: Place::default(),
             writing: false,
@@ -193,21 +193,21 @@ mod tests {
 
     #[test]
     fn the_seek_curve_meets_track_average_and_full_stroke() {
-        let card = DiskCard { capacity: assay_core::contract::Bytes(20_000_000_000), ..DiskCard::plain() };
-        let geometry = Geometry::new(&card);
-        let arm = Arm::new(&card, &geometry);
+        let model = DiskModel { capacity: assay_core::contract::Bytes(20_000_000_000), ..DiskModel::plain() };
+        let geometry = Geometry::new(&model);
+        let arm = Arm::new(&model, &geometry);
         let count = geometry.cylinder_count();
         // As data sheets define it: the weighted average of all possible seeks.
         let pairs = (1..count).map(|distance| f64::from(count - distance));
         let sum: f64 = pairs.clone().zip(1..).map(|(pairs, distance)| pairs * arm.seek(distance) as f64).sum();
         let average = sum / pairs.sum::<f64>();
-        assert_eq!((arm.seek(1), arm.seek(count - 1)), (card.track_seek.0, card.full_seek.0));
-        assert!((average / card.average_seek.0 as f64 - 1.0).abs() < 0.002, "average {average}");
+        assert_eq!((arm.seek(1), arm.seek(count - 1)), (model.track_seek.0, model.full_seek.0));
+        assert!((average / model.average_seek.0 as f64 - 1.0).abs() < 0.002, "average {average}");
     }
 
     #[test]
     fn the_curve_of_its_documentation() {
-        let (root, linear) = DiskCard::plain().seek_curve();
+        let (root, linear) = DiskModel::plain().seek_curve();
         assert_eq!(((root / 1e4).round(), (linear / 1e4).round()), (383.0, 182.0));
     }
 }

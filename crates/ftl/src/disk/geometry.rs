@@ -8,7 +8,7 @@
 //! angle        = stream time modulo the revolution
 //! ```
 
-use super::card::DiskCard;
+use super::model::DiskModel;
 
 /// Tracks of one length.
 struct Zone {
@@ -46,17 +46,17 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    pub(super) fn new(card: &DiskCard) -> Self {
-        let block_shift = card.logical_block.0.trailing_zeros();
-        let slack = card.write_settle.0 + card.settle_spread.0;
+    pub(super) fn new(model: &DiskModel) -> Self {
+        let block_shift = model.logical_block.0.trailing_zeros();
+        let slack = model.write_settle.0 + model.settle_spread.0;
         Self {
-            zones: zones(card),
-            heads: u64::from(card.head_count),
+            zones: zones(model),
+            heads: u64::from(model.head_count),
             block_shift,
-            block_count: card.capacity.0 >> block_shift,
-            revolution: card.revolution_ns(),
-            head_skew: card.head_switch.0 + slack,
-            cylinder_skew: card.track_seek.max(card.head_switch).0 + slack,
+            block_count: model.capacity.0 >> block_shift,
+            revolution: model.revolution_ns(),
+            head_skew: model.head_switch.0 + slack,
+            cylinder_skew: model.track_seek.max(model.head_switch).0 + slack,
         }
     }
 
@@ -91,12 +91,12 @@ impl Geometry {
 }
 
 /// Zones of the same number of cylinders, as many as the capacity needs.
-fn zones(card: &DiskCard) -> Vec<Zone> {
-    let (heads, count) = (u64::from(card.head_count), u64::from(card.zone_count));
-    let (outer, inner) = (card.outer_track.0, card.inner_track.0);
-    let sectors = |zone: u64| (outer - (outer - inner) * zone / (count - 1).max(1)) / card.logical_block.0;
+fn zones(model: &DiskModel) -> Vec<Zone> {
+    let (heads, count) = (u64::from(model.head_count), u64::from(model.zone_count));
+    let (outer, inner) = (model.outer_track.0, model.inner_track.0);
+    let sectors = |zone: u64| (outer - (outer - inner) * zone / (count - 1).max(1)) / model.logical_block.0;
     let row: u64 = (0..count).map(|zone| heads * sectors(zone)).sum();
-    let tracks = (card.capacity.0 / card.logical_block.0).div_ceil(row) * heads;
+    let tracks = (model.capacity.0 / model.logical_block.0).div_ceil(row) * heads;
     let mut first_block = 0;
     (0..count)
         .map(|zone| {
@@ -115,7 +115,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_stream_passes_each_block_once_and_loses_no_more_than_a_skew(block in 1_u64..1_953_125) {
-            let geometry = Geometry::new(&DiskCard::plain());
+            let geometry = Geometry::new(&DiskModel::plain());
             let (before, after) = (geometry.pass(block - 1), geometry.pass(block));
             let skew = if before.0 == after.0 {
                 0
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn outer_tracks_hold_more_than_inner_ones() {
-        let geometry = Geometry::new(&DiskCard::plain());
+        let geometry = Geometry::new(&DiskModel::plain());
         let sectors: Vec<u64> = geometry.zones.iter().map(|zone| zone.sectors).collect();
         assert_eq!(sectors, [1367, 1236, 1106, 976]);
     }

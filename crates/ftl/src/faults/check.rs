@@ -138,7 +138,7 @@ type Wrong = (&'static str, Cause);
 fn compile(fault: &Fault, info: DeviceInfo) -> Result<Target, Wrong> {
     refuse_unused(fault)?;
     let trigger = trigger(fault)?;
-    // A card without a block is refused elsewhere.
+    // A drive model without a block is refused elsewhere.
     let block = info.logical_block.0.max(1);
     let range = range(fault, info.capacity.0 / block)?;
     let until_written = fault.until_written.unwrap_or(false);

@@ -4,9 +4,9 @@ use assay_core::contract::{Bytes, DataPattern, Device, DeviceInfo, Direction, Er
 use proptest::prelude::*;
 
 use super::*;
-use crate::card::Card;
-use crate::disk::{DiskCard, SimulatedDisk};
+use crate::disk::{DiskModel, SimulatedDisk};
 use crate::drive::SimulatedDrive;
+use crate::flash_model::FlashModel;
 
 const CAPACITY: u64 = 64 << 20;
 const BLOCKS: u64 = CAPACITY / 512;
@@ -14,17 +14,18 @@ const SECOND: u64 = 1_000_000_000;
 const DEPTH: u32 = 4;
 
 fn flash() -> SimulatedDrive {
-    let card = Card { capacity: Bytes(CAPACITY), erase_unit: Bytes(64 << 10), ..Card::plain() };
-    SimulatedDrive::new(card, Nanos(0)).expect("the card is valid")
+    let model = FlashModel { capacity: Bytes(CAPACITY), erase_unit: Bytes(64 << 10), ..FlashModel::plain() };
+    SimulatedDrive::new(model, Nanos(0)).expect("the model is valid")
 }
 
 fn ideal() -> SimulatedDrive {
-    let card = Card { capacity: Bytes(CAPACITY), erase_unit: Bytes(64 << 10), ideal: true, ..Card::plain() };
-    SimulatedDrive::new(card, Nanos(0)).expect("the card is valid")
+    let model =
+        FlashModel { capacity: Bytes(CAPACITY), erase_unit: Bytes(64 << 10), ideal: true, ..FlashModel::plain() };
+    SimulatedDrive::new(model, Nanos(0)).expect("the model is valid")
 }
 
 fn disk() -> SimulatedDisk {
-    SimulatedDisk::new(DiskCard::plain(), Nanos(0)).expect("the card is valid")
+    SimulatedDisk::new(DiskModel::plain(), Nanos(0)).expect("the model is valid")
 }
 
 fn faults(text: &str) -> Vec<Fault> {

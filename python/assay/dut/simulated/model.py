@@ -238,7 +238,7 @@ def _identity(
         kind="simulated",
         capacity_bytes=drive_model.capacity_bytes,
         logical_block_bytes=drive_model.logical_block_bytes,
-        model=model.model,
+        model_number=model.model,
         serial="SIM-" + model.name.upper(),
         firmware="assay-ftl",
         interface=model.interface,

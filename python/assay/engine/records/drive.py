@@ -42,7 +42,7 @@ class DriveIdentity:
     capacity_bytes: int
     logical_block_bytes: int
     physical_block_bytes: int | None = None
-    model: str | None = None
+    model_number: str | None = None
     serial: str | None = None
     firmware: str | None = None
     wwn: str | None = None

@@ -59,7 +59,7 @@ def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> 
     """
     settings = test.settings_as(LoopSettings)
     window = headline_window(result)
-    drive = (printable(run.identity.model), printable(run.identity.serial))
+    drive = (printable(run.identity.model_number), printable(run.identity.serial))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
     rounds = rounds_label(window.rounds if window else ())
     rows = []

@@ -21,7 +21,7 @@ from assay.engine.records import (  # noqa: TC001
     StepRecord,
 )
 
-RUN_SCHEMA = 4
+RUN_SCHEMA = 5
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Name = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]

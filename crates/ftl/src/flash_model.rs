@@ -39,7 +39,7 @@ with_parameters! {
 /// nanoseconds, each below 2^63. What a model does not state is absent from the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Card {
+pub struct FlashModel {
     /// User capacity, a multiple of the logical block, 64 MiB to 16 TB.
     #[serde(rename = "capacity_bytes")]
     pub capacity: Bytes,
@@ -210,9 +210,9 @@ pub struct Card {
 }
 }
 
-/// Why a card cannot be built.
+/// Why a drive model cannot be built.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CardError {
+pub enum DriveModelError {
     /// A parameter outside its range: see the parameter's documentation.
     Parameter(&'static str),
     /// The capacity is too small for the geometry: raise it, or lower the number of dies.
@@ -227,7 +227,7 @@ pub enum CardError {
     },
 }
 
-impl std::fmt::Display for CardError {
+impl std::fmt::Display for DriveModelError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Parameter(name) => write!(formatter, "{name} is outside its range"),
@@ -245,7 +245,7 @@ const COMPRESSION_MAX: u64 = 4;
 /// A second; no single operation of a drive takes longer.
 const SECOND: u64 = 1_000_000_000;
 
-impl Card {
+impl FlashModel {
     /// A plain drive for tests and benchmarks: 1 GB, eight dies, nothing beyond mapping and collection.
     ///
     /// # Panics
@@ -293,11 +293,11 @@ impl Card {
         (4 * self.density_max()).saturating_mul(self.program_unit.0).saturating_add(merged)
     }
 
-    pub(crate) fn check(&self) -> Result<(), CardError> {
+    pub(crate) fn check(&self) -> Result<(), DriveModelError> {
         let sizes = self.size_checks();
         let all = sizes.iter().chain(&self.share_checks()).chain(&self.time_checks()).copied().collect::<Vec<_>>();
         match all.iter().find(|(_, inside)| !inside) {
-            Some((name, _)) => Err(CardError::Parameter(name)),
+            Some((name, _)) => Err(DriveModelError::Parameter(name)),
             None => Ok(()),
         }
     }
@@ -359,14 +359,14 @@ impl Card {
     }
 }
 
-impl Parameters for Card {
+impl Parameters for FlashModel {
     const PARAMETERS: &[(&str, &str)] = Self::PARAMETERS;
 
     fn plain() -> Self {
         Self::plain()
     }
 
-    fn check(&self) -> Result<(), CardError> {
+    fn check(&self) -> Result<(), DriveModelError> {
         self.check()
     }
 }

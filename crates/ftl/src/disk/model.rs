@@ -3,7 +3,7 @@
 use assay_core::contract::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::card::CardError;
+use crate::flash_model::DriveModelError;
 use crate::parameters::{Parameters, with_parameters};
 
 with_parameters! {
@@ -13,7 +13,7 @@ with_parameters! {
 /// rates do not depend on the capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DiskCard {
+pub struct DiskModel {
     /// User capacity, a multiple of the logical block, 64 MiB to 16 TB.
     #[serde(rename = "capacity_bytes")]
     pub capacity: Bytes,
@@ -89,7 +89,7 @@ pub struct DiskCard {
 
 const MILLISECOND: u64 = 1_000_000;
 
-impl DiskCard {
+impl DiskModel {
     /// A plain disk for tests: 1 GB, 15,000 rpm, four heads, four zones.
     #[must_use]
     pub fn plain() -> Self {
@@ -124,15 +124,15 @@ impl DiskCard {
     /// Bytes of memory that the disk takes, about: a disk has no map.
     ///
     /// # Errors
-    /// [`CardError`] when a parameter is outside its range.
-    pub fn memory(&self) -> Result<Bytes, CardError> {
+    /// [`DriveModelError`] when a parameter is outside its range.
+    pub fn memory(&self) -> Result<Bytes, DriveModelError> {
         self.check().map(|()| Bytes(16 << 20))
     }
 
-    pub(crate) fn check(&self) -> Result<(), CardError> {
+    pub(crate) fn check(&self) -> Result<(), DriveModelError> {
         let (sizes, times) = (self.size_checks(), self.time_checks());
         match sizes.iter().chain(&times).find(|(_, inside)| !inside) {
-            Some((name, _)) => Err(CardError::Parameter(name)),
+            Some((name, _)) => Err(DriveModelError::Parameter(name)),
             None => Ok(()),
         }
     }
@@ -192,14 +192,14 @@ impl DiskCard {
     }
 }
 
-impl Parameters for DiskCard {
+impl Parameters for DiskModel {
     const PARAMETERS: &[(&str, &str)] = Self::PARAMETERS;
 
     fn plain() -> Self {
         Self::plain()
     }
 
-    fn check(&self) -> Result<(), CardError> {
+    fn check(&self) -> Result<(), DriveModelError> {
         self.check()
     }
 }
