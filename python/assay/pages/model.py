@@ -151,12 +151,18 @@ class Page:
     columns: tuple[tuple[Block, ...], ...] = ()
     place: str = ""
 
+    @property
+    def all_blocks(self) -> tuple[Block, ...]:
+        """Those across the page, then those of each column."""
+        return (*self.blocks, *(block for column in self.columns for block in column))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A whole report.
 
     label : how far the run conforms, printed on each page. colophon : tool and run, printed beside it.
+    opening : the pages before those of the specification, outside of its numbering.
     date : year, month, day, hour, minute, second of the report in UTC, fixed at the first rendering.
     pages : the printed pages. disclosure : what stands behind the numbers, as further printed pages.
     appendix : the same as blocks for the on-screen form, with more detail.
@@ -167,13 +173,19 @@ class Report:
     colophon: str
     date: tuple[int, int, int, int, int, int]
     pages: tuple[Page, ...]
+    opening: tuple[Page, ...] = ()
     disclosure: tuple[Page, ...] = ()
     appendix: tuple[Block, ...] = ()
 
     @property
+    def shown(self) -> tuple[Page, ...]:
+        """The pages that paper and screen show alike, in order."""
+        return (*self.opening, *self.pages)
+
+    @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures in page order."""
-        return tuple(block for page in self.pages for block in page.blocks if isinstance(block, Figure))
+        return tuple(block for page in self.shown for block in page.blocks if isinstance(block, Figure))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

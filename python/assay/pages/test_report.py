@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.finding import Finding
     from assay.pages.facts import TestFacts
+    from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Table
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
@@ -72,6 +73,10 @@ class TestReport(ABC):
     @abstractmethod
     def selected(self) -> tuple[Selected, ...]:
         """The few figures that summaries print."""
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """The numbers that people quote of a drive, for the first page; none unless a test says so."""
+        return ()
 
     @abstractmethod
     def own_settings(self) -> tuple[Entry, ...]:

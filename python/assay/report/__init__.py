@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
@@ -16,6 +17,7 @@ from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure
 from assay.report.conforming import conformity_label
+from assay.report.executive import executive_page
 from assay.report.results_json import results_json
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
@@ -91,8 +93,9 @@ def build_report(run: StoredRun) -> Report:
 
 def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
     edition = tests[0].edition
-    standard = [page for test_report in tests for page in (test_page(test_report), *test_report.report_pages())]
-    pages = _numbered([all_tests_page(run, edition, tests), *standard], "")
+    of_tests = [(test_page(test_report), *test_report.report_pages()) for test_report in tests]
+    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)], "")
+    places = _places(pages, [len(one) for one in of_tests])
     behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
@@ -100,10 +103,18 @@ def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
+        opening=(executive_page(run, edition, tests, places),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
         appendix=(*disclosure.run_blocks(run), *(block for one in tests for block in disclosure.test_blocks(one))),
     )
+
+
+def _places(pages: Sequence[Page], counts: Sequence[int]) -> list[str]:
+    """The numbers of the pages of each test, behind the first of all. Worked: 7 pages and 6 -> ``["2-8", "9-14"]``."""
+    ends = list(accumulate(counts, initial=1))
+    numbers = [page.place.partition(" ")[0] for page in pages]
+    return [f"{numbers[first]}-{numbers[last - 1]}" for first, last in pairwise(ends)]
 
 
 def _numbered(pages: list[Page], prefix: str) -> tuple[Page, ...]:

@@ -52,7 +52,7 @@ def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         (root / "report.json").write_text(json.dumps(asdict(report)), "ascii")
         (root / typeset.SOURCE).write_bytes((ASSETS / typeset.SOURCE).read_bytes())
         sheets = _sheet_count(root, report)
-        verify_sheet_count(sheets, len(report.pages) + len(report.disclosure))
+        verify_sheet_count(sheets, len(report.shown) + len(report.disclosure))
         return (root / typeset.PRODUCT).read_bytes()
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.finding import facts
+from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
 from assay.report.checks import checks_of
 from assay.report.conforming import conformity_label, deviations
@@ -56,6 +57,7 @@ def _test(test_report: TestReport) -> dict[str, Any]:
         "started_wall_ns": test.started_wall_ns,
         "ended_wall_ns": test.ended_wall_ns,
         "ended": test.ended,
+        "headlines": headline_results(test_report.headlines()),
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
         "checks": [facts(one) for one in checks_of(test_report.run, test)],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.errors import VerificationError
 from assay.finding import Finding, ask
 from assay.results.run_checks import RUN_CHECKS
+from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ def unsteady(
     """
     if is_reached(window):
         return ()
-    return (Finding(level="warn", reason=f"{said} in {count} {noun}{'' if count == 1 else 's'}"),)
+    return (Finding(level="warn", reason=f"{said} in {count_label(count, noun)}"),)
 
 
 def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:

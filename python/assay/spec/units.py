@@ -82,6 +82,11 @@ def seconds(time_ns: float) -> float:
     return time_ns / SECOND_NS
 
 
+def count_label(number: int, noun: str) -> str:
+    """Print a count with its noun. Worked: 1 round -> ``"1 round"``, 1200 -> ``"1,200 rounds"``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def duration_label(time_ns: int) -> str:
     """A duration for people. Worked: 5_400_000_000_000 -> ``"1 h 30 min"``, 50_000_000 -> ``"0.05 s"``."""
     if time_ns < MINUTE_NS:

@@ -13,6 +13,7 @@ from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.facts import loop_facts, loop_settings
+from assay.procedures.loop.headlines import loop_headlines
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import Measured, loop_selection
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.facts import TestFacts
+    from assay.pages.headline import Headline
     from assay.pages.model import DataTable, Entry, Page
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
@@ -61,6 +63,10 @@ class LoopReport(TestReport):
     def selected(self) -> tuple[Selected, ...]:
         """Figures of single cells."""
         return loop_selection(Measured(self.run, self.test, self.result))
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """Reads and writes of 4 KiB, or of the size of the throughput test."""
+        return loop_headlines(self.test, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Cells, preconditioning, tracking."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.spec.units import count_label
+
 if TYPE_CHECKING:
     from assay.engine.records import Cell, MeasurementWindow
     from assay.finding import Finding
@@ -39,8 +41,4 @@ def no_window_reason(result: LoopResult) -> str:
     """Say why the window's numbers are printed n/a. Worked: ``"n/a: 3 I/O errors in the test"``."""
     if result.withheld:
         return f"n/a: {result.withheld}"
-    return f"n/a: {_count(len(result.rounds), 'complete round')}, a measurement window needs five"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"n/a: {count_label(len(result.rounds), 'complete round')}, a measurement window needs five"

@@ -15,6 +15,7 @@ from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.test_report import TestReport
 from assay.procedures.saturation.facts import saturation_facts, saturation_selection, saturation_settings
 from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.headlines import saturation_headlines
 from assay.procedures.saturation.result import saturation_result
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.engine.records.run import StoredRun
     from assay.pages.facts import TestFacts
+    from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Figure, Page, Table
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
@@ -58,6 +60,10 @@ class SaturationReport(TestReport):
     def selected(self) -> tuple[Selected, ...]:
         """Fresh and steady IOPS."""
         return saturation_selection(self.run, self.settings.label, self.result)
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """Fresh, settled, their ratio, and gigabytes written."""
+        return saturation_headlines(self.settings.label, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Samples and stop rule."""

@@ -1,0 +1,78 @@
+"""The few numbers that people quote of a drive; each test offers its own, and the first page shows them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import StoredRun
+
+_BAR_FULL = 10
+_BAR_MAX = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """One number that people quote.
+
+    item : what it is of, such as ``RND 4KiB R``. unit : ``IOPS``, ``MB/s``, ``ms``, ``GB`` or ``x`` for a ratio.
+    value : None where none may be printed. values : the rounds that it is the average of; empty for others.
+    basis : what it comes from, or why there is none. claim : key of the data sheet's claim in the plan, or None.
+    """
+
+    item: str
+    unit: str
+    value: float | None
+    basis: str
+    values: tuple[float, ...] = ()
+    claim: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The value as printed."""
+        return NOT_AVAILABLE if self.value is None else number_text(self.value, self.unit)
+
+    @property
+    def spread(self) -> str:
+        """Least and greatest of its rounds, n/a without any. Worked: 90, 100, 110 IOPS -> ``"90.0 - 110.0"``."""
+        if self.value is None or not self.values:
+            return NOT_AVAILABLE
+        return f"{number_text(min(self.values), self.unit)} - {number_text(max(self.values), self.unit)}"
+
+
+def number_text(value: float, unit: str) -> str:
+    """Print a value of a unit.
+
+    Worked: 24632.04 IOPS -> ``"24,632.0"``, 0.35 ms -> ``"0.350"``, a ratio (x) of 0.1234 -> ``"0.123"``.
+    """
+    if unit == "ms":
+        return milliseconds_text(value)
+    return f"{value:z.3f}" if unit == "x" else f"{value:z,.1f}"
+
+
+def claimed(run: StoredRun, headline: Headline) -> float | None:
+    """What the data sheet claims of a number, as the plan states it."""
+    claims: dict[str, Any] = run.plan.get("claims") or {}
+    return claims.get(headline.claim) if headline.claim else None
+
+
+def against_claim(run: StoredRun, headline: Headline) -> str:
+    """The number as a share of its claim, with a bar of ten blocks for the whole; empty without a claim.
+
+    Worked: 45,000 of 50,000 IOPS -> ``"90 % ▇▇▇▇▇▇▇▇▇"``.
+    """
+    claim = claimed(run, headline)
+    if not claim or headline.value is None:
+        return ""
+    share = headline.value / claim
+    return f"{share:.0%} ".replace("%", " %") + "\u2587" * min(round(share * _BAR_FULL), _BAR_MAX)
+
+
+def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:
+    """The same numbers in ``results.json``, unrounded."""
+    return [asdict(one) for one in found]

@@ -1,0 +1,80 @@
+"""The numbers of a test loop that people quote: 4 KiB random, the size of the throughput test, one outstanding I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engine.records import Cell
+from assay.pages.headline import Headline
+from assay.pages.printed import rounds_label
+from assay.procedures.loop.result import window_times
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.values import headline_window, no_window_reason
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import StoredTest
+    from assay.procedures.loop.values import LoopResult
+
+_QUOTED_SHARES = (0.999, 0.9999)
+_QUOTED_BYTES = 4 * KIB
+_SIDES = ((100, "R", "read"), (0, "W", "write"))
+
+
+def loop_headlines(test: StoredTest, result: LoopResult) -> tuple[Headline, ...]:
+    """Reads and writes of 4 KiB, or of the single size of a throughput run, with their rounds.
+
+    Worked: five rounds of 100, 110, 90, 100, 100 IOPS -> 100.0 with its five values, ``"rounds 1-5"``.
+    """
+    return tuple(_LOOPS[test.settings_as(LoopSettings).variable](test, result))
+
+
+def _iops(_: StoredTest, result: LoopResult) -> Iterator[Headline]:
+    for read_pct, letter, side in _SIDES:
+        cell = Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES)
+        yield _average(result, cell, f"RND 4KiB {letter}", "IOPS", f"rnd_4k_{side}_iops")
+
+
+def _throughput(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
+    (size, *_) = test.settings_as(LoopSettings).sizes_bytes
+    for read_pct, letter, side in _SIDES:
+        cell = Cell(read_pct=read_pct, transfer_bytes=size)
+        claim = f"seq_{side}_mb_per_s" if size >= KIB * KIB else None
+        yield _average(result, cell, f"SEQ {size // KIB}KiB {letter}", "MB/s", claim)
+
+
+def _latency(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
+    times, demand = window_times(test, result), test.settings.demand
+    outstanding = demand.thread_count * demand.queue_depth
+    for read_pct, letter, side in _SIDES:
+        cell, item = (
+            Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES),
+            f"RND 4KiB {letter}, {outstanding} outstanding",
+        )
+        yield _average(result, cell, f"{item}, average", "ms", f"{side}_latency_ms")
+        for share in _QUOTED_SHARES:
+            value = times[cell].percentiles_ms.get(share) if cell in times else None
+            basis = (
+                _basis(result, "all I/Os of ") if value is not None or not times else "n/a: fewer than ten I/Os beyond"
+            )
+            yield Headline(item=f"{item}, {share * 100:g} %", unit="ms", value=value, basis=basis)
+
+
+def _average(result: LoopResult, cell: Cell, item: str, unit: str, claim: str | None) -> Headline:
+    value = result.matrix.get(cell)
+    values = () if value is None else result.by_round[cell][-WINDOW_ROUNDS:]
+    return Headline(item=item, unit=unit, value=value, values=values, basis=_basis(result, "average of "), claim=claim)
+
+
+def _basis(result: LoopResult, what: str) -> str:
+    """What a number comes from, or why there is none."""
+    window = headline_window(result)
+    if window is None:
+        return no_window_reason(result)
+    return f"{what}rounds {rounds_label(window.rounds)}, {'steady' if window.reached else 'NOT STEADY'}"
+
+
+_LOOPS = {"iops": _iops, "throughput": _throughput, "latency": _latency}

@@ -1,0 +1,138 @@
+"""The first page: the drive, the verdict of every test, the numbers that people quote, and what was unusual.
+
+It comes before the pages of the specification and has no number among them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.headline import against_claim, claimed, number_text
+from assay.pages.model import Page, Table, Text
+from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
+from assay.report.conforming import conformity_label, deviations
+from assay.report.summary import summary_header
+from assay.results import counted_sequences, sequence_host, void_places, withheld_reason
+from assay.spec.units import count_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.finding import Level
+    from assay.pages.headline import Headline
+    from assay.pages.test_report import TestReport
+    from assay.spec.edition import Edition
+
+_NAMED = 3
+_NOT_STATED = "not stated"
+
+
+def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport], places: Sequence[str]) -> Page:
+    """Lay out the first page. places : the numbers of the pages of each test, such as ``"2 to 7"``."""
+    identity = run.identity
+    drive = f"{printable(identity.model_number or identity.path)}, {capacity_label(identity.capacity_bytes)}"
+    return Page(
+        title="Executive Summary",
+        subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}",
+        header=summary_header(run, edition),
+        banner=None,
+        blocks=(),
+        columns=(
+            (
+                _verdicts(run, tests, places),
+                Table(caption="What was unusual", columns=("Test", "What happened"), rows=_unusual(run, tests)),
+                Text(paragraphs=(_reading(tests),)),
+            ),
+            tuple(_headlines(run, tests)),
+        ),
+    )
+
+
+def host_label(test: StoredTest) -> str:
+    """How many measured sequences the test system disturbed. Worked: ``"2 of 27"``; ``"not watched"``."""
+    levels = _host_levels(test)
+    return f"{_disturbed(test)} of {len(levels)}" if set(levels) - {"unknown"} else "not watched"
+
+
+def _disturbed(test: StoredTest) -> int:
+    return sum(level in {"warn", "invalid"} for level in _host_levels(test))
+
+
+def _host_levels(test: StoredTest) -> list[Level]:
+    return [sequence_host(one)[0].level for one in counted_sequences(test)]
+
+
+def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
+    rows = [
+        (one.test.settings.test.upper(), _verdict(one), one.facts.extent, host_label(one.test), place)
+        for one, place in zip(tests, places, strict=True)
+    ]
+    rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
+    columns = ("Test", "Verdict", "Rounds or time/GB", "Disturbed by the host", "Pages")
+    return Table(caption="Verdict of each test", columns=columns, rows=tuple(rows))
+
+
+def _verdict(test_report: TestReport) -> str:
+    withheld = withheld_reason(test_report.test)
+    if withheld:
+        return f"WITHHELD: {paragraph(withheld)}"
+    facts = test_report.facts
+    rounds = "" if facts.rounds == NOT_APPLICABLE else f", rounds {facts.rounds}"
+    return f"steady state: {facts.steady}{rounds}"
+
+
+def _headlines(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Table]:
+    """The numbers; the columns of claims only where the plan states one."""
+    found = [(one.test.settings.test.upper(), headline) for one in tests for headline in one.headlines()]
+    if not found:
+        return
+    stated = any(claimed(run, headline) is not None for _, headline in found)
+    columns = ("Test", "Figure", "Value", "Unit", "Least - greatest round", "From")
+    yield Table(
+        caption="The numbers that people quote",
+        columns=(*columns, "Data sheet claims", "Measured / claim") if stated else columns,
+        rows=tuple((name, *_row(headline), *(_claim(run, headline) if stated else ())) for name, headline in found),
+    )
+
+
+def _row(headline: Headline) -> tuple[str, ...]:
+    return headline.item, headline.text, headline.unit, headline.spread, paragraph(headline.basis)
+
+
+def _claim(run: StoredRun, headline: Headline) -> tuple[str, str]:
+    claim = claimed(run, headline)
+    return _NOT_STATED if claim is None else number_text(claim, headline.unit), against_claim(run, headline)
+
+
+def _unusual(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
+    """What a reader must know of this run, a line each; that there is nothing where there is nothing."""
+    found = [(one.test.settings.test.upper(), line) for one in tests for line in _of_test(one)]
+    listed = deviations(run)
+    if listed:
+        named = "; ".join(listed[:_NAMED])
+        rest = f"; {len(listed) - _NAMED} more under Disclosure" if listed[_NAMED:] else ""
+        found.append(("all", f"{count_label(len(listed), 'deviation')} from the specification: {named}{rest}"))
+    return tuple(found) or (("all", "Nothing: no round void, no result withheld, no deviation."),)
+
+
+def _of_test(test_report: TestReport) -> Iterator[str]:
+    test = test_report.test
+    withheld, voids = withheld_reason(test), void_places(test)
+    if withheld:
+        yield f"results withheld, {paragraph(withheld)}"
+    yield from (one.reason for one in test_report.result.findings)
+    yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
+    if voids[_NAMED:]:
+        yield f"{len(voids) - _NAMED} more void"
+    if _disturbed(test):
+        yield f"the host disturbed {host_label(test)} of what was measured; see Disclosure, Integrity Checks"
+
+
+def _reading(tests: Sequence[TestReport]) -> str:
+    """Where to read on."""
+    names = "this test" if len(tests) == 1 else f"these {len(tests)} tests"
+    return (
+        f"Read on: the summary of {names} comes next, then the pages of each test; behind them stand the selected "
+        "performance, and the disclosure with every setting, deviation, check and its limit."
+    )

@@ -1,0 +1,123 @@
+"""The first page: verdicts, the numbers that people quote with their spread and claims, and what was unusual."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import openpyxl
+import pytest
+from assay.engine.records import DirectionRecord
+from assay.pages.headline import Headline, against_claim
+from assay.report import build_report, render
+from assay.report.workbook import number_of
+from report_run import synthetic_run, synthetic_test
+from saturation_run import saturation_test
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.engine.records import StoredRun
+    from assay.pages.model import Table
+
+RATES = [50_000.0] * 100 + [2_500.0] * 1340
+
+
+def suite(**changes: object) -> StoredRun:
+    return replace(synthetic_run(), tests=(saturation_test(RATES), synthetic_test()), **changes)  # type: ignore[arg-type]
+
+
+def tables(run: StoredRun) -> dict[str, Table]:
+    (page,) = build_report(run).opening
+    return {block.caption: block for block in page.all_blocks if block.block == "table"}
+
+
+def headlines(run: StoredRun) -> dict[str, tuple[str, ...]]:
+    return {row[1]: row for row in tables(run)["The numbers that people quote"].rows}
+
+
+def test_it_comes_first_without_a_number_and_names_the_pages_of_each_test() -> None:
+    report = build_report(suite())
+    assert [page.place for page in report.shown[:2]] == ["", "1 of 13"]
+    rows = tables(suite())["Verdict of each test"].rows
+    assert [(row[0], row[-1]) for row in rows] == [("WSAT", "2-6"), ("IOPS", "7-13")]
+    assert [report.pages[number - 1].title for number in (2, 7)] == [
+        "Summary Report - Write Saturation (WSAT) - OPTIONAL", "Summary Report - IOPS - REQUIRED",
+    ]  # fmt: skip
+
+
+def test_the_numbers_are_those_of_the_window_with_least_and_greatest_round() -> None:
+    run = suite()
+    found = headlines(run)
+    assert found["RND 4KiB 0/100, first sample"][2:4] == ("50,000.0", "IOPS")
+    assert found["RND 4KiB 0/100, settled"][2:5] == ("2,500.0", "IOPS", "2,500.0 - 2,500.0")
+    assert found["RND 4KiB 0/100, settled over first"][2:4] == ("0.050", "x")
+    item = found["RND 4KiB W"]
+    # The published window: 3445.45, 3011.86, 3147.05, 2903.05, 3227.82.
+    assert item[2:5] == ("3,147.0", "IOPS", "2,903.1 - 3,445.4")
+    assert item[5] == "average of rounds 1-5, steady"
+
+
+def test_claims_stand_beside_the_numbers_only_where_the_plan_has_them() -> None:
+    assert tables(suite())["The numbers that people quote"].columns[-1] == "From"
+    stated = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
+    assert headlines(stated)["RND 4KiB W"][-2:] == (
+        "3,000.0",
+        "105 % \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587",
+    )
+    assert headlines(stated)["RND 4KiB R"][-2:] == ("not stated", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(45_000.0, "90 % " + "\u2587" * 9), (500_000.0, "1000 % " + "\u2587" * 20)]
+)
+def test_a_bar_is_as_long_as_the_share_of_the_claim(value: float, shown: str) -> None:
+    run = suite(plan={"claims": {"rnd_4k_read_iops": 50_000.0}})
+    headline = Headline(item="RND 4KiB R", unit="IOPS", value=value, basis="", claim="rnd_4k_read_iops")
+    assert against_claim(run, headline) == shown
+
+
+def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
+    test = synthetic_test()
+    first, *rest = test.sequences
+    failed = replace(first.steps[0], read=replace(first.steps[0].read, errors={5: 1}))
+    assert isinstance(failed.read, DirectionRecord)
+    run = synthetic_run(replace(test, sequences=(replace(first, steps=(failed, *first.steps[1:])), *rest)))
+    assert {row[2] for row in headlines(run).values()} == {"n/a"}
+    verdict, unusual = tables(run)["Verdict of each test"].rows[0][1], tables(run)["What was unusual"].rows
+    assert verdict.startswith("WITHHELD: 1 I/O error")
+    assert ("IOPS", "results withheld, 1 I/O error in the test") in unusual
+    (path,) = render(run, tmp_path, formats=["json"])
+    found = json.loads(path.read_text("ascii"))["tests"][0]["headlines"]
+    assert [one["value"] for one in found] == [None, None]
+
+
+def test_a_quiet_run_says_that_nothing_was_unusual() -> None:
+    assert [row[1] for row in tables(suite())["What was unusual"].rows] == [
+        "Nothing: no round void, no result withheld, no deviation."
+    ]
+
+
+def test_the_workbook_has_numbers_as_numbers_and_charts_of_the_figures(tmp_path: Path) -> None:
+    (path,) = render(suite(), tmp_path, formats=["xlsx"])
+    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()))
+    rows = [row for row in book["Report"].iter_rows(values_only=True) if row[1] == "RND 4KiB W"]
+    assert rows[0][2] == 3147.0
+    sheet = book["iops_matrix"]
+    assert sheet.auto_filter.ref
+    assert {cell.number_format for cell in sheet["C"][1:]} == {"#,##0", "#,##0.0##"}
+    lines = [one for one in build_report(suite()).figures if one.kind == "lines"]
+    assert len(book["Charts"]._charts) == len(lines) > 3
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *[("24,632.0", 24632.0), ("-3", -3.0), ("0.5", 0.5)],
+        *[("007", None), ("1-5", None), ("", None), ("12,34", None), ("9" * 16, None)],
+    ],
+)
+def test_a_printed_text_is_a_number_only_where_nothing_is_lost(text: str, value: float | None) -> None:
+    assert number_of(text) == value
