@@ -20,10 +20,11 @@ from assay.report.figure import figure_svg
 from assay.report.glyphs import REPLACEMENT, spelled_out
 from assay.report.workbook import sheet_names, workbook
 from assay.spec.units import MIB
-from report_run import synthetic_run
+from report_run import synthetic_run, synthetic_test
 
 SPONSOR = "東芝 データ 삼성 𠮷"
-OTHERS = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "report.xlsx", "results.json"]
+CSV = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv"]
+OTHERS = [*CSV, "report.xlsx", "results.json"]
 
 
 def names(folder: Path) -> list[str]:
@@ -82,7 +83,7 @@ def test_a_format_that_cannot_be_made_costs_no_other(
         render(synthetic_run(), tmp_path, formats=FORMATS)
     assert caught.value.exit_code == 6
     left = {"pdf": ["report.pdf"], "html": ["report.html"], "xlsx": ["report.xlsx"], "json": ["results.json"]}
-    lost = left.get(broken, OTHERS[:3])
+    lost = left.get(broken, CSV)
     assert names(tmp_path) == sorted({"report.pdf", "report.html", *OTHERS} - set(lost))
 
 
@@ -138,7 +139,7 @@ def test_sheets_have_names_of_their_own_whatever_the_tables_are_called() -> None
     assert max(map(len, found)) <= 31
     tables = [DataTable(name=name, columns=("x",), rows=((1,),)) for name in asked]
     book = openpyxl.load_workbook(BytesIO(workbook(build_report(synthetic_run()), tables)))
-    assert book.sheetnames == ["Report", *found]
+    assert book.sheetnames == ["Report", *found, "Charts", "Chart points"]
 
 
 def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
@@ -146,9 +147,10 @@ def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
 
     class Twice:
         prefix = "x-1"
+        test = synthetic_test()
 
         def tables(self, suffix: str) -> list[DataTable]:
             return [replace(table, name=f"x{suffix}")]
 
     found = report_module._all_tables([Twice(), Twice()])  # type: ignore[list-item]
-    assert [one.name for one in found] == ["x", "x_2"]
+    assert [one.name for one in found] == ["x", "iops_sequences", "x_3", "iops_sequences_4"]

@@ -19,6 +19,7 @@ from assay.report import disclosure
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
 from assay.report.results_json import results_json
+from assay.report.sequence_table import sequence_table
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
 from assay.report.write import foreign, write_formats
@@ -152,7 +153,9 @@ def _all_tables(tests: Sequence[TestReport]) -> list[DataTable]:
 
 def _tables(test_report: TestReport) -> Iterator[DataTable]:
     number = test_report.prefix.rpartition("-")[2]
-    return test_report.tables("" if number == "1" else f"_{number}")
+    suffix = "" if number == "1" else f"_{number}"
+    yield from test_report.tables(suffix)
+    yield sequence_table(test_report.test, suffix)
 
 
 # Plotting and typesetting take a second to load, which only those who ask for a document pay.

@@ -11,6 +11,7 @@ from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
 from assay.report.checks import checks_of
 from assay.report.conforming import conformity_label, deviations
+from assay.report.sequence_table import sequence_facts
 from assay.results import host_checks
 from assay.results.reference import reference_checks
 
@@ -57,6 +58,7 @@ def _test(test_report: TestReport) -> dict[str, Any]:
         "started_wall_ns": test.started_wall_ns,
         "ended_wall_ns": test.ended_wall_ns,
         "ended": test.ended,
+        "sequences": sequence_facts(test),
         "headlines": headline_results(test_report.headlines()),
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
