@@ -7,6 +7,7 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.dut.real.notes import Note
 from assay.dut.real.transport import NvmeReply, ScsiReply
 from assay.dut.real.write_cache import CacheView, WriteCache, write_cache_held
 from assay.engine.records import DriveIdentity
@@ -209,3 +210,11 @@ def test_a_cache_that_does_not_follow_a_study_ends_it(tmp_path: Path) -> None:
             held.switch("disabled")
         with pytest.raises(DeviceFailureError, match="unknown"):
             held.switch("unknown")
+
+
+def test_a_folder_of_notes_that_belongs_to_another_user_holds_none_of_ours(tmp_path: Path) -> None:
+    class Closed(type(tmp_path)):  # type: ignore[misc]
+        def stat(self, **_: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+    assert not Note(Closed(tmp_path / "write-cache.json")).exists()

@@ -20,8 +20,11 @@ class Note:
         self.path = path
 
     def exists(self) -> bool:
-        """Whether there is one."""
-        return self.path.exists()
+        """Whether there is one; a user who may not look into the folder, which is root's, has left none."""
+        try:
+            return self.path.exists()
+        except PermissionError:
+            return False
 
     def read(self) -> dict[str, Any]:
         """The facts; empty where there is no note, or none that can be read."""
