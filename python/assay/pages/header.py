@@ -197,7 +197,7 @@ def purge_label(test: StoredTest) -> str:
 
 def segments_label(settings: TestSettings) -> str:
     """Print the number of ActiveRange segments, N/A where the range is contiguous."""
-    return NOT_APPLICABLE if settings.segment_count is None else str(settings.segment_count)
+    return NOT_APPLICABLE if settings.segment_count is None else f"{settings.segment_count:,}"
 
 
 def nand_label(run: StoredRun) -> str:

@@ -130,11 +130,11 @@ def _integrity(tests: Sequence[TestReport]) -> Table:
         rows.append(
             (
                 test.settings.test.upper(),
-                str(len(steps)),
-                f"{sum(error_count(step) for step in steps)}",
+                f"{len(steps):,}",
+                f"{sum(error_count(step) for step in steps):,}",
                 *reads,
                 *writes,
-                f"{sum(held)} of {len(held)}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
+                f"{sum(held):,} of {len(held):,}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
                 _host_rows(audits),
             )
@@ -205,7 +205,7 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
         ("Interface", printable(identity.interface)),
         ("Media", printable(identity.media)),
         ("Capacity", f"{capacity_label(identity.capacity_bytes)} ({identity.capacity_bytes:,} bytes)"),
-        ("Logical block", f"{identity.logical_block_bytes} bytes"),
+        ("Logical block", f"{identity.logical_block_bytes:,} bytes"),
         ("Physical block", _bytes(identity.physical_block_bytes)),
         ("Write cache", cache_label(identity.write_cache)),
         *((("NUMA node", str(identity.numa_node)),) if identity.numa_node is not None else ()),
@@ -276,7 +276,7 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
         ("Allowed data excursion", percent(settings.range_limit)),
         ("Allowed slope excursion", percent(settings.slope_limit)),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
-        ("ActiveRange segments", str(settings.segment_count or "contiguous")),
+        ("ActiveRange segments", f"{settings.segment_count:,}" if settings.segment_count else "contiguous"),
         ("Stalls of a real or faulty drive", _stall_policy(settings)),
         ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
         ("Write cache demanded", cache_label(settings.write_cache_required)),
@@ -306,7 +306,7 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         separator = "; " if any(isinstance(item, BaseModel) for item in value) else ", "
         return separator.join(_value(item) for item in value)
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return f"{value:,.12g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def _audit(name: str, test: StoredTest) -> Table:
@@ -341,7 +341,7 @@ def _stalls(name: str, test: StoredTest) -> tuple[Table, ...]:
         (
             stall.name,
             paragraph(stall.label),
-            f"{stall.span_ns / SECOND_NS:.2f}",
+            f"{stall.span_ns / SECOND_NS:,.2f}",
             "void: enters no verdict and no result" if stall.void else "marked",
         )
         for stall in stalls(test)

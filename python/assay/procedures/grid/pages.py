@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram_figures import histogram_figure
 from assay.pages.model import Box, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, percent, rounds_label
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
 from assay.pages.select import Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
@@ -174,10 +174,10 @@ def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]
         yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
         return
     latency_ms_max = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
-    span = duration_label(run.step.span_ns)
+    where = f"{_cell(run.point.demand)}, {duration_label(run.step.span_ns)}"
     figure = histogram_figure(f"{prefix}-histogram", run.times)
     yield (
-        f"{name} IOPS Response Time Histogram, MRT={latency_ms_max:.3f} ms - {_cell(run.point.demand)}, {span}",
+        f"{name} IOPS Response Time Histogram, MRT={milliseconds_text(latency_ms_max)} ms - {where}",
         (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
     )
 
@@ -267,4 +267,4 @@ def _missing(test_report: DemandReport, reason: str) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else milliseconds_text(value)
+    return milliseconds_or_na(value)

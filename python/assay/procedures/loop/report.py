@@ -167,7 +167,7 @@ class LoopReport(TestReport):
         value = values.get(Cell(read_pct=read_pct, transfer_bytes=transfer_bytes))
         if value is None:
             return NOT_AVAILABLE
-        return shown(self.settings).text(value) if decimals is None else f"{value:z.{decimals}f}"
+        return shown(self.settings).text(value) if decimals is None else f"{value:z,.{decimals}f}"
 
 
 def loop_report(

@@ -13,7 +13,8 @@ from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
-    milliseconds_text,
+    milliseconds_or_na,
+    minutes_label,
     mix_label,
     or_na,
     percent,
@@ -205,7 +206,7 @@ def recovery_name(settings: CrossStimulusSettings) -> str:
 def recovery_label(result: CrossStimulusResult) -> str:
     """Print the recovery time. Worked: recovered at the end of the third minute -> ``"3 min"``."""
     if result.recovery_minutes is not None:
-        return f"{result.recovery_minutes:.4g} min"
+        return minutes_label(result.recovery_minutes)
     return NOT_AVAILABLE if result.lowest_share is None else "not recovered"
 
 
@@ -228,7 +229,7 @@ def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
 
 
 def _milliseconds(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else milliseconds_text(value)
+    return milliseconds_or_na(value)
 
 
 def xsr_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> CrossStimulusReport:
