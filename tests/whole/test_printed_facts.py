@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+import pytest
 from assay.pages.model import Table
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
@@ -59,3 +60,23 @@ def test_idle_recovery_has_a_second_baseline_from_its_return_phases(quiet: Calla
     items = [row["Select Performance Data"] for row in rows(report, "Select Performance Data")]
     assert [item.partition("Baseline")[2] for item in items[:2]] == [" (preconditioning)", " (return phases)"]
     assert len(rows(report, "Mean burst IOPS against the baseline")[0]) == 8
+
+
+@pytest.mark.parametrize("kind", ["xsr", "study-oio", pytest.param("hir", marks=pytest.mark.long)])
+def test_no_value_without_a_rule_stands_under_steady_state(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    found = rows(build_report(quiet(kind)), "Select Performance Data")
+    assert found
+    for row in found:
+        if row["Basis"] != "steady state":
+            assert row["Steady state"] == "n/a"
+            assert "steady" in row["Basis"]
+    if kind != "hir":
+        assert {row["Basis"] for row in found} == {"no steady-state rule"}
+        assert any(row["Measured"] != "n/a" for row in found)
+
+
+def test_access_groups_of_the_same_accesses_have_names_of_their_own(quiet: Callable[[str], StoredRun]) -> None:
+    items = [row["Select Performance Data"] for row in rows(build_report(quiet("xsr")), "Select Performance Data")]
+    items = items[: len(items) // 2]
+    assert len(set(items)) == len(items)
+    assert [item.partition(",")[0] for item in items[:3]] == ["Group 1", "Group 2", "Group 3"]

@@ -127,6 +127,12 @@ def minutes_label(minutes: float) -> str:
     return f"{minutes:,.0f} min" if minutes >= 100 else f"{minutes:.3g} min"  # noqa: PLR2004 - three digits
 
 
+def ordinal(number: int) -> str:
+    """Print a number as one of a sequence. Worked: 31 -> ``"31st"``, 12 -> ``"12th"``."""
+    ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def demand_label(demand: Demand) -> str:
     """Print total OIO, TC and QD. Worked: TC 1, QD 8 -> ``"8 - TC 1/QD 8"``."""
     total = demand.thread_count * demand.queue_depth

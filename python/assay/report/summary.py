@@ -34,6 +34,10 @@ _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
     "ROUNDS or TIME/GB", "STEADY",
 )  # fmt: skip
+_SELECT = (
+    "Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Measured", "Basis",
+    "Data sheet claims",
+)  # fmt: skip
 
 
 def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
@@ -214,7 +218,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
     found = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
     return Table(
         caption="Select Performance Data",
-        columns=("Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Data sheet claims"),
+        columns=_SELECT,
         rows=tuple(
             (
                 test_report.test.settings.test.upper(),
@@ -222,10 +226,13 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
                 figure.unit,
                 figure.fresh,
                 figure.steady,
+                figure.measured,
+                figure.basis,
                 figure.claim,
             )
             for test_report, figure in found
         ),
+        notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.histogram_figures import histogram_figure
 from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
@@ -19,7 +19,7 @@ from assay.procedures.grid.facts import demand_facts, demand_own_settings, patte
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
-from assay.results import POINT_SHARES, iops, latency_count, max_latency_ns, percentiles, response_time
+from assay.results import POINT_SHARES, iops, is_reached, latency_count, max_latency_ns, percentiles, response_time
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.spec.edition import Edition
+
+_GRID = "in the grid"
+_GRID_NOTE = """In the grid: mean of the cell in the rounds of the measurement window. The operating point is measured
+again, and its own figures stand on its page; the two differ as two measurements do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +194,7 @@ def _times_box(run: PointRun, step: StepRecord) -> Box:
     origin = "every completion" if exact else "counts, within 0.1 %"
     entries = (
         ("IOPS", one_decimal(float(iops(step)))),
+        (f"IOPS {_GRID}", one_decimal(run.point.iops)),
         ("ART (ms)", _ms(float(response_time(step)))),
         *nines,
         ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
@@ -207,15 +212,25 @@ def _captured(run: PointRun) -> str:
 
 
 def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
+    basis = _basis(test_report, run.point.demand)
+
     def figure(item: str, unit: str, value: str) -> Selected:
         claim = claim_label(test_report.run, None)
-        return Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=value, claim=claim)
+        return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim, note=_GRID_NOTE)
 
-    label = f"{run.point.name} {_cell(run.point.demand)}"
+    label = f"{run.point.name} {_cell(run.point.demand)}, {_GRID}"
     return (
         figure(f"{label} IOPS", "IOPS", one_decimal(run.point.iops)),
         figure(f"{label} ART", "ms", _ms(run.point.latency_ms_mean)),
     )
+
+
+def _basis(test_report: DemandReport, demand: Demand) -> str:
+    """What a cell of the grid rests on: the rule decides one of them, at which the test is steady or not."""
+    if not is_reached(test_report.result.window):
+        return NOT_REACHED
+    tracked = test_report.settings.tracking
+    return STEADY if demand == tracked else f"no steady-state rule; that of {_cell(tracked)} held"
 
 
 def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
 from assay.pages.model import Box, DataTable, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, rate_or_na, rounds_label
+from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, ordinal, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import verdict_box, verdict_figure
@@ -135,20 +135,21 @@ class IdleRecoveryReport(TestReport):
 
     def selected(self) -> tuple[Selected, ...]:
         """Baseline and the mean burst of each wait state."""
+        reached = NOT_REACHED if self.result.baseline_iops is None else STEADY
         found = [
-            ("Baseline (preconditioning)", self.result.baseline_iops),
-            ("Baseline (return phases)", self.result.return_iops),
+            ("Baseline (preconditioning)", self.result.baseline_iops, reached),
+            ("Baseline (return phases)", self.result.return_iops, NO_RULE),
         ]
-        found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops) for state in self.result.states]
+        found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops, NO_RULE) for state in self.result.states]
         return tuple(
             Selected(
                 item=f"{self.settings.label} {name}",
                 unit="IOPS",
-                fresh=NOT_AVAILABLE,
-                steady=rate_or_na(value),
+                value=rate_or_na(value),
+                basis=basis,
                 claim=claim_label(self.run, None),
             )
-            for name, value in found
+            for name, value, basis in found
         )
 
     def own_settings(self) -> tuple[Entry, ...]:
@@ -220,7 +221,7 @@ def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> t
     """Settings of a preconditioning by samples."""
     return (
         ("Preconditioning sample", duration_label(sample_ns)),
-        ("Five-point rule over every", f"{samples_per_verdict}th sample"),
+        ("Five-point rule over every", f"{ordinal(samples_per_verdict)} sample"),
         ("Preconditioning at most", duration_label(time_ns)),
     )
 

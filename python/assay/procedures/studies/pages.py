@@ -9,7 +9,7 @@ from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.result import study_result
@@ -90,10 +90,10 @@ class StudyReport(TestReport):
         rows = [(variant.label, variant.stages[0]) for variant in self.result.variants if variant.stages]
         return tuple(
             Selected(
-                item=paragraph(f"{label}: {stage.label} (no steady-state rule)"),
+                item=paragraph(f"{label}: {stage.label}"),
                 unit="IOPS",
-                fresh=NOT_AVAILABLE,
-                steady=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),
+                basis=NO_RULE,
+                value=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),
                 claim=claim_label(self.run, None),
             )
             for label, stage in rows

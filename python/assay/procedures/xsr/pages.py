@@ -22,7 +22,7 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.pages.results import step_results
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.xsr.result import cross_stimulus_result
@@ -146,10 +146,15 @@ class CrossStimulusReport(TestReport):
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
-        rows = [(f"{group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s)) for group in self.result.groups]
-        rows.append((recovery_name(self.settings), "min", recovery_label(self.result).removesuffix(" min")))
+        rows = [
+            (f"Group {number}, {group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s))
+            for number, group in enumerate(self.result.groups, 1)
+        ]
+        recovery, _, unit = recovery_label(self.result).rpartition(" ")
+        found = (recovery, unit) if self.result.recovery_minutes is not None else (recovery_label(self.result), "min")
+        rows.append((recovery_name(self.settings), found[1], found[0]))
         return tuple(
-            Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(self.run, None))
+            Selected(item=item, unit=unit, value=text, basis=NO_RULE, claim=claim_label(self.run, None))
             for item, unit, text in rows
         )
 
