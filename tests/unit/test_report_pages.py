@@ -60,10 +60,9 @@ def tables(blocks: Iterable[Block]) -> list[Table]:
 
 
 def matrix_page(report: Report) -> Table:
-    """Return the table of the tabular page."""
-    table = only(next(page for page in report.pages if "Tabular" in page.subtitle).blocks, Table)
-    assert isinstance(table, Table)
-    return table
+    """Return the first table of the tabular page; behind it stands that of the spreads."""
+    page = next(page for page in report.pages if "Tabular" in page.subtitle)
+    return tables(page.blocks)[0]
 
 
 def own_pages(run: StoredRun) -> tuple[Page, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
-from assay.pages.model import Table
+from assay.pages.model import Table, Text
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
 from assay.results import iops
+from every_kind import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,3 +82,26 @@ def test_access_groups_of_the_same_accesses_have_names_of_their_own(quiet: Calla
     items = items[: len(items) // 2]
     assert len(set(items)) == len(items)
     assert [item.partition(",")[0] for item in items[:3]] == ["Group 1", "Group 2", "Group 3"]
+
+
+_LONG = re.compile(r"\bhours?\b|\bminutes?\b|\b\d+ h\b|\b\d\d+ min\b|\b[1-9] min\b(?! \d)")
+"""Lengths that no run has whose steps are a thousandth of the edition's; a time limit of a day is 1 min 26 s."""
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_sentences_on_a_scaled_run_have_its_own_lengths(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet(kind))
+    said = [text for row in rows(report, "Test Description") for text in row.values()]
+    said += [text for page in report.pages for one in page.blocks if isinstance(one, Text) for text in one.paragraphs]
+    said += [
+        text
+        for page in report.disclosure
+        for column in page.columns
+        for one in column
+        if isinstance(one, Table) and one.caption.endswith(": settings")
+        for row in one.rows
+        for text in row
+        if row[0] == "Preparation"
+    ]
+    assert len(said) > 3
+    assert [text for text in said if _LONG.search(text)] == []

@@ -65,6 +65,11 @@ class TestReport(ABC):
         """The warning over every page."""
         return banner(self.test, self.result.findings)
 
+    @property
+    @abstractmethod
+    def outline(self) -> str:
+        """What the test did, in one sentence with the lengths and amounts that it was set to."""
+
     @abstractmethod
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of the test, without its summary."""

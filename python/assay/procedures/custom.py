@@ -147,6 +147,12 @@ class CustomReport(TestReport):
             steady=NOT_APPLICABLE,
         )
 
+    @property
+    def outline(self) -> str:
+        """What the test measured; its lengths are its own settings."""
+        names = [one.name for one in self.test.sequences if one.role == "measure"]
+        return f"{self.title}, {len(names):,} measured sequences."
+
     def report_pages(self) -> tuple[Page, ...]:
         """A page of values, and one per figure."""
         rows = tuple((one.item, _text(one.value), one.unit) for one in self.result.values)

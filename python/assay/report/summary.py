@@ -65,7 +65,8 @@ def test_page(test_report: TestReport) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, edition, test = test_report.run, test_report.edition, test_report.test
     name = _name(test.settings.procedure, test.settings.test, test_report.table)
-    purpose, outline, preconditioning = _description(test.settings)
+    purpose, preconditioning = _description(test.settings)
+    outline = paragraph(test_report.outline)
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
@@ -84,9 +85,10 @@ def test_page(test_report: TestReport) -> Page:
     )
 
 
-def _description(settings: TestSettings) -> tuple[str, str, str]:
+def _description(settings: TestSettings) -> tuple[str, str]:
+    """Question and preconditioning; a study says the latter with the lengths that it was set to."""
     procedure = find_procedure(settings.procedure)
-    return procedure.question, procedure.outline, procedure.preconditioning
+    return procedure.question, getattr(settings, "preparation", procedure.preconditioning)
 
 
 def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:

@@ -15,7 +15,7 @@ from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
-from assay.procedures.grid.facts import demand_facts, demand_own_settings, pattern_part, point_entries
+from assay.procedures.grid.facts import demand_facts, demand_outline, demand_own_settings, pattern_part, point_entries
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
@@ -53,6 +53,11 @@ class DemandReport(TestReport):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return demand_facts(self.run, self.test, self.result)
+
+    @property
+    def outline(self) -> str:
+        """Rounds over the grid, then the operating points."""
+        return demand_outline(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""

@@ -72,6 +72,16 @@ class IdleRecoveryReport(TestReport):
     def _idles(self) -> str:
         return "idle " + ", ".join(duration_label(idle_ns) for idle_ns in self.settings.idles_ns)
 
+    @property
+    def outline(self) -> str:
+        """Bursts and idle times."""
+        settings = self.settings
+        return (
+            f"{settings.preconditioning.label} in samples of {duration_label(settings.preconditioning.sample_ns)} "
+            f"until steady; then for each wait state {settings.cycles:,} bursts of {duration_label(settings.burst_ns)} with "
+            f"{self._idles()} behind each, and {settings.return_bursts:,} bursts without."
+        )
+
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""
         edition = self.edition

@@ -57,6 +57,20 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
     )
 
 
+def loop_outline(settings: LoopSettings) -> str:
+    """Worked: 56 cells of a minute -> ``"At most 25 rounds of 56 cells of 1 min: read share outside, ..."``."""
+    runs_on = "; the position runs on from cell to cell" if settings.access == "sequential" else ""
+    return (
+        f"At most {settings.round_limit} rounds of {len(settings.cells)} cells of {duration_label(settings.step_ns)}: "
+        f"read share outside, block size inside{runs_on}; until {'; '.join(_tracked(settings))} "
+        f"{'is' if len(settings.tracking) == 1 else 'are'} steady over five rounds."
+    )
+
+
+def _tracked(settings: LoopSettings) -> list[str]:
+    return [cell_label(cell, settings.access) for cell in settings.tracking]
+
+
 def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
     """What only a test loop is set to do."""
     written = capacity_label(settings.preconditioning_bytes)

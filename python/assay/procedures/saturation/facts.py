@@ -72,6 +72,20 @@ def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
     return f"not judged: ended after {minutes_label(result.minutes[-1])}, the rule needs {needed}"
 
 
+def saturation_outline(settings: SaturationSettings) -> str:
+    """Worked: samples of a minute, first of all rules -> ``"RND 4KiB 0/100 in samples of 1 min ..."``."""
+    limits = {
+        "time": f"for {duration_label(settings.time_ns)}",
+        "amount": f"to {capacity_label(settings.amount_bytes)} written",
+        "steady": f"until every {ordinal(settings.samples_per_verdict)} sample is steady, five of them",
+    }
+    both = ", or ".join(limits.values()) + ", whichever comes first"
+    return (
+        f"{settings.label} in samples of {duration_label(settings.sample_ns)} without a gap, "
+        f"{limits.get(settings.stop, both)}."
+    )
+
+
 def saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
     """What only a write saturation test is set to do."""
     return (

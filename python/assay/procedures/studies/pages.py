@@ -66,6 +66,11 @@ class StudyReport(TestReport):
     def _measured(self) -> list[StudyStep]:
         return [step for variant in self.settings.variants for step in variant.steps if step.role == "measure"]
 
+    @property
+    def outline(self) -> str:
+        """In the words of the study, with the lengths that it was set to."""
+        return self.settings.outline
+
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""
         settings = self.settings
@@ -81,7 +86,7 @@ class StudyReport(TestReport):
             TITLE,
             (
                 (f"{settings.title}: Curves", (self.strip(), *(figures or [nothing]))),
-                (f"{settings.title}: Table", (*study_tables(settings, self.result), asked)),
+                (f"{settings.title}: Table", (asked, *study_tables(settings, self.result))),
             ),
         )
 

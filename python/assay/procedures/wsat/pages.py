@@ -16,6 +16,7 @@ from assay.pages.test_report import TestReport
 from assay.procedures.saturation.facts import (
     fresh_label,
     saturation_facts,
+    saturation_outline,
     saturation_selection,
     saturation_settings,
     steady_label,
@@ -56,6 +57,11 @@ class SaturationReport(TestReport):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return saturation_facts(self.run, self.test, self.result)
+
+    @property
+    def outline(self) -> str:
+        """Samples until the stop rule."""
+        return saturation_outline(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""

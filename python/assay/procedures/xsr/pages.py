@@ -81,6 +81,12 @@ class CrossStimulusReport(TestReport):
             steady=NOT_APPLICABLE,
         )
 
+    @property
+    def outline(self) -> str:
+        """The access groups in their order."""
+        groups = "; ".join(f"{group.label} for {duration_label(group.span_ns)}" for group in self.settings.groups)
+        return f"{groups}; in samples of {duration_label(self.settings.sample_ns)} without a gap."
+
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
         edition = self.edition
