@@ -127,6 +127,21 @@ def minutes_label(minutes: float) -> str:
     return f"{minutes:,.0f} min" if minutes >= 100 else f"{minutes:.3g} min"  # noqa: PLR2004 - three digits
 
 
+_UNIT_WORDS = {
+    "kib": "KiB", "gib": "GiB", "ms": "ms", "seconds": "s", "minutes": "min", "hours": "h", "pct": "%",
+}  # fmt: skip
+
+
+def words(name: str) -> str:
+    """Print the name of a fact in words, its unit behind it in brackets.
+
+    Worked: ``preconditioning_block_kib`` -> ``"preconditioning block (KiB)"``; ``logical_cpu_count`` -> ``"logical CPU
+    count"``.
+    """
+    *parts, last = paragraph(name).replace("cpu", "CPU").replace("_", " ").split(" ")
+    return " ".join([*parts, f"({_UNIT_WORDS[last]})" if parts and last in _UNIT_WORDS else last])
+
+
 def ordinal(number: int) -> str:
     """Print a number as one of a sequence. Worked: 31 -> ``"31st"``, 12 -> ``"12th"``."""
     ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.header import ORGANISATION, interface_label, nand_label, platform_label, purge_label, segments_label
+from assay.pages.header import (
+    ORGANISATION,
+    interface_label,
+    model_label,
+    nand_label,
+    purge_label,
+    segments_label,
+    serial_label,
+    system_label,
+    target_kind,
+)
 from assay.pages.model import Box, Group, Header, Page, Table
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -34,6 +44,12 @@ _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
     "ROUNDS or TIME/GB", "STEADY",
 )  # fmt: skip
+_FILE_SYSTEM = {
+    "block": "none: the block device is tested",
+    "simulated": "none: the drive is simulated",
+    "loop": "unknown: the target is a loop device on a file",
+    "file": "unknown: the target is a file",
+}
 _SELECT = (
     "Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Measured", "Basis",
     "Data sheet claims",
@@ -96,7 +112,7 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
     boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
         title="Summary Performance - Selected",
-        subtitle=f"{printable(run.identity.model_number)} - Summary Performance - Selected",
+        subtitle=f"{model_label(run)} - Summary Performance - Selected",
         header=summary_header(run, edition),
         banner=_joined_banner(tests),
         blocks=(*boxes, _select_table(tests)),
@@ -114,7 +130,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
         dates=(("Test Run Date", utc(run.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(described.get("vendor"))),
-            ("SSD Model No.", printable(identity.model_number)),
+            ("SSD Model No.", model_label(run)),
             ("Test Sponsor", paragraph(described.get("sponsor"))),
             ("Operator", paragraph(described.get("operator"))),
             ("Auditor", paragraph(described.get("auditor"))),
@@ -122,7 +138,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
         groups=(
             _group(
                 "Device Information",
-                ("Serial No.", printable(identity.serial)),
+                ("Serial No.", serial_label(run)),
                 ("Firmware Rev", printable(identity.firmware)),
                 ("User Capacity", capacity_label(identity.capacity_bytes)),
                 ("Interface", interface_label(run)),
@@ -133,7 +149,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
             ),
             _group(
                 "Test Hardware Platform",
-                ("System", platform_label(run)),
+                ("System", system_label(run)),
                 ("Motherboard", paragraph(platform.motherboard)),
                 ("CPU", paragraph(platform.cpu)),
                 ("RAM", paragraph(memory)),
@@ -145,7 +161,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
                 "Test Software",
                 ("OS", paragraph(platform.operating_system)),
                 ("Kernel", paragraph(platform.kernel)),
-                ("File System", paragraph(described.get("file_system") or "none: the block device is tested")),
+                ("File System", paragraph(described.get("file_system") or _FILE_SYSTEM[target_kind(run)])),
                 ("Test Software", paragraph(platform.tool)),
                 ("Release", paragraph(platform.tool_version)),
             ),

@@ -73,13 +73,8 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
     }
     if not result.points:
         return (("Operating points", NOT_AVAILABLE),)
-    return tuple(
-        (
-            f"{run.point.name}IOPS ({rules[run.point.name]})",
-            _point_text(run.point),
-        )
-        for run in result.points
-    )
+    found = ((f"{run.point.name}IOPS ({rules[run.point.name]})", _point_text(run.point)) for run in result.points)
+    return (*found, ("In the grid", "means of the window; each point is measured again, on its own page"))
 
 
 def _point_text(point: OperatingPoint) -> str:

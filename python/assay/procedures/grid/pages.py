@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from assay.spec.edition import Edition
 
 _GRID = "in the grid"
-_GRID_NOTE = """In the grid: mean of the cell in the rounds of the measurement window. The operating point is measured
-again, and its own figures stand on its page; the two differ as two measurements do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +219,7 @@ def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
 
     def figure(item: str, unit: str, value: str) -> Selected:
         claim = claim_label(test_report.run, None)
-        return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim, note=_GRID_NOTE)
+        return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim)
 
     label = f"{run.point.name} {_cell(run.point.demand)}, {_GRID}"
     return (

@@ -78,8 +78,9 @@ class IdleRecoveryReport(TestReport):
         settings = self.settings
         return (
             f"{settings.preconditioning.label} in samples of {duration_label(settings.preconditioning.sample_ns)} "
-            f"until steady; then for each wait state {settings.cycles:,} bursts of {duration_label(settings.burst_ns)} with "
-            f"{self._idles()} behind each, and {settings.return_bursts:,} bursts without."
+            f"until steady; then for each wait state {settings.cycles:,} bursts of "
+            f"{duration_label(settings.burst_ns)} with {self._idles()} behind each, and {settings.return_bursts:,} "
+            "bursts without."
         )
 
     def report_pages(self) -> tuple[Page, ...]:

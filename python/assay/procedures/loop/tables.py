@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
 from assay.pages.data_tables import PERCENTILE_COLUMNS, histogram_tables
+from assay.pages.header import model_label, serial_label
 from assay.pages.model import DataTable
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, or_na, paragraph, printable, rounds_label
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, or_na, paragraph, rounds_label
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.result import complete_rounds, window_times
 from assay.procedures.loop.settings import LoopSettings
@@ -61,7 +62,7 @@ def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> 
     """
     settings = test.settings_as(LoopSettings)
     window = headline_window(result)
-    drive = (printable(run.identity.model_number), printable(run.identity.serial))
+    drive = (model_label(run), serial_label(run))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
     rounds = rounds_label(window.rounds if window else ())
     spreads = cell_spreads(result, settings)
