@@ -105,3 +105,13 @@ def test_sentences_on_a_scaled_run_have_its_own_lengths(kind: str, quiet: Callab
     ]
     assert len(said) > 3
     assert [text for text in said if _LONG.search(text)] == []
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_each_figure_has_a_sentence_for_a_reader_who_never_saw_the_specification(
+    kind: str, quiet: Callable[[str], StoredRun]
+) -> None:
+    figures = build_report(quiet(kind)).figures
+    assert figures
+    assert [figure.name for figure in figures if "?" not in figure.reading or not figure.reading.endswith(".")] == []
+    assert [figure.reading for figure in figures if _LONG.search(figure.reading)] == []

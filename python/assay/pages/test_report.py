@@ -103,10 +103,23 @@ class TestReport(ABC):
                 subtitle=subtitle,
                 header=head,
                 banner=warning,
-                blocks=tuple(_shaped(block, self.edition) for block in blocks),
+                blocks=tuple(self._shaped(block) for block in blocks),
             )
             for subtitle, blocks in test_report
         )
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """How figures are read, by the beginning of what follows the prefix in their name."""
+        return {}
+
+    def _shaped(self, block: Block) -> Block:
+        if not isinstance(block, Figure):
+            return block
+        name, known = block.name.removeprefix(f"{self.prefix}-"), self.readings
+        best = max((key for key in known if name.startswith(key)), key=len, default="")
+        reading = block.reading or known.get(best, "")
+        return replace(block, aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
 
     def strip(self) -> Box:
         """Objective, baseline, samples and notes of the plan."""
@@ -116,7 +129,3 @@ class TestReport(ABC):
             entries=tuple((key.capitalize(), paragraph(text or "not stated")) for key, text in stated.items()),
             wide=True,
         )
-
-
-def _shaped(block: Block, edition: Edition) -> Block:
-    return replace(block, aspect=block.aspect * FLATTER[edition.header]) if isinstance(block, Figure) else block

@@ -16,6 +16,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
 from assay.procedures.grid.facts import demand_facts, demand_outline, demand_own_settings, pattern_part, point_entries
+from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
@@ -56,6 +57,11 @@ class DemandReport(TestReport):
     def outline(self) -> str:
         """Rounds over the grid, then the operating points."""
         return demand_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return grid_readings(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""

@@ -83,6 +83,22 @@ class IdleRecoveryReport(TestReport):
             "bursts without."
         )
 
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        settings = self.settings
+        bursts = (
+            f"Bursts of {duration_label(settings.burst_ns)} with {self._idles()} behind each, one colour per wait "
+            "state, and those without idle time"
+        )
+        return {
+            "preconditioning": "When has the drive settled? Writes without a gap in samples, over time, until steady.",
+            "preconditioning-window": "Is it steady? The five samples that are judged, with average, band and fit.",
+            "iops": f"Does idle time let the drive recover? {bursts}; the higher above these, the more.",
+            "latency-ms-mean": f"Do idle times shorten the response? {bursts}; lower is faster.",
+            "latency-ms-max": f"How long did the slowest write of a burst take? {bursts}.",
+        }
+
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""
         edition = self.edition

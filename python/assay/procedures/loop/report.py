@@ -13,6 +13,7 @@ from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_settings
+from assay.procedures.loop.readings import loop_readings
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import Measured, loop_selection
@@ -67,6 +68,11 @@ class LoopReport(TestReport):
     def outline(self) -> str:
         """Rounds of cells until steady."""
         return loop_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return loop_readings(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of its test."""

@@ -112,7 +112,7 @@ def saturation_selection(
         Selected(
             item=label,
             unit="IOPS",
-            fresh=rate_or_na(first and first.iops),
+            fresh=rate_or_na(first.iops if first else None),
             value=rate_or_na(result.steady_iops),
             basis=STEADY if result.steady_iops is not None else NOT_REACHED if judged == "not reached" else judged,
             claim=claim_label(run, claim),
@@ -121,7 +121,7 @@ def saturation_selection(
         Selected(
             item=f"{label}, highest sample",
             unit="IOPS",
-            value=rate_or_na(peak and peak.iops),
+            value=rate_or_na(peak.iops if peak else None),
             basis=NOT_AVAILABLE if peak is None else f"one sample, at {peak.fills:.2f} drive fills",
             claim=claim_label(run, None),
         ),

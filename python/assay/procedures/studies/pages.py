@@ -71,6 +71,20 @@ class StudyReport(TestReport):
         """In the words of the study, with the lengths that it was set to."""
         return self.settings.outline
 
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures, which are numbered."""
+        how = {
+            "time": "samples over time, a line per variant",
+            "seconds": "every second of the measured time, a line per variant",
+            "places": "settled values over what is varied, a line per variant",
+        }
+        question = paragraph(self.settings.question)
+        return {
+            str(place): f"{question} {how[plot.kind].capitalize()}."
+            for place, plot in enumerate(self.settings.plots, 1)
+        }
+
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""
         settings = self.settings

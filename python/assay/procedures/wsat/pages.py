@@ -22,6 +22,7 @@ from assay.procedures.saturation.facts import (
     steady_label,
 )
 from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import saturation_result
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
@@ -62,6 +63,11 @@ class SaturationReport(TestReport):
     def outline(self) -> str:
         """Samples until the stop rule."""
         return saturation_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return saturation_readings(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""

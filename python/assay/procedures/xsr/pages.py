@@ -87,6 +87,19 @@ class CrossStimulusReport(TestReport):
         groups = "; ".join(f"{group.label} for {duration_label(group.span_ns)}" for group in self.settings.groups)
         return f"{groups}; in samples of {duration_label(self.settings.sample_ns)} without a gap."
 
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        how = f"Access groups one behind the other, a point per {duration_label(self.settings.sample_ns)}"
+        return {
+            "throughput": (
+                f"How does the drive take the change between sequential and random writes? {how}; where "
+                "the last group begins below the first, the drive is recovering."
+            ),
+            "latency-ms-mean": f"How long do I/Os take on average while it recovers? {how}.",
+            "latency-ms-max": f"How long did the slowest I/O take while it recovers? {how}.",
+        }
+
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
         edition = self.edition
