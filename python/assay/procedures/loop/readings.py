@@ -15,12 +15,12 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name. Worked: ``plane`` -> that of the plot over block size."""
     noun, cell = shown(settings).noun, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
-    by_round = f"each point is one cell of {cell}, a line per block size; flat lines on the right mean a settled drive"
+    by_round = f"Each point is one cell of {cell}, a line per block size; flat lines on the right mean a settled drive"
     matrix = f"averages of the last five rounds; {better}"
     return {
-        "convergence": f"Does {noun} settle as the rounds go on? The loop is repeated, and {by_round}.",
-        "reads": f"Do reads settle as the rounds go on? The loop is repeated, and {by_round}.",
-        "maxima": f"How does the longest response time move from round to round? {by_round.capitalize()}.",
+        "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",
+        "reads": f"Do reads settle as the rounds go on? {by_round}.",
+        "maxima": f"How does the longest response time move from round to round? {by_round}.",
         "tracking": (
             f"When is the drive steady? The tracked cells in every round of {len(settings.cells)} cells; in the last "
             "five the points must stay close to their average and the dashed fit must be nearly level."

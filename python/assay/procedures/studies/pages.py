@@ -75,15 +75,13 @@ class StudyReport(TestReport):
     def readings(self) -> dict[str, str]:
         """Sentences below the figures, which are numbered."""
         how = {
-            "time": "samples over time, a line per variant",
-            "seconds": "every second of the measured time, a line per variant",
-            "places": "settled values over what is varied, a line per variant",
+            "time": "Samples over time, a line per variant",
+            "seconds": "Every second of the measured time, a line per variant",
+            "places": "Settled values over what is varied, a line per variant",
         }
         question = paragraph(self.settings.question)
-        return {
-            str(place): f"{question} {how[plot.kind].capitalize()}."
-            for place, plot in enumerate(self.settings.plots, 1)
-        }
+        plots = enumerate(self.settings.plots, 1)
+        return {str(place): f"{question} {how[plot.kind]}." for place, plot in plots}
 
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""
