@@ -68,7 +68,7 @@ def selected(run: StoredRun) -> list[str]:
         for block in page.blocks
         if isinstance(block, Table) and block.caption == "Select Performance Data"
     )
-    return [row[4] for row in table.rows]
+    return [cell for row in table.rows for cell in row[3:6]]
 
 
 def with_stall(run: StoredRun, where: Callable[[StoredSequence], bool]) -> StoredRun:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from assay.cli.progress import _judged_line
 from assay.engine.records import MeasurementWindow
-from assay.pages.printed import milliseconds_label, milliseconds_text, significant
+from assay.pages.printed import milliseconds_label, milliseconds_text, minutes_label, one_decimal, ordinal, significant
 from assay.pages.verdict import time_box
 from assay.procedures.until import RoundOutcome
 from assay.results import ResponseTimes, direction_times, latency_buckets, mean_latency_ns, merged
@@ -114,3 +115,30 @@ def test_a_line_of_the_log_has_one_format_of_numbers(values: tuple[float, ...], 
     line = _judged_line("round", RoundOutcome(stage="round", index=7, steps=(), window=window, ended=None))
     assert shown in line
     assert not re.search(r"\de[+-]\d", line)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (one_decimal(24632.0), "24,632.0"),
+        (milliseconds_text(1234.5), "1,234.500"),
+        (significant(1_234_567.0), "1,234,567.000"),
+        (minutes_label(0.508), "30.5 s"),
+        (minutes_label(0.0), "0 s"),
+        (minutes_label(1.0), "1 min"),
+        *((ordinal(number), text) for number, text in ((1, "1st"), (22, "22nd"), (11, "11th"), (31, "31st"))),
+    ],
+)
+def test_numbers_have_separators_and_less_than_a_minute_is_in_seconds(text: str, expected: str) -> None:
+    assert text == expected
+
+
+@pytest.mark.parametrize("scale", [0.0001, 0.00037, 0.095, 0.2499, 1.0, 24.9])
+@pytest.mark.parametrize("values", [(1.0, 1.01, 0.99, 1.02, 1.05), (1.0, 0.98, 0.93, 0.9, 0.885)])
+def test_four_times_the_printed_slope_is_the_printed_slope_excursion(values: tuple[float, ...], scale: float) -> None:
+    verdict = steady_state((1, 2, 3, 4, 5), [value * scale for value in values])
+    box = dict(time_box("RND 4KiB 0/100", verdict, "Rounds 1-5").entries)
+    slope = Decimal(box["Least Squares Linear Fit Formula"].partition(" * R")[0])
+    printed = Decimal(box["Measured Maximum Slope Excursion"])
+    assert abs(abs(slope * 4) - printed) <= Decimal((0, (1,), int(printed.as_tuple().exponent)))
+    assert len(printed.as_tuple().digits) >= 4

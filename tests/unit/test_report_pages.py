@@ -60,10 +60,9 @@ def tables(blocks: Iterable[Block]) -> list[Table]:
 
 
 def matrix_page(report: Report) -> Table:
-    """Return the table of the tabular page."""
-    table = only(next(page for page in report.pages if "Tabular" in page.subtitle).blocks, Table)
-    assert isinstance(table, Table)
-    return table
+    """Return the first table of the tabular page; behind it stands that of the spreads."""
+    page = next(page for page in report.pages if "Tabular" in page.subtitle)
+    return tables(page.blocks)[0]
 
 
 def own_pages(run: StoredRun) -> tuple[Page, ...]:
@@ -105,12 +104,12 @@ def test_the_golden_window_prints_its_published_determination_data() -> None:
     assert dict(box.entries) == {
         "Tracking Variable": "IOPS, RND 4KiB 0/100",
         "Measurement Window": "Rounds 1-5",
-        "Average IOPS": "3147.0",
+        "Average IOPS": "3,147.0",
         "Allowed Maximum Data Excursion": "629.4",
         "Measured Maximum Data Excursion": "542.4",
         "Allowed Maximum Slope Excursion": "314.7",
         "Measured Maximum Slope Excursion": "217.6",
-        "Least Squares Linear Fit Formula": "-54.407 * R + 3310.267",
+        "Least Squares Linear Fit Formula": "-54.407 * R + 3,310.267",
         "Steady": "YES",
     }
 
@@ -139,7 +138,7 @@ def test_the_matrix_has_ascending_sizes_and_read_shares_with_one_decimal() -> No
     table = matrix_page(build_report(synthetic_run()))
     assert table.columns[1:] == ("0/100", "5/95", "35/65", "50/50", "65/35", "95/5", "100/0")
     assert [row[0] for row in table.rows] == ["0.5", "4", "8", "16", "32", "64", "128", "1024"]
-    assert table.rows[1][1] == "3147.0"
+    assert table.rows[1][1] == "3,147.0"
     assert table.notes == ("Average of rounds 1-5.",)
 
 
@@ -155,7 +154,7 @@ def test_the_header_reports_convergence_and_never_guesses_it() -> None:
     reached = header_entries(own_pages(synthetic_run())[0])
     assert reached["Convergence"] == "YES"
     assert reached["Rounds"] == "1-5"
-    assert (reached["AR AMOUNT"], reached["AR Segments"], reached["PC AR"]) == ("16 GiB", "2048", "100 %")
+    assert (reached["AR AMOUNT"], reached["AR Segments"], reached["PC AR"]) == ("16 GiB", "2,048", "100 %")
     missed = header_entries(own_pages(synthetic_run(synthetic_test(tracked=FALLING, ended="round-limit")))[0])
     assert (missed["Convergence"], missed["Rounds"]) == ("NO", "3-7")
     cut = header_entries(own_pages(synthetic_run(synthetic_test(ended="interrupted")))[0])

@@ -52,7 +52,7 @@ def test_the_summary_has_a_row_per_test_with_its_section_and_settings() -> None:
     assert rows[0][-2:] == ("1,440 min / 2,052.1 GB", "reached")
     assert rows[1][:6] == ("8", "IOPS - REQUIRED", "simulated purge", "RND", "8", "1")
     assert rows[1][6:] == (
-        "2X SEQ/128KiB", "100 %", "100 %", "Full IOPS Loop", "16 GiB", "2048", "RND 4KiB 0/100", "1-5", "YES",
+        "2X SEQ/128KiB", "100 %", "100 %", "Full IOPS Loop", "16 GiB", "2,048", "RND 4KiB 0/100", "1-5", "YES",
     )  # fmt: skip
 
 
@@ -69,8 +69,8 @@ def test_claims_stand_beside_fresh_and_steady_figures() -> None:
     run = suite(plan={"claims": {"rnd_4k_write_iops": 60000.0, "rnd_4k_read_iops": None}})
     page = build_report(run).pages[-1]
     rows = {(row[0], row[1]): row[2:] for row in tables(page)["Select Performance Data"].rows}
-    assert rows["WSAT", "RND 4KiB 0/100"] == ("IOPS", "50000.0", "2500.0", "60,000")
-    assert rows["IOPS", "RND 4KiB W"] == ("IOPS", "n/a", "3147.0", "60,000")
+    assert rows["WSAT", "RND 4KiB 0/100"] == ("IOPS", "50,000.0", "2,500.0", "n/a", "steady state", "60,000")
+    assert rows["IOPS", "RND 4KiB W"] == ("IOPS", "n/a", "3,147.0", "n/a", "steady state", "60,000")
     assert rows["IOPS", "RND 4KiB R"][-1] == "not stated"
     boxes = [dict(block.entries) for block in page.blocks if isinstance(block, Box)]
     assert [(box["Test"], box["OIO - TC/QD"]) for box in boxes] == [
@@ -101,7 +101,7 @@ def test_the_disclosure_counts_every_byte_and_error_per_test() -> None:
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == ["WSAT", "IOPS"]
     written = sum(round(rate * 60) * 4096 for rate in RATES)
-    assert table.rows[0][:7] == ("WSAT", "1440", "0", "0", "unknown", f"{written:,}", "unknown")
+    assert table.rows[0][:7] == ("WSAT", "1,440", "0", "0", "unknown", f"{written:,}", "unknown")
 
 
 def test_the_workbook_holds_every_table_as_numbers_and_no_formula(tmp_path: Path) -> None:
@@ -125,3 +125,12 @@ def test_the_workbook_holds_every_table_as_numbers_and_no_formula(tmp_path: Path
 def test_every_edition_s_write_saturation_renders(edition: str, tmp_path: Path) -> None:
     test = saturation_test(RATES, edition=edition)
     assert render(synthetic_run(test), tmp_path, formats=["pdf", "html"])
+
+
+def test_a_loop_that_was_not_steady_has_its_figures_under_measured() -> None:
+    falling = synthetic_test(tracked=(5000.0, 4500.0, 4000.0, 3500.0, 3000.0, 2600.0, 2200.0), ended="round-limit")
+    page = build_report(replace(synthetic_run(), tests=(falling,))).pages[-1]
+    rows = tables(page)["Select Performance Data"].rows
+    assert {row[4] for row in rows} == {"n/a"}
+    assert {row[6] for row in rows} == {"steady state not reached"}
+    assert all(row[5] != "n/a" for row in rows[:2])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import VerificationError
-from assay.pages.model import Box, Figure
+from assay.pages.model import Box, Figure, Table
 from assay.procedures.saturation.figures import FILLS, response_figure
 from assay.procedures.saturation.result import saturation_result, saturation_window, written_bytes
 from assay.report import build_report
@@ -16,6 +16,7 @@ from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test
 
 if TYPE_CHECKING:
+    from assay.engine.records import StoredTest
     from assay.pages.model import Page
     from assay.procedures.until import RoundOutcome
 
@@ -157,7 +158,7 @@ def test_an_interrupted_saturation_prints_no_headline() -> None:
     result = saturation_result(test, CAPACITY)
     assert (result.steady_iops, result.withheld) == (None, "the test did not run to its end")
     page = wsat_pages(build_report(synthetic_run(test)).pages)[0]
-    assert dict(strip(page).entries)["FOB (peak) IOPS"] == "n/a"
+    assert dict(strip(page).entries)["FOB IOPS (first sample)"] == "n/a"
     assert page.banner == "INTERRUPTED"
 
 
@@ -200,3 +201,34 @@ def test_a_percentile_that_no_sample_can_give_says_so_in_the_legend() -> None:
     figure = response_figure("response", nothing, FILLS)
     assert figure is not None
     assert [series.label for series in figure.series] == ["ART", "99.999 % n/a", "MRT"]
+
+
+def selection(test: StoredTest) -> list[tuple[str, ...]]:
+    report = build_report(synthetic_run(test))
+    (table,) = (block for block in report.pages[-1].blocks if isinstance(block, Table))
+    assert table.columns[3:7] == ("Fresh out of box", "Steady state", "Measured", "Basis")
+    return [row[1:7] for row in table.rows]
+
+
+def test_fresh_out_of_box_is_the_first_sample_and_the_highest_is_called_so() -> None:
+    test = saturation_test([900.0, *cliff(100, 1439)])
+    first, highest = selection(test)
+    assert first[:4] == ("RND 4KiB 0/100", "IOPS", "900.0", first[3])
+    assert highest[0] == "RND 4KiB 0/100, highest sample"
+    assert (highest[2], highest[3]) == ("n/a", "n/a")
+    assert float(highest[4].replace(",", "")) > 900
+    marks = dict(strip(wsat_pages(build_report(synthetic_run(test)).pages)[0]).entries)
+    fills = 900 * 60 * 4096 / CAPACITY
+    assert marks["FOB IOPS (first sample)"] == f"900.0: the first 1 min, {fills:.2f} drive fills written at its end"
+    assert marks["Highest sample (peak)"].startswith(highest[4])
+
+
+def test_a_saturation_too_short_for_the_rule_is_not_judged() -> None:
+    said = "not judged: ended after 65 min, the rule needs 155 min"
+    test = saturation_test([1000.0] * 65)
+    first, _ = selection(test)
+    assert first[2:] == ("1,000.0", "n/a", "n/a", said)
+    report = build_report(synthetic_run(test))
+    assert dict(strip(wsat_pages(report.pages)[0]).entries)["Steady-state IOPS"] == said
+    (tests,) = (block for block in report.pages[0].blocks if isinstance(block, Table) and block.caption == "Tests")
+    assert tests.rows[0][-1] == said

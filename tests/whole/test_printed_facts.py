@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Table
+import pytest
+from assay.pages.model import Table, Text
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
 from assay.results import iops
+from every_kind import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,3 +62,56 @@ def test_idle_recovery_has_a_second_baseline_from_its_return_phases(quiet: Calla
     items = [row["Select Performance Data"] for row in rows(report, "Select Performance Data")]
     assert [item.partition("Baseline")[2] for item in items[:2]] == [" (preconditioning)", " (return phases)"]
     assert len(rows(report, "Mean burst IOPS against the baseline")[0]) == 8
+
+
+@pytest.mark.parametrize("kind", ["xsr", "study-oio", pytest.param("hir", marks=pytest.mark.long)])
+def test_no_value_without_a_rule_stands_under_steady_state(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    found = rows(build_report(quiet(kind)), "Select Performance Data")
+    assert found
+    for row in found:
+        if row["Basis"] != "steady state":
+            assert row["Steady state"] == "n/a"
+            assert "steady" in row["Basis"]
+    if kind != "hir":
+        assert {row["Basis"] for row in found} == {"no steady-state rule"}
+        assert any(row["Measured"] != "n/a" for row in found)
+
+
+def test_access_groups_of_the_same_accesses_have_names_of_their_own(quiet: Callable[[str], StoredRun]) -> None:
+    items = [row["Select Performance Data"] for row in rows(build_report(quiet("xsr")), "Select Performance Data")]
+    items = items[: len(items) // 2]
+    assert len(set(items)) == len(items)
+    assert [item.partition(",")[0] for item in items[:3]] == ["Group 1", "Group 2", "Group 3"]
+
+
+_LONG = re.compile(r"\bhours?\b|\bminutes?\b|\b\d+ h\b|\b\d\d+ min\b|\b[1-9] min\b(?! \d)")
+"""Lengths that no run has whose steps are a thousandth of the edition's; a time limit of a day is 1 min 26 s."""
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_sentences_on_a_scaled_run_have_its_own_lengths(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet(kind))
+    said = [text for row in rows(report, "Test Description") for text in row.values()]
+    said += [text for page in report.pages for one in page.blocks if isinstance(one, Text) for text in one.paragraphs]
+    said += [
+        text
+        for page in report.disclosure
+        for column in page.columns
+        for one in column
+        if isinstance(one, Table) and one.caption.endswith(": settings")
+        for row in one.rows
+        for text in row
+        if row[0] == "Preparation"
+    ]
+    assert len(said) > 3
+    assert [text for text in said if _LONG.search(text)] == []
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_each_figure_has_a_sentence_for_a_reader_who_never_saw_the_specification(
+    kind: str, quiet: Callable[[str], StoredRun]
+) -> None:
+    figures = build_report(quiet(kind)).figures
+    assert figures
+    assert [figure.name for figure in figures if "?" not in figure.reading or not figure.reading.endswith(".")] == []
+    assert [figure.reading for figure in figures if _LONG.search(figure.reading)] == []

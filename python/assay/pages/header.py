@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 
+_NO_DRIVE = {"loop": "loop device on a file", "file": "file on a file system"}
+
 
 def header(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
     """Lay out the header that every page of one test carries.
@@ -49,7 +51,7 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
         dates=(("Test Run Date", utc(test.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(run.description.get("vendor"))),
-            ("SSD Model No.", printable(run.identity.model_number)),
+            ("SSD Model No.", model_label(run)),
             ("Test Sponsor", paragraph(run.description.get("sponsor"))),
         ),
         groups=(
@@ -64,7 +66,7 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
 def _device_1_0(run: StoredRun) -> tuple[Entry, ...]:
     identity = run.identity
     return (
-        ("Serial No.", printable(identity.serial)),
+        ("Serial No.", serial_label(run)),
         ("Firmware Rev", printable(identity.firmware)),
         ("Capacity", capacity_label(identity.capacity_bytes)),
         ("NAND Type", nand_label(run)),
@@ -113,7 +115,7 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
         ),
         parties=(
             ("Vendor", paragraph(run.description.get("vendor"))),
-            ("SSD Model", printable(run.identity.model_number)),
+            ("SSD Model", model_label(run)),
             ("Tested By", paragraph(run.description.get("operator") or run.description.get("sponsor"))),
         ),
         groups=(
@@ -129,7 +131,7 @@ def _platform_2_0(run: StoredRun) -> tuple[Entry, ...]:
     platform = run.platform
     memory = capacity_label(platform.memory_bytes) if platform.memory_bytes else None
     facts = (
-        ("Ref Test Platform", run.description.get("system") or platform.system),
+        ("Ref Test Platform", system_label(run)),
         ("Motherboard", platform.motherboard),
         ("CPU", platform.cpu),
         ("Memory", memory),
@@ -147,8 +149,8 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
     identity = run.identity
     return (
         ("Mfgr", paragraph(run.description.get("vendor"))),
-        ("Model No.", printable(identity.model_number)),
-        ("S/N", printable(identity.serial)),
+        ("Model No.", model_label(run)),
+        ("S/N", serial_label(run)),
         ("Firmware ver", printable(identity.firmware)),
         ("Capacity", capacity_label(identity.capacity_bytes)),
         ("Interface", interface_label(run)),
@@ -197,7 +199,7 @@ def purge_label(test: StoredTest) -> str:
 
 def segments_label(settings: TestSettings) -> str:
     """Print the number of ActiveRange segments, N/A where the range is contiguous."""
-    return NOT_APPLICABLE if settings.segment_count is None else str(settings.segment_count)
+    return NOT_APPLICABLE if settings.segment_count is None else f"{settings.segment_count:,}"
 
 
 def nand_label(run: StoredRun) -> str:
@@ -211,5 +213,37 @@ def interface_label(run: StoredRun) -> str:
 
 
 def platform_label(run: StoredRun) -> str:
-    """The test platform that the plan states, else what the system says of itself."""
-    return paragraph(run.description.get("system") or run.platform.system or run.platform.cpu)
+    """The test platform and its software. Worked: a system that is not known -> ``"CPU Intel Xeon; Assay 0.1.0"``."""
+    platform, system = run.platform, run.description.get("system") or run.platform.system
+    known = system or (f"CPU {platform.cpu}" if platform.cpu else None)
+    return f"{paragraph(known)}; {paragraph(platform.tool)} {paragraph(platform.tool_version)}"
+
+
+def system_label(run: StoredRun) -> str:
+    """The system that the plan states, else what it says of itself; its CPU is no name of it."""
+    return paragraph(run.description.get("system") or run.platform.system)
+
+
+def model_label(run: StoredRun) -> str:
+    """The drive's model; what a loop device or a file is, which have none.
+
+    A simulated drive whose model names the capacity of the real one says with which it was made.
+    Worked: ``loop:10011431:3898`` -> ``"loop device on a file"``; MLC-A made with 4 GB ->
+    ``"Simulated MLC-A, 256 GB; made with 4.00 GB"``.
+    """
+    identity = run.identity
+    if identity.model_number and identity.kind == "simulated" and "capacity=" in identity.id:
+        made = f"; made with {capacity_label(identity.capacity_bytes)}" if " GB" in identity.model_number else ""
+        return printable(identity.model_number + made)
+    return printable(identity.model_number or _NO_DRIVE.get(target_kind(run)))
+
+
+def serial_label(run: StoredRun) -> str:
+    """The drive's serial number; the identity of a loop device or a file."""
+    identity = run.identity
+    return printable(identity.serial or (identity.id if target_kind(run) in _NO_DRIVE else None))
+
+
+def target_kind(run: StoredRun) -> str:
+    """``loop`` for a loop device on a file, else the kind of the drive."""
+    return "loop" if run.identity.id.startswith("loop:") else run.identity.kind

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import confidence_figure, histogram_figure
 from assay.pages.model import Text
+from assay.pages.printed import milliseconds_text
 from assay.results import kept_histograms, max_latency_ns, merged, response_time, step_times, withheld_reason
 from assay.spec.units import MILLISECOND_NS, duration_label
 
@@ -33,7 +34,7 @@ def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
     plot = confidence_figure(f"{test_report.prefix}-confidence", times, float(response_time(step)))
     return (
         (
-            f"Response Time Histogram - {what}, MRT = {latency_ms_max:.3f} ms",
+            f"Response Time Histogram - {what}, MRT = {milliseconds_text(latency_ms_max)} ms",
             (_or_nothing(histogram_figure(f"{test_report.prefix}-histogram", times)),),
         ),
         (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),

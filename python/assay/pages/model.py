@@ -102,6 +102,7 @@ class Figure:
     beside : it shares its page with another figure, so its legend goes below.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
+    reading : for a reader who never saw the specification: what it asks, how it was measured, how it is read.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Figure:
     aspect: float = 1.95
     narrow: bool = False
     beside: bool = False
+    reading: str = ""
     block: Literal["figure"] = "figure"
 
 

@@ -59,28 +59,29 @@ def rate_or_na(value: float | None) -> str:
 
 
 def one_decimal(value: float) -> str:
-    """Print a rate as the tables print it. Worked: 3147.046 -> ``"3147.0"``."""
-    return f"{value:z.1f}"
+    """Print a rate as the tables print it. Worked: 3147.046 -> ``"3,147.0"``."""
+    return f"{value:z,.1f}"
 
 
 def significant(value: float, digits: int = 4, decimals: int = 3) -> str:
     """Print a value with at least so many digits from its first that is not zero, and at least so many decimals.
 
-    Worked: 0.00210487 -> ``"0.002105"``, 0.35 -> ``"0.3500"``, 41.0 -> ``"41.000"``, 0 -> ``"0.000"``.
+    Worked: 0.00210487 -> ``"0.002105"``, 0.35 -> ``"0.3500"``, 41.0 -> ``"41.000"``, 1234.5 -> ``"1,234.500"``,
+    0 -> ``"0.000"``.
     """
     first = math.floor(math.log10(abs(value))) if value else 0
-    return f"{value:z.{max(decimals, digits - 1 - first)}f}"
+    return f"{value:z,.{max(decimals, digits - 1 - first)}f}"
 
 
 def milliseconds_text(value_ms: float) -> str:
     """Print a time in ms: three decimals, and below 0.1 ms four digits from the first that is not zero.
 
-    Worked: 0.35 -> ``"0.350"``, 0.00210487 -> ``"0.002105"``.
+    Worked: 0.35 -> ``"0.350"``, 0.00210487 -> ``"0.002105"``, 1234.5 -> ``"1,234.500"``.
     """
-    return significant(value_ms) if abs(value_ms) < _SHORT_MS else f"{value_ms:z.3f}"
+    return significant(value_ms) if abs(value_ms) < _SHORT_MS else f"{value_ms:z,.3f}"
 
 
-def fit_formula(verdict: SteadyVerdict, text: Callable[[float], str] = "{:z.3f}".format) -> str:
+def fit_formula(verdict: SteadyVerdict, text: Callable[[float], str] = "{:z,.3f}".format) -> str:
     """Print the least squares line in real round numbers. Worked: ``"-54.407 * R + 3310.267"``."""
     sign = "-" if verdict.intercept < 0 else "+"
     return f"{text(verdict.slope)} * R {sign} {text(abs(verdict.intercept))}"
@@ -120,8 +121,31 @@ def percent(share: float) -> str:
 
 
 def minutes_label(minutes: float) -> str:
-    """Print minutes on the axis of a test. Worked: 1440.0 -> ``"1,440 min"``, 1.94 -> ``"1.94 min"``."""
+    """Print a time of a test. Worked: 1440.0 -> ``"1,440 min"``, 1.94 -> ``"1.94 min"``, 0.5 -> ``"30 s"``."""
+    if minutes < 1:
+        return f"{minutes * 60:.3g} s"
     return f"{minutes:,.0f} min" if minutes >= 100 else f"{minutes:.3g} min"  # noqa: PLR2004 - three digits
+
+
+_UNIT_WORDS = {
+    "kib": "KiB", "gib": "GiB", "ms": "ms", "seconds": "s", "minutes": "min", "hours": "h", "pct": "%",
+}  # fmt: skip
+
+
+def words(name: str) -> str:
+    """Print the name of a fact in words, its unit behind it in brackets.
+
+    Worked: ``preconditioning_block_kib`` -> ``"preconditioning block (KiB)"``; ``logical_cpu_count`` -> ``"logical CPU
+    count"``.
+    """
+    *parts, last = paragraph(name).replace("cpu", "CPU").replace("_", " ").split(" ")
+    return " ".join([*parts, f"({_UNIT_WORDS[last]})" if parts and last in _UNIT_WORDS else last])
+
+
+def ordinal(number: int) -> str:
+    """Print a number as one of a sequence. Worked: 31 -> ``"31st"``, 12 -> ``"12th"``."""
+    ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
 
 
 def demand_label(demand: Demand) -> str:
@@ -136,7 +160,7 @@ def data_label(data: DataPattern) -> str:
         "random": "RND",
         "compressible": f"compressible to {percent(data.stored_share)}",
         "stamped": "stamped, 16 of every 512 bytes fresh",
-        "repeating": f"repeating pool of {data.pool_bytes} bytes",
+        "repeating": f"repeating pool of {data.pool_bytes:,} bytes",
         "file": f"file {printable(data.path)}",
     }[data.kind]
 
@@ -146,6 +170,11 @@ def cache_label(state: CacheState) -> str:
     return {"enabled": "WCE (enabled)", "disabled": "WCD (disabled)"}.get(state, UNKNOWN)
 
 
+def milliseconds_or_na(value_ms: float | None) -> str:
+    """Print a time in ms as ``milliseconds_text``, n/a for None."""
+    return NOT_AVAILABLE if value_ms is None else milliseconds_text(value_ms)
+
+
 def milliseconds_label(time_ns: float | None) -> str:
     """Print a time in ms; n/a for None. Worked: 1500000 ns -> ``"1.500"``, 2104 ns -> ``"0.002104"``."""
-    return NOT_AVAILABLE if time_ns is None else milliseconds_text(milliseconds(time_ns))
+    return milliseconds_or_na(None if time_ns is None else milliseconds(time_ns))

@@ -5,21 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.pages.printed import NOT_AVAILABLE
+
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun
+
+STEADY, NOT_REACHED, NO_RULE = "steady state", "steady state not reached", "no steady-state rule"
+"""What a selected figure rests on. ``NO_RULE`` : its test has no rule that decides steady state."""
 
 _NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """One selected figure as printed. fresh, steady : n/a where there is none. claim : of the data sheet."""
+    """One selected figure as printed.
+
+    value : n/a where there is none. basis : what it rests on; only with ``STEADY`` it is printed as a value of steady
+    state. fresh : of the first sample on the purged drive, n/a where there is none. claim : of the data sheet.
+    note : what a reader must know of it, below the table.
+    """
 
     item: str
     unit: str
-    fresh: str
-    steady: str
+    value: str
+    basis: str
     claim: str
+    fresh: str = NOT_AVAILABLE
+    note: str = ""
+
+    @property
+    def steady(self) -> str:
+        """The value where it is of a steady state."""
+        return self.value if self.basis == STEADY else NOT_AVAILABLE
+
+    @property
+    def measured(self) -> str:
+        """The value where it is not."""
+        return NOT_AVAILABLE if self.basis == STEADY else self.value
 
 
 def claim_label(run: StoredRun, name: str | None) -> str:

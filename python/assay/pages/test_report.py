@@ -66,6 +66,11 @@ class TestReport(ABC):
         """The warning over every page."""
         return banner(self.test, self.result.findings)
 
+    @property
+    @abstractmethod
+    def outline(self) -> str:
+        """What the test did, in one sentence with the lengths and amounts that it was set to."""
+
     @abstractmethod
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of the test, without its summary."""
@@ -103,10 +108,23 @@ class TestReport(ABC):
                 subtitle=subtitle,
                 header=head,
                 banner=warning,
-                blocks=tuple(_shaped(block, self.edition) for block in blocks),
+                blocks=tuple(self._shaped(block) for block in blocks),
             )
             for subtitle, blocks in test_report
         )
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """How figures are read, by the beginning of what follows the prefix in their name."""
+        return {}
+
+    def _shaped(self, block: Block) -> Block:
+        if not isinstance(block, Figure):
+            return block
+        name, known = block.name.removeprefix(f"{self.prefix}-"), self.readings
+        best = max((key for key in known if name.startswith(key)), key=len, default="")
+        reading = block.reading or known.get(best, "")
+        return replace(block, aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
 
     def strip(self) -> Box:
         """Objective, baseline, samples and notes of the plan."""
@@ -116,7 +134,3 @@ class TestReport(ABC):
             entries=tuple((key.capitalize(), paragraph(text or "not stated")) for key, text in stated.items()),
             wide=True,
         )
-
-
-def _shaped(block: Block, edition: Edition) -> Block:
-    return replace(block, aspect=block.aspect * FLATTER[edition.header]) if isinstance(block, Figure) else block

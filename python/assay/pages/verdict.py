@@ -46,9 +46,10 @@ def time_box(label: str, verdict: SteadyVerdict | None, rounds: str) -> Box:
     """
     if verdict is None:
         return verdict_box("Latency (ms)", label, None, _time_text, rounds)
+    # One digit more in the slope: four times it is the slope excursion, to the last digit.
     in_us = 0 < verdict.average < US_BELOW_MS
     shown = _scaled(verdict, 1000) if in_us else verdict
-    return verdict_box(f"Latency ({'us' if in_us else 'ms'})", label, shown, _time_text, rounds, fit=_time_text)
+    return verdict_box(f"Latency ({'us' if in_us else 'ms'})", label, shown, _time_text, rounds, fit=_fit_text)
 
 
 def verdict_box(
@@ -58,7 +59,7 @@ def verdict_box(
     text: Callable[[float], str],
     rounds: str,
     *,
-    fit: Callable[[float], str] = "{:z.3f}".format,
+    fit: Callable[[float], str] = "{:z,.3f}".format,
 ) -> Box:
     """Lay out the Steady State Determination Data; n/a where there is no verdict.
 
@@ -84,6 +85,10 @@ def verdict_box(
 
 def _time_text(value: float) -> str:
     return significant(value, digits=5)
+
+
+def _fit_text(value: float) -> str:
+    return significant(value, digits=6)
 
 
 def _scaled(verdict: SteadyVerdict, factor: float) -> SteadyVerdict:

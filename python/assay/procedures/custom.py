@@ -24,7 +24,7 @@ from assay.engine.records import (
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import DataTable, Figure, Series, Table
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.options import DemandOptions, Options
@@ -147,6 +147,12 @@ class CustomReport(TestReport):
             steady=NOT_APPLICABLE,
         )
 
+    @property
+    def outline(self) -> str:
+        """What the test measured; its lengths are its own settings."""
+        names = [one.name for one in self.test.sequences if one.role == "measure"]
+        return f"{self.title}, {len(names):,} measured sequences."
+
     def report_pages(self) -> tuple[Page, ...]:
         """A page of values, and one per figure."""
         rows = tuple((one.item, _text(one.value), one.unit) for one in self.result.values)
@@ -163,8 +169,8 @@ class CustomReport(TestReport):
             Selected(
                 item=one.item,
                 unit=one.unit,
-                fresh=NOT_AVAILABLE,
-                steady=_text(one.value),
+                value=_text(one.value),
+                basis=NO_RULE,
                 claim=claim_label(self.run, None),
             )
             for one in self.result.values

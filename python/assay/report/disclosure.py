@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from assay.pages.header import model_label, serial_label, system_label
 from assay.pages.model import Page, Table
 from assay.pages.printed import (
     UNKNOWN,
@@ -18,6 +19,7 @@ from assay.pages.printed import (
     paragraph,
     percent,
     printable,
+    words,
 )
 from assay.report.checks import event_tables, level_text, test_table
 from assay.report.conforming import deviations
@@ -130,11 +132,11 @@ def _integrity(tests: Sequence[TestReport]) -> Table:
         rows.append(
             (
                 test.settings.test.upper(),
-                str(len(steps)),
-                f"{sum(error_count(step) for step in steps)}",
+                f"{len(steps):,}",
+                f"{sum(error_count(step) for step in steps):,}",
                 *reads,
                 *writes,
-                f"{sum(held)} of {len(held)}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
+                f"{sum(held):,} of {len(held):,}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
                 milliseconds_label(max(gaps) if gaps else None),
                 _host_rows(audits),
             )
@@ -197,15 +199,15 @@ def _identity(run: StoredRun) -> tuple[Entry, ...]:
         ("Kind", identity.kind),
         ("Identity", printable(identity.id)),
         ("Path", printable(identity.path)),
-        ("Model", printable(identity.model_number)),
-        ("Serial", printable(identity.serial)),
+        ("Model", model_label(run)),
+        ("Serial", serial_label(run)),
         ("Firmware", printable(identity.firmware)),
         ("WWN", printable(identity.wwn)),
         *_namespace(run),
         ("Interface", printable(identity.interface)),
         ("Media", printable(identity.media)),
         ("Capacity", f"{capacity_label(identity.capacity_bytes)} ({identity.capacity_bytes:,} bytes)"),
-        ("Logical block", f"{identity.logical_block_bytes} bytes"),
+        ("Logical block", f"{identity.logical_block_bytes:,} bytes"),
         ("Physical block", _bytes(identity.physical_block_bytes)),
         ("Write cache", cache_label(identity.write_cache)),
         *((("NUMA node", str(identity.numa_node)),) if identity.numa_node is not None else ()),
@@ -240,7 +242,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
     platform = run.platform
     build = f", build {platform.build}" if platform.build else ""
     return (
-        ("System", paragraph(platform.system)),
+        ("System", system_label(run)),
         ("Motherboard", paragraph(platform.motherboard)),
         ("CPU", paragraph(platform.cpu)),
         ("Memory", _bytes(platform.memory_bytes)),
@@ -248,7 +250,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
         ("Kernel", paragraph(platform.kernel)),
         ("Clock source", paragraph(platform.clock_source)),
         ("Test software", paragraph(f"{platform.tool} {platform.tool_version}{build}")),
-        *((paragraph(key), paragraph(value)) for key, value in sorted(platform.extra.items())),
+        *((words(key), paragraph(value)) for key, value in sorted(platform.extra.items())),
     )
 
 
@@ -273,13 +275,22 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
         ("Arrivals", arrival_label(settings.demand) or "none: as soon as another I/O completes"),
         ("Data pattern", data_label(settings.data)),
         *test_report.own_settings(),
-        ("Allowed data excursion", percent(settings.range_limit)),
-        ("Allowed slope excursion", percent(settings.slope_limit)),
+        *_limits(settings),
         ("Test ActiveRange", amount_label(settings.range_amount_bytes, settings.segment_count)),
-        ("ActiveRange segments", str(settings.segment_count or "contiguous")),
+        ("ActiveRange segments", f"{settings.segment_count:,}" if settings.segment_count else "contiguous"),
         ("Stalls of a real or faulty drive", _stall_policy(settings)),
         ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
         ("Write cache demanded", cache_label(settings.write_cache_required)),
+    )
+
+
+def _limits(settings: TestSettings) -> tuple[Entry, ...]:
+    """The limits of the five-point rule; a test that allows everything has none."""
+    if settings.range_limit >= 1 and settings.slope_limit >= 1:
+        return (("Steady-state rule", "none"),)
+    return (
+        ("Allowed data excursion", percent(settings.range_limit)),
+        ("Allowed slope excursion", percent(settings.slope_limit)),
     )
 
 
@@ -291,7 +302,7 @@ def _sources(caption: str, edition: Edition, own: BaseModel | None) -> Table:
         for key, datum in _data(part)
     ]
     data = [*_data(edition), *_data(own), *nested]
-    rows = tuple((name.replace("_", " "), _value(datum.value), datum.source) for name, datum in data)
+    rows = tuple((words(name), _value(datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 
 
@@ -302,11 +313,11 @@ def _data(model: BaseModel | None) -> Iterable[tuple[str, Datum[Any]]]:
 
 def _value(value: Any) -> str:
     if isinstance(value, BaseModel):
-        return ", ".join(f"{key.replace('_', ' ')} {_value(item)}" for key, item in value if item is not None)
+        return ", ".join(f"{words(key)} {_value(item)}" for key, item in value if item is not None)
     if isinstance(value, tuple):
         separator = "; " if any(isinstance(item, BaseModel) for item in value) else ", "
         return separator.join(_value(item) for item in value)
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return f"{value:,.12g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def _audit(name: str, test: StoredTest) -> Table:
@@ -341,7 +352,7 @@ def _stalls(name: str, test: StoredTest) -> tuple[Table, ...]:
         (
             stall.name,
             paragraph(stall.label),
-            f"{stall.span_ns / SECOND_NS:.2f}",
+            f"{stall.span_ns / SECOND_NS:,.2f}",
             "void: enters no verdict and no result" if stall.void else "marked",
         )
         for stall in stalls(test)

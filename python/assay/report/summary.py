@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.header import ORGANISATION, interface_label, nand_label, platform_label, purge_label, segments_label
+from assay.pages.header import (
+    ORGANISATION,
+    interface_label,
+    model_label,
+    nand_label,
+    purge_label,
+    segments_label,
+    serial_label,
+    system_label,
+    target_kind,
+)
 from assay.pages.model import Box, Group, Header, Page, Table
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -33,6 +43,16 @@ if TYPE_CHECKING:
 _SET_UP = (
     "Purge", "DP", "QD", "TC", "WIPC", "PC AR", "TEST AR", "WDPC", "AR AMT", "SEGMENTS", "SS WORKLOAD",
     "ROUNDS or TIME/GB", "STEADY",
+)  # fmt: skip
+_FILE_SYSTEM = {
+    "block": "none: the block device is tested",
+    "simulated": "none: the drive is simulated",
+    "loop": "unknown: the target is a loop device on a file",
+    "file": "unknown: the target is a file",
+}
+_SELECT = (
+    "Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Measured", "Basis",
+    "Data sheet claims",
 )  # fmt: skip
 
 
@@ -61,7 +81,8 @@ def test_page(test_report: TestReport) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, edition, test = test_report.run, test_report.edition, test_report.test
     name = _name(test.settings.procedure, test.settings.test, test_report.table)
-    purpose, outline, preconditioning = _description(test.settings)
+    purpose, preconditioning = _description(test.settings)
+    outline = paragraph(test_report.outline)
     description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
     return Page(
         title=f"Summary Report - {name}",
@@ -80,9 +101,10 @@ def test_page(test_report: TestReport) -> Page:
     )
 
 
-def _description(settings: TestSettings) -> tuple[str, str, str]:
+def _description(settings: TestSettings) -> tuple[str, str]:
+    """Question and preconditioning; a study says the latter with the lengths that it was set to."""
     procedure = find_procedure(settings.procedure)
-    return procedure.question, procedure.outline, procedure.preconditioning
+    return procedure.question, getattr(settings, "preparation", procedure.preconditioning)
 
 
 def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
@@ -90,7 +112,7 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
     boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
         title="Summary Performance - Selected",
-        subtitle=f"{printable(run.identity.model_number)} - Summary Performance - Selected",
+        subtitle=f"{model_label(run)} - Summary Performance - Selected",
         header=summary_header(run, edition),
         banner=_joined_banner(tests),
         blocks=(*boxes, _select_table(tests)),
@@ -108,7 +130,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
         dates=(("Test Run Date", utc(run.started_wall_ns)), ("Report Run Date", utc(run.report_date_ns))),
         parties=(
             ("DUT Vendor", paragraph(described.get("vendor"))),
-            ("SSD Model No.", printable(identity.model_number)),
+            ("SSD Model No.", model_label(run)),
             ("Test Sponsor", paragraph(described.get("sponsor"))),
             ("Operator", paragraph(described.get("operator"))),
             ("Auditor", paragraph(described.get("auditor"))),
@@ -116,7 +138,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
         groups=(
             _group(
                 "Device Information",
-                ("Serial No.", printable(identity.serial)),
+                ("Serial No.", serial_label(run)),
                 ("Firmware Rev", printable(identity.firmware)),
                 ("User Capacity", capacity_label(identity.capacity_bytes)),
                 ("Interface", interface_label(run)),
@@ -127,7 +149,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
             ),
             _group(
                 "Test Hardware Platform",
-                ("System", platform_label(run)),
+                ("System", system_label(run)),
                 ("Motherboard", paragraph(platform.motherboard)),
                 ("CPU", paragraph(platform.cpu)),
                 ("RAM", paragraph(memory)),
@@ -139,7 +161,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
                 "Test Software",
                 ("OS", paragraph(platform.operating_system)),
                 ("Kernel", paragraph(platform.kernel)),
-                ("File System", paragraph(described.get("file_system") or "none: the block device is tested")),
+                ("File System", paragraph(described.get("file_system") or _FILE_SYSTEM[target_kind(run)])),
                 ("Test Software", paragraph(platform.tool)),
                 ("Release", paragraph(platform.tool_version)),
             ),
@@ -214,7 +236,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
     found = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
     return Table(
         caption="Select Performance Data",
-        columns=("Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Data sheet claims"),
+        columns=_SELECT,
         rows=tuple(
             (
                 test_report.test.settings.test.upper(),
@@ -222,10 +244,13 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
                 figure.unit,
                 figure.fresh,
                 figure.steady,
+                figure.measured,
+                figure.basis,
                 figure.claim,
             )
             for test_report, figure in found
         ),
+        notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
     )
 
 

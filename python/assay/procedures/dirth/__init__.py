@@ -79,7 +79,7 @@ DIRTH = Procedure(
         "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
         "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
     ),
-    preconditioning="The accesses of the workload as writes in one-minute samples until steady.",
+    preconditioning="The accesses of the workload as writes in samples without a gap until steady.",
     table=IntensityTable,
     options=IntensityOptions,
     settings=DemandSettings,

@@ -58,7 +58,7 @@ ECW = Procedure(
         "Rounds of pre-writes and one-minute cells over threads and queue depths, high to low total OIO, until steady; "
         "then Max, Mid and Min IOPS points: pre-writes and ten minutes with every completion kept."
     ),
-    preconditioning="The composite accesses as writes in one-minute samples until steady.",
+    preconditioning="The composite accesses as writes in samples without a gap until steady.",
     table=CompositeTable,
     options=GridOptions,
     settings=DemandSettings,

@@ -53,6 +53,17 @@ def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> Test
     )
 
 
+def demand_outline(settings: DemandSettings) -> str:
+    """What the test does, with the lengths that it was set to."""
+    points = duration_label(settings.point_pre_write_samples * settings.sample_ns)
+    return (
+        f"At most {settings.round_limit} rounds of {duration_label(_pre_write_ns(settings))} of pre-writes and "
+        f"{len(settings.grid)} cells of {duration_label(settings.cell_ns)} over threads and queue depths, high to low "
+        f"total OIO, until {cell_label(settings, settings.tracking)} is steady over five rounds; then Max, Mid and Min "
+        f"IOPS points: {points} of pre-writes and {duration_label(settings.capture_ns)} with every completion kept."
+    )
+
+
 def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry, ...]:
     """The operating points as chosen from the grid."""
     rules = {
@@ -62,13 +73,8 @@ def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry
     }
     if not result.points:
         return (("Operating points", NOT_AVAILABLE),)
-    return tuple(
-        (
-            f"{run.point.name}IOPS ({rules[run.point.name]})",
-            _point_text(run.point),
-        )
-        for run in result.points
-    )
+    found = ((f"{run.point.name}IOPS ({rules[run.point.name]})", _point_text(run.point)) for run in result.points)
+    return (*found, ("In the grid", "means of the window; each point is measured again, on its own page"))
 
 
 def _point_text(point: OperatingPoint) -> str:

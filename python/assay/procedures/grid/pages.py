@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram_figures import histogram_figure
 from assay.pages.model import Box, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, one_decimal, percent, rounds_label
-from assay.pages.select import Selected, claim_label
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
+from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
-from assay.procedures.grid.facts import demand_facts, demand_own_settings, pattern_part, point_entries
+from assay.procedures.grid.facts import demand_facts, demand_outline, demand_own_settings, pattern_part, point_entries
+from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
-from assay.results import POINT_SHARES, iops, latency_count, max_latency_ns, percentiles, response_time
+from assay.results import POINT_SHARES, iops, is_reached, latency_count, max_latency_ns, percentiles, response_time
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
     from assay.spec.edition import Edition
+
+_GRID = "in the grid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,16 @@ class DemandReport(TestReport):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return demand_facts(self.run, self.test, self.result)
+
+    @property
+    def outline(self) -> str:
+        """Rounds over the grid, then the operating points."""
+        return demand_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return grid_readings(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, P1 to P15."""
@@ -174,10 +187,10 @@ def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]
         yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
         return
     latency_ms_max = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
-    span = duration_label(run.step.span_ns)
+    where = f"{_cell(run.point.demand)}, {duration_label(run.step.span_ns)}"
     figure = histogram_figure(f"{prefix}-histogram", run.times)
     yield (
-        f"{name} IOPS Response Time Histogram, MRT={latency_ms_max:.3f} ms - {_cell(run.point.demand)}, {span}",
+        f"{name} IOPS Response Time Histogram, MRT={milliseconds_text(latency_ms_max)} ms - {where}",
         (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
     )
 
@@ -190,6 +203,7 @@ def _times_box(run: PointRun, step: StepRecord) -> Box:
     origin = "every completion" if exact else "counts, within 0.1 %"
     entries = (
         ("IOPS", one_decimal(float(iops(step)))),
+        (f"IOPS {_GRID}", one_decimal(run.point.iops)),
         ("ART (ms)", _ms(float(response_time(step)))),
         *nines,
         ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
@@ -207,15 +221,25 @@ def _captured(run: PointRun) -> str:
 
 
 def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
+    basis = _basis(test_report, run.point.demand)
+
     def figure(item: str, unit: str, value: str) -> Selected:
         claim = claim_label(test_report.run, None)
-        return Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=value, claim=claim)
+        return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim)
 
-    label = f"{run.point.name} {_cell(run.point.demand)}"
+    label = f"{run.point.name} {_cell(run.point.demand)}, {_GRID}"
     return (
         figure(f"{label} IOPS", "IOPS", one_decimal(run.point.iops)),
         figure(f"{label} ART", "ms", _ms(run.point.latency_ms_mean)),
     )
+
+
+def _basis(test_report: DemandReport, demand: Demand) -> str:
+    """What a cell of the grid rests on: the rule decides one of them, at which the test is steady or not."""
+    if not is_reached(test_report.result.window):
+        return NOT_REACHED
+    tracked = test_report.settings.tracking
+    return STEADY if demand == tracked else f"no steady-state rule; that of {_cell(tracked)} held"
 
 
 def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:
@@ -267,4 +291,4 @@ def _missing(test_report: DemandReport, reason: str) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else milliseconds_text(value)
+    return milliseconds_or_na(value)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
 from assay.pages.model import Box, DataTable, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, rate_or_na, rounds_label
+from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, ordinal, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import verdict_box, verdict_figure
@@ -71,6 +71,33 @@ class IdleRecoveryReport(TestReport):
 
     def _idles(self) -> str:
         return "idle " + ", ".join(duration_label(idle_ns) for idle_ns in self.settings.idles_ns)
+
+    @property
+    def outline(self) -> str:
+        """Bursts and idle times."""
+        settings = self.settings
+        return (
+            f"{settings.preconditioning.label} in samples of {duration_label(settings.preconditioning.sample_ns)} "
+            f"until steady; then for each wait state {settings.cycles:,} bursts of "
+            f"{duration_label(settings.burst_ns)} with {self._idles()} behind each, and {settings.return_bursts:,} "
+            "bursts without."
+        )
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        settings = self.settings
+        bursts = (
+            f"Bursts of {duration_label(settings.burst_ns)} with {self._idles()} behind each, one colour per wait "
+            "state, and those without idle time"
+        )
+        return {
+            "preconditioning": "When has the drive settled? Writes without a gap in samples, over time, until steady.",
+            "preconditioning-window": "Is it steady? The five samples that are judged, with average, band and fit.",
+            "iops": f"Does idle time let the drive recover? {bursts}; the higher above these, the more.",
+            "latency-ms-mean": f"Do idle times shorten the response? {bursts}; lower is faster.",
+            "latency-ms-max": f"How long did the slowest write of a burst take? {bursts}.",
+        }
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages, and the table of gains."""
@@ -135,20 +162,21 @@ class IdleRecoveryReport(TestReport):
 
     def selected(self) -> tuple[Selected, ...]:
         """Baseline and the mean burst of each wait state."""
+        reached = NOT_REACHED if self.result.baseline_iops is None else STEADY
         found = [
-            ("Baseline (preconditioning)", self.result.baseline_iops),
-            ("Baseline (return phases)", self.result.return_iops),
+            ("Baseline (preconditioning)", self.result.baseline_iops, reached),
+            ("Baseline (return phases)", self.result.return_iops, NO_RULE),
         ]
-        found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops) for state in self.result.states]
+        found += [(f"Mean burst, idle {state.idle_s:g} s", state.mean_iops, NO_RULE) for state in self.result.states]
         return tuple(
             Selected(
                 item=f"{self.settings.label} {name}",
                 unit="IOPS",
-                fresh=NOT_AVAILABLE,
-                steady=rate_or_na(value),
+                value=rate_or_na(value),
+                basis=basis,
                 claim=claim_label(self.run, None),
             )
-            for name, value in found
+            for name, value, basis in found
         )
 
     def own_settings(self) -> tuple[Entry, ...]:
@@ -220,7 +248,7 @@ def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> t
     """Settings of a preconditioning by samples."""
     return (
         ("Preconditioning sample", duration_label(sample_ns)),
-        ("Five-point rule over every", f"{samples_per_verdict}th sample"),
+        ("Five-point rule over every", f"{ordinal(samples_per_verdict)} sample"),
         ("Preconditioning at most", duration_label(time_ns)),
     )
 

@@ -30,7 +30,10 @@ def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
             (subtitle, (test_report.strip(), *convergence)),
             test_report.tracking(),
             *test_report.windows(),
-            (f"{matrix} - Tabular Data", (test_report.matrix("IOPS by block size and read/write mix"),)),
+            (
+                f"{matrix} - Tabular Data",
+                (test_report.matrix("IOPS by block size and read/write mix"), *test_report.spread()),
+            ),
             (f"{matrix} - 2D Plot", (test_report.or_reason(plane),)),
             (f"{matrix} - 3D Columns", (test_report.or_reason(columns),)),
             *open_loop_parts(test_report),

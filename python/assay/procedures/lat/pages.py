@@ -13,7 +13,7 @@ from assay.pages.model import Text
 from assay.procedures.loop.figures import columns_figure
 from assay.procedures.loop.open_loop_pages import open_loop_parts
 from assay.procedures.loop.result import latency_maxima, window_times
-from assay.results import NINES
+from assay.results import NINES, kept_histograms
 
 if TYPE_CHECKING:
     from assay.pages.model import Page
@@ -34,6 +34,7 @@ def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
         test_report.matrix(
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
+        *test_report.spread(),
     )
     extra = _response_sheets(test_report) if edition.header == "2.0" else ()
     return test_report.pages(
@@ -64,4 +65,7 @@ def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:
         test_report.matrix("99.999 % response time (ms)", ("", nines)),
     )
     note = "99.999 % is n/a where fewer than ten I/Os of the window lie beyond it."
+    longer = [step.label.removeprefix("histogram ") for one in kept_histograms(test_report.test) for step in one.steps]
+    if longer:
+        note += f" {longer[0]} was measured longer behind the loop: see the Response Time Histogram."
     return (("IOPS and 99.999 % Response Time - ALL RW Mix & BS - Tabular Data", (*tables, Text(paragraphs=(note,)))),)

@@ -36,11 +36,11 @@ def cell_tables(test: StoredTest) -> tuple[Table, ...]:
     contents: tuple[tuple[str, Callable[[StepRecord], str]], ...] = (
         (
             "effective queue depth (I/Os outstanding on the drive, mean; ! where off by more than 0.5 %)",
-            lambda r: f"{effective_queue_depth(r):.2f}{'' if closed_or_held(r) else ' !'}",
+            lambda r: f"{effective_queue_depth(r):,.2f}{'' if closed_or_held(r) else ' !'}",
         ),
         ("average response time (ms)", lambda r: milliseconds_label(mean_latency_ns(r))),
         ("maximum response time (ms)", lambda r: milliseconds_label(max_latency_ns(r))),
-        ("failed and short I/Os", lambda r: str(error_count(r))),
+        ("failed and short I/Os", lambda r: f"{error_count(r):,}"),
         ("longest time without a submission (ms)", lambda r: milliseconds_label(r.submission_gap_ns_max)),
         ("I/Os of the threads apart, most less fewest over mean (%)", lambda r: _spread(r, test)),
     )

@@ -42,11 +42,11 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
     return TestFacts(
         independent=_independent(run, test, settings),
         independent_demand=demand_label(settings.preconditioning_demand),
-        independent_amount=capacity_label(settings.preconditioning_bytes),
+        independent_amount=_amount(run, settings),
         preconditioned=percent(settings.preconditioning_share),
         dependent=WORKLOAD_DEPENDENT.get(settings.test, "test loop"),
         test_area=percent(1.0) if settings.segment_count else share_label(run, settings.range_amount_bytes),
-        test_range=amount_label(settings.range_amount_bytes, settings.segment_count),
+        test_range=_range(run, settings),
         step=duration_label(settings.step_ns),
         stimulus=_loop_stimulus(settings),
         workload="; ".join(cell_label(cell, settings.access) for cell in settings.tracking),
@@ -55,6 +55,20 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
         extent=rounds_label(window.rounds if window else ()),
         steady=NOT_AVAILABLE if result.withheld else "YES" if is_reached(result.window) else "NO",
     )
+
+
+def loop_outline(settings: LoopSettings) -> str:
+    """Worked: 56 cells of a minute -> ``"At most 25 rounds of 56 cells of 1 min: read share outside, ..."``."""
+    runs_on = "; the position runs on from cell to cell" if settings.access == "sequential" else ""
+    return (
+        f"At most {settings.round_limit} rounds of {len(settings.cells)} cells of {duration_label(settings.step_ns)}: "
+        f"read share outside, block size inside{runs_on}; until {'; '.join(_tracked(settings))} "
+        f"{'is' if len(settings.tracking) == 1 else 'are'} steady over five rounds."
+    )
+
+
+def _tracked(settings: LoopSettings) -> list[str]:
+    return [cell_label(cell, settings.access) for cell in settings.tracking]
 
 
 def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
@@ -71,6 +85,18 @@ def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
         ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
         *((f"{size_label(size)} not run", paragraph(why)) for size, why in sorted(settings.not_applicable.items())),
     )
+
+
+def _amount(run: StoredRun, settings: LoopSettings) -> str:
+    """How much is written, in user capacities as the specification says it, and in gigabytes."""
+    multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
+    return f"{multiple:.3g}X capacity, {capacity_label(settings.preconditioning_bytes)}"
+
+
+def _range(run: StoredRun, settings: LoopSettings) -> str:
+    """An amount in segments as such, a contiguous one as the share of the drive."""
+    amount_bytes, segments = settings.range_amount_bytes, settings.segment_count
+    return amount_label(amount_bytes, segments) if segments else share_label(run, amount_bytes)
 
 
 def _independent(run: StoredRun, test: StoredTest, settings: LoopSettings) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table, Text
-from assay.pages.printed import NOT_AVAILABLE, one_decimal, paragraph
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, one_decimal, paragraph
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.values import no_window_reason
 from assay.results import arrival_label, cell_label
@@ -75,4 +75,4 @@ def _rows(label: str, rate: OfferedRate, times: OpenLoopTimes) -> Iterator[tuple
 def _latencies(times: LatencyTimes) -> tuple[str, ...]:
     nines = [times.percentiles_ms.get(share) for share in OPEN_LOOP_SHARES]
     values = (times.latency_ms_mean, *nines, times.latency_ms_max)
-    return tuple(NOT_AVAILABLE if value is None else f"{value:.3f}" for value in values)
+    return tuple(map(milliseconds_or_na, values))

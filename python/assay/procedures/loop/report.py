@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
 from assay.pages.model import Box, Figure, Table, Text
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, rounds_label, size_label
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, percent, rounds_label, size_label
 from assay.pages.test_report import TestReport
 from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
-from assay.procedures.loop.facts import loop_facts, loop_settings
+from assay.procedures.loop.facts import loop_facts, loop_outline, loop_settings
 from assay.procedures.loop.headlines import loop_headlines
+from assay.procedures.loop.readings import loop_readings
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import Measured, loop_selection
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
 from assay.procedures.loop.tables import loop_tables
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
@@ -33,10 +35,18 @@ if TYPE_CHECKING:
     from assay.pages.model import DataTable, Entry, Page
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
+    from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
     from assay.spec.edition import Edition
 
 Column = tuple[str, "Mapping[Cell, float]"]
+
+
+_MOVED_NAMED = 4
+_SPREAD_NOTE = (
+    f"! Greatest less least is more than {percent(MOVED_SHARE)} of the average, and the cell is not tracked: steady "
+    "state says nothing of it."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +65,16 @@ class LoopReport(TestReport):
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries."""
         return loop_facts(self.run, self.test, self.result)
+
+    @property
+    def outline(self) -> str:
+        """Rounds of cells until steady."""
+        return loop_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return loop_readings(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of its test."""
@@ -124,8 +144,44 @@ class LoopReport(TestReport):
                 (kib_label(size), *(self._cell(values, mix, size, decimals) for mix in mixes for _, values in chosen))
                 for size in sizes
             ),
-            notes=(self.origin("Over" if columns else "Average of"), *self._not_applicable(), *self._idle_cells()),
+            notes=(
+                self.origin("Over" if columns else "Average of"),
+                *self._not_applicable(),
+                *self._idle_cells(),
+                *self._moved(),
+            ),
         )
+
+    def spread(self) -> tuple[Table, ...]:
+        """Least and greatest round of the window and the coefficient of variation, of each cell that has an average."""
+        settings, mixes = self.settings, sorted(self.settings.read_pcts)
+        found = cell_spreads(self.result, settings)
+        rows = tuple(
+            (
+                kib_label(size),
+                *(_spread_text(found.get(Cell(read_pct=mix, transfer_bytes=size)), settings) for mix in mixes),
+            )
+            for size in sorted(settings.sizes_bytes)
+        )
+        if not found:
+            return ()
+        table = Table(
+            caption=f"{shown(settings).noun}: least to greatest round of the window (coefficient of variation)",
+            spanner="Read / Write Mix %",
+            columns=("Block Size (KiB)", *(mix_label(mix) for mix in mixes)),
+            rows=rows,
+            notes=(_SPREAD_NOTE,) if any(one.moved for one in found.values()) else (),
+        )
+        return (table,)
+
+    def _moved(self) -> tuple[str, ...]:
+        """Name the cells whose average hides a movement."""
+        found = [cell for cell, one in cell_spreads(self.result, self.settings).items() if one.moved]
+        if not found:
+            return ()
+        named = ", ".join(cell_label(cell, self.settings.access) for cell in found[:_MOVED_NAMED])
+        more = f" and {len(found) - _MOVED_NAMED} more" if len(found) > _MOVED_NAMED else ""
+        return (f"Moved by more than {percent(MOVED_SHARE)} of its average in the window: {named}{more}.",)
 
     def origin(self, what: str) -> str:
         """Say what rounds a number comes from, or why there is none."""
@@ -173,7 +229,16 @@ class LoopReport(TestReport):
         value = values.get(Cell(read_pct=read_pct, transfer_bytes=transfer_bytes))
         if value is None:
             return NOT_AVAILABLE
-        return shown(self.settings).text(value) if decimals is None else f"{value:z.{decimals}f}"
+        return shown(self.settings).text(value) if decimals is None else f"{value:z,.{decimals}f}"
+
+
+def _spread_text(spread: Spread | None, settings: LoopSettings) -> str:
+    """Worked: 158 to 279 IOPS, not tracked -> ``"158.0 to 279.0 (29.2 %) !"``."""
+    if spread is None:
+        return NOT_AVAILABLE
+    text = shown(settings).text
+    mark = " !" if spread.moved else ""
+    return f"{text(spread.least)} to {text(spread.greatest)} ({spread.variation:.1%})".replace("%", " %") + mark
 
 
 def loop_report(

@@ -9,6 +9,8 @@ from assay.pages.results import step_results, window_results
 from assay.procedures.loop.open_loop import offered_rates, open_loop_times
 from assay.procedures.loop.result import is_complete, window_times
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import cell_spreads
+from assay.procedures.loop.tables import spread_columns
 from assay.procedures.loop.variable import shown
 from assay.results import void_reason
 from assay.spec.units import kibibytes
@@ -16,18 +18,19 @@ from assay.spec.units import kibibytes
 if TYPE_CHECKING:
     from assay.engine.records import Cell, Round, StoredTest
     from assay.procedures.loop.result import WindowTimes
+    from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
 
 
 def loop_results(test: StoredTest, result: LoopResult) -> dict[str, Any]:
     """The numbers of a test loop."""
     settings = test.settings_as(LoopSettings)
-    times = window_times(test, result)
+    times, spreads = window_times(test, result), cell_spreads(result, settings)
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
         "window": window_results(result.window, result.withheld),
-        "matrix": [_matrix_cell(cell, result, settings) for cell in settings.cells],
+        "matrix": [_matrix_cell(cell, result, settings, spreads.get(cell)) for cell in settings.cells],
         "response_times": [{**_cell_key(cell), **_times(found)} for cell, found in times.items()],
         "open_loop": _open_loop(test, result),
         "rounds": [_round(round_, test) for round_ in test.rounds],
@@ -54,8 +57,14 @@ def _times(times: WindowTimes) -> dict[str, Any]:
     }
 
 
-def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings) -> dict[str, Any]:
-    return {**_cell_key(cell), shown(settings).column: result.matrix.get(cell)}
+def _matrix_cell(cell: Cell, result: LoopResult, settings: LoopSettings, spread: Spread | None) -> dict[str, Any]:
+    variable = shown(settings).column
+    found = (spread.least, spread.greatest, spread.variation, spread.moved) if spread else (None,) * 4
+    return {
+        **_cell_key(cell),
+        variable: result.matrix.get(cell),
+        **dict(zip(spread_columns(variable), found, strict=True)),
+    }
 
 
 def _round(round_: Round, test: StoredTest) -> dict[str, Any]:

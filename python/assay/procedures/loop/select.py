@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engine.records import Cell
 from assay.pages.printed import NOT_AVAILABLE
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
 from assay.procedures.loop.result import latency_maxima
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
+from assay.results import is_reached
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
@@ -77,7 +79,14 @@ def _figure(of: Measured, item: str, value: float | None, claim: str | None = No
     settings = of.settings
     text = NOT_AVAILABLE if value is None else shown(settings).text(value)
     unit = _UNITS[settings.variable]
-    return Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(of.run, claim))
+    return Selected(item=item, unit=unit, value=text, basis=_basis(of.result), claim=claim_label(of.run, claim))
+
+
+def _basis(result: LoopResult) -> str:
+    window = headline_window(result)
+    if window is None:
+        return no_window_reason(result).removeprefix(f"{NOT_AVAILABLE}: ")
+    return STEADY if is_reached(window) else NOT_REACHED
 
 
 def _cell(read_pct: int, kib: int) -> Cell:

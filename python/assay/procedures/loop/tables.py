@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
 from assay.pages.data_tables import PERCENTILE_COLUMNS, histogram_tables
+from assay.pages.header import model_label, serial_label
 from assay.pages.model import DataTable
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, or_na, paragraph, printable, rounds_label
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, or_na, paragraph, rounds_label
 from assay.procedures.loop.open_loop import OPEN_LOOP_SHARES, offered_rates, open_loop_times
 from assay.procedures.loop.result import complete_rounds, window_times
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
 from assay.results import NINES, effective_queue_depth, error_count, iops, max_latency_ns, mean_latency_ns, throughput
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, StoredRun, StoredTest
     from assay.procedures.loop.open_loop import LatencyTimes
+    from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
 
 
@@ -59,9 +62,10 @@ def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> 
     """
     settings = test.settings_as(LoopSettings)
     window = headline_window(result)
-    drive = (printable(run.identity.model_number), printable(run.identity.serial))
+    drive = (model_label(run), serial_label(run))
     steady = ("reached" if window.reached else "not reached") if window else NOT_AVAILABLE
     rounds = rounds_label(window.rounds if window else ())
+    spreads = cell_spreads(result, settings)
     rows = []
     for size in sorted({*settings.sizes_bytes, *settings.not_applicable}):
         absent = NOT_APPLICABLE if size in settings.not_applicable else NOT_AVAILABLE
@@ -69,9 +73,23 @@ def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> 
         for read_pct in sorted(settings.read_pcts):
             value = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size), absent)
             found = (value, 100 - read_pct, rounds, steady, *drive, paragraph(note) if note else "")
-            rows.append((_kib(size), read_pct, *found))
-    columns = ("block_kib", "read_pct", shown(settings).column, "write_pct", "rounds", "steady_state")
-    return DataTable(name=name, columns=(*columns, "drive_model", "drive_serial", "note"), rows=tuple(rows))
+            spread = spreads.get(Cell(read_pct=read_pct, transfer_bytes=size))
+            rows.append((_kib(size), read_pct, *found, *_spread(spread, absent)))
+    variable = shown(settings).column
+    columns = ("block_kib", "read_pct", variable, "write_pct", "rounds", "steady_state")
+    more = ("drive_model", "drive_serial", "note", *spread_columns(variable))
+    return DataTable(name=name, columns=(*columns, *more), rows=tuple(rows))
+
+
+def spread_columns(variable: str) -> tuple[str, str, str, str]:
+    """Names of the least and greatest round of the window, the coefficient of variation, and the mark."""
+    return f"{variable}_least", f"{variable}_greatest", "variation_share", "moved_over_20_pct"
+
+
+def _spread(spread: Spread | None, absent: str) -> tuple[Any, ...]:
+    if spread is None:
+        return (absent,) * 4
+    return spread.least, spread.greatest, spread.variation, "yes" if spread.moved else "no"
 
 
 def _rounds(test: StoredTest, name: str) -> DataTable:

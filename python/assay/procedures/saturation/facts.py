@@ -10,18 +10,21 @@ from assay.pages.printed import (
     NOT_AVAILABLE,
     capacity_label,
     minutes_label,
-    one_decimal,
+    ordinal,
     percent,
+    rate_or_na,
     size_label,
 )
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
+from assay.procedures.saturation.result import verdict_sample
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.spec.units import duration_label
+from assay.spec.steady import WINDOW_ROUNDS
+from assay.spec.units import MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.pages.model import Entry
-    from assay.procedures.saturation.result import SaturationResult
+    from assay.procedures.saturation.result import Mark, SaturationResult
 
 
 def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult) -> TestFacts:
@@ -35,7 +38,6 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
     extent = (
         f"{minutes_label(result.minutes[-1])} / {result.written_gb[-1]:,.1f} GB" if result.minutes else NOT_APPLICABLE
     )
-    steady = "reached" if result.steady_iops is not None else "not reached"
     return TestFacts(
         preconditioned=share_label(run, settings.range_amount_bytes),
         summary_range=NOT_APPLICABLE,
@@ -48,7 +50,39 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         ),
         workload=settings.label,
         extent=extent,
-        steady=NOT_AVAILABLE if result.withheld else steady,
+        steady=steady_label(settings, result),
+    )
+
+
+def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
+    """Whether steady state was reached, or why it could not be judged; n/a where nothing may be printed.
+
+    Worked: 65 minutes of samples where the rule takes the 31st to the 155th ->
+    ``"not judged: ended after 65 min, the rule needs 155 min"``.
+    """
+    if result.withheld:
+        return NOT_AVAILABLE
+    if result.window is not None:
+        return "reached" if result.steady_iops is not None else "not reached"
+    needed = minutes_label(verdict_sample(WINDOW_ROUNDS, settings) * settings.sample_ns / MINUTE_NS)
+    if not result.minutes:
+        return f"not judged: no sample ran to its end, the rule needs {needed}"
+    if len(result.minutes) >= verdict_sample(WINDOW_ROUNDS, settings):
+        return "not judged: fewer than five samples of the rule since a void one"
+    return f"not judged: ended after {minutes_label(result.minutes[-1])}, the rule needs {needed}"
+
+
+def saturation_outline(settings: SaturationSettings) -> str:
+    """Worked: samples of a minute, first of all rules -> ``"RND 4KiB 0/100 in samples of 1 min ..."``."""
+    limits = {
+        "time": f"for {duration_label(settings.time_ns)}",
+        "amount": f"to {capacity_label(settings.amount_bytes)} written",
+        "steady": f"until every {ordinal(settings.samples_per_verdict)} sample is steady, five of them",
+    }
+    both = ", or ".join(limits.values()) + ", whichever comes first"
+    return (
+        f"{settings.label} in samples of {duration_label(settings.sample_ns)} without a gap, "
+        f"{limits.get(settings.stop, both)}."
     )
 
 
@@ -59,7 +93,7 @@ def saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
         ("Block sizes", ", ".join(f"{size_label(size)} {percent(share)}" for size, share in settings.pattern.sizes)),
         ("Alignment", size_label(settings.pattern.alignment_bytes) if settings.pattern.alignment_bytes else "own size"),
         ("Sample", duration_label(settings.sample_ns)),
-        ("Five-point rule over every", f"{settings.samples_per_verdict}th sample"),
+        ("Five-point rule over every", f"{ordinal(settings.samples_per_verdict)} sample"),
         ("Ends by", "first of time, amount, five-point rule" if settings.stop == "first" else settings.stop),
         ("Time limit", duration_label(settings.time_ns)),
         ("Amount limit", capacity_label(settings.amount_bytes)),
@@ -67,9 +101,37 @@ def saturation_settings(settings: SaturationSettings) -> tuple[Entry, ...]:
     )
 
 
-def saturation_selection(run: StoredRun, label: str, result: SaturationResult) -> tuple[Selected, ...]:
-    """Fresh and steady IOPS of a write saturation test."""
-    fresh = NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)
-    steady = NOT_AVAILABLE if result.steady_iops is None else one_decimal(result.steady_iops)
+def saturation_selection(
+    run: StoredRun, settings: SaturationSettings, result: SaturationResult
+) -> tuple[Selected, ...]:
+    """Fresh and steady IOPS of a write saturation test, and its highest sample."""
+    label, first, peak = settings.label, result.first, result.peak
     claim = "rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None
-    return (Selected(item=label, unit="IOPS", fresh=fresh, steady=steady, claim=claim_label(run, claim)),)
+    judged = steady_label(settings, result)
+    return (
+        Selected(
+            item=label,
+            unit="IOPS",
+            fresh=rate_or_na(first.iops if first else None),
+            value=rate_or_na(result.steady_iops),
+            basis=STEADY if result.steady_iops is not None else NOT_REACHED if judged == "not reached" else judged,
+            claim=claim_label(run, claim),
+            note=f"{label}, fresh out of box: {fresh_label(settings, first)}." if first else "",
+        ),
+        Selected(
+            item=f"{label}, highest sample",
+            unit="IOPS",
+            value=rate_or_na(peak.iops if peak else None),
+            basis=NOT_AVAILABLE if peak is None else f"one sample, at {peak.fills:.2f} drive fills",
+            claim=claim_label(run, None),
+        ),
+    )
+
+
+def fresh_label(settings: SaturationSettings, first: Mark) -> str:
+    """What the first sample is: its length, and how much of the drive was written when it ended.
+
+    Worked: a minute in which a fifth of the drive was written -> ``"the first 1 min, 0.20 drive fills written at its
+    end"``.
+    """
+    return f"the first {duration_label(settings.sample_ns)}, {first.fills:.2f} drive fills written at its end"

@@ -59,7 +59,8 @@ class SaturationResult:
     minutes, written_gb, fills : at the end of the sample; GB in base 10, fills in user capacities.
     latency_ms_mean, latency_ms_max : response times. percentiles : in ms by share, None where fewer
     than ten I/Os lie beyond; empty where the histograms were not read.
-    window : the last five verdict samples by their own numbers. first_steady : the sample at which the rule first held.
+    first : the first sample, on the purged drive. window : the last five verdict samples by their own numbers.
+    first_steady : the sample at which the rule first held.
     steady_iops : average of the window where it holds and may be printed. plateau : less than one drive fill was
     written when that window ended, so that the drive may still be fresh.
     findings : what a reader must know before any of it.
@@ -74,6 +75,7 @@ class SaturationResult:
     latency_ms_max: tuple[float | None, ...]
     percentiles: dict[float, tuple[float | None, ...]]
     window: MeasurementWindow | None
+    first: Mark | None
     first_steady: Mark | None
     peak: Mark | None
     peak_drop: Mark | None
@@ -160,6 +162,7 @@ def sampled_result(test: StoredTest, capacity_bytes: int, withheld: str | None) 
         latency_ms_max=tuple(max_latency_ms(sample) for sample in samples),
         percentiles=_sample_percentiles(test, len(samples)),
         window=window,
+        first=curve.mark(0) if curve.iops and not withheld else None,
         first_steady=None if withheld else curve.first_steady(),
         peak=None if withheld else curve.peak(),
         peak_drop=drop,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.results import judged_step, window_results
+from assay.procedures.saturation.tables import mark_facts
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:
     """The numbers of a write saturation test."""
-    marks = ("peak", "peak_drop", "steady", "first_steady")
+    marks = ("first", "peak", "peak_drop", "steady", "first_steady")
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
         "window": window_results(result.window, result.withheld),
         "steady_iops": result.steady_iops,
         "plateau": result.plateau,
-        "marks": {name: asdict(mark) if (mark := getattr(result, name)) else None for name in marks},
+        "marks": {name: mark_facts(getattr(result, name)) for name in marks},
         "samples": [judged_step(step, test.settings) for step in test.steps("sample")],
     }

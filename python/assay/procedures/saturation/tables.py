@@ -49,6 +49,7 @@ def samples_table(result: SaturationResult, name: str) -> DataTable:
 
 def _marks(result: SaturationResult, name: str) -> DataTable:
     found = {
+        "first sample": result.first,
         "peak": result.peak,
         "peak drop": result.peak_drop,
         "steady state": result.steady,
@@ -57,6 +58,11 @@ def _marks(result: SaturationResult, name: str) -> DataTable:
     return DataTable(
         name=name, columns=MARK_COLUMNS, rows=tuple((label, *_mark(mark)) for label, mark in found.items())
     )
+
+
+def mark_facts(mark: Mark | None) -> dict[str, Any] | None:
+    """A mark under the names of the columns, None for None."""
+    return None if mark is None else dict(zip(MARK_COLUMNS[1:], _mark(mark), strict=True))
 
 
 def _mark(mark: Mark | None) -> tuple[Any, ...]:

@@ -38,6 +38,7 @@ def plan_active_range(ground: Ground) -> Study:
         ),
         reading="stages",
         settled_share=0.2,
+        words={"amounts": _listed([label for label, *_ in amounts])},
         not_run=tuple((label, reason) for label in left_out),
     )
 
@@ -49,6 +50,10 @@ def _amounts(ground: Ground) -> list[tuple[str, int, int]]:
     return [
         (f"AR {count * SCALED_SEGMENT_BYTES / GIB:.3g} GiB", count * SCALED_SEGMENT_BYTES, count) for count in counts
     ]
+
+
+def _listed(labels: list[str]) -> str:
+    return " and ".join(label.removeprefix("AR ") for label in labels)
 
 
 def _fits(amount: int, count: int, ground: Ground) -> bool:
@@ -66,7 +71,8 @@ ACTIVE_RANGE = study(
     header=__doc__,
     title="Active Range",
     question="What do random writes to few LBAs of a full drive do?",
-    outline="RND 4KiB writes for 2 hours over the whole drive, and over 16 GiB and 8 GiB in segments.",
+    outline="RND 4KiB writes for {120} over the whole drive, and over {amounts} in segments.",
     preparation="Purge and sequential writes over the whole drive, for every variant.",
+    words={"amounts": _listed([f"AR {gib} GiB" for gib in AMOUNTS_GIB])},
     plan=plan_active_range,
 )

@@ -59,7 +59,7 @@ ALIGNMENT = study(
     header=__doc__,
     title="Alignment",
     question="What does it cost when 4KiB accesses do not begin at the drive's own units?",
-    outline="RND 4KiB accesses for 5 minutes each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4KiB.",
-    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    outline="RND 4KiB accesses for {5} each, begun 0, 512, 1024, 2048 and 4096 bytes off a grid of 4KiB.",
+    preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, once.",
     plan=plan_alignment,
 )

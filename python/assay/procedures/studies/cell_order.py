@@ -53,7 +53,7 @@ CELL_ORDER = study(
     header=__doc__,
     title="Order of Cells",
     question="Does the order of block sizes in a test loop change the figures?",
-    outline="RND writes of 1024 to 0.5KiB, one minute each: descending, ascending, and in a fixed shuffled order.",
+    outline="RND writes of 1024 to 0.5KiB, {1} each: descending, ascending, and in a fixed shuffled order.",
     preparation="Purge, sequential writes over the drive and four rounds of the loop, for every variant.",
     plan=plan_cell_order,
 )

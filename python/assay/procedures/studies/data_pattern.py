@@ -60,7 +60,7 @@ DATA_PATTERN = study(
     header=__doc__,
     title="Data Pattern",
     question="What does it change when the data written are not random?",
-    outline="SEQ 1024KiB writes for 10 minutes, then RND 4KiB writes for 2 hours, with data of each kind.",
+    outline="SEQ 1024KiB writes for {10}, then RND 4KiB writes for {120}, with data of each kind.",
     preparation="Purge and sequential writes of the same data over the drive, for every variant.",
     plan=plan_data_pattern,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from assay.procedures.studies.options import StudyOptions
 from assay.procedures.studies.pages import study_report
 from assay.procedures.studies.run import run_study
 from assay.procedures.studies.settings import StudySettings
-from assay.spec.units import duration_label
+from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,28 +28,50 @@ if TYPE_CHECKING:
 
     Variants = Callable[[Ground], Study | SkippedTest]
 
+_PLACE = re.compile(r"\{(\w+)\}")
+
 
 def study(
-    name: str, *, header: str, title: str, question: str, outline: str, preparation: str, plan: Variants
+    name: str,
+    *,
+    header: str,
+    title: str,
+    question: str,
+    outline: str,
+    preparation: str,
+    plan: Variants,
+    words: dict[str, str] | None = None,
 ) -> Procedure[Strict, StudyOptions]:
-    """A study as a procedure. plan : its variants on a drive, or why this drive cannot run it."""
-    words = (title, question, outline, preparation)
+    """A study as a procedure. plan : its variants on a drive, or why this drive cannot run it.
+
+    outline, preparation : sentences as ``filled`` takes them. words : of them in a run that is not scaled.
+    """
+    sentences = (title, question, outline, preparation)
+    minute_ns = round(SAMPLE_SECONDS * SECOND_NS)
     return Procedure(
         name=name,
         header=header,
         title=title,
         question=question,
-        outline=outline,
-        preconditioning=preparation,
+        outline=filled(outline, minute_ns, words or {}),
+        preconditioning=filled(preparation, minute_ns, words or {}),
         kind="study",
         table=None,
         options=StudyOptions,
         options_name="study",
         settings=StudySettings,
-        plan=partial(_plan, name, words, plan),
+        plan=partial(_plan, name, sentences, plan),
         report=study_report,
         departures=study_departures,
     )
+
+
+def filled(sentence: str, minute_ns: int, words: dict[str, str]) -> str:
+    """A sentence with the lengths that a run has: ``{120}`` stands for 120 minutes before scaling, others for words.
+
+    minute_ns : how long such a minute is. Worked: ``"writes for {120}"`` and minutes of 6 s -> ``"writes for 12 min"``.
+    """
+    return _PLACE.sub(lambda found: words.get(found[1]) or duration_label(int(found[1]) * minute_ns), sentence)
 
 
 def _plan(
@@ -83,7 +106,7 @@ def _plan(
 
 def _settings(name: str, words: tuple[str, str, str, str], found: Study, ground: Ground) -> StudySettings:
     title, question, outline, preparation = words
-    edition = ground.request.edition
+    edition, minute_ns = ground.request.edition, ground.span_ns(SAMPLE_SECONDS)
     return StudySettings(
         procedure=name,
         test=f"study-{name}",
@@ -97,8 +120,8 @@ def _settings(name: str, words: tuple[str, str, str, str], found: Study, ground:
         write_cache_required=edition.write_cache.value,
         title=title,
         question=question,
-        outline=outline,
-        preparation=preparation,
+        outline=filled(outline, minute_ns, found.words),
+        preparation=filled(preparation, minute_ns, found.words),
         sample_ns=ground.span_ns(SAMPLE_SECONDS),
         variants=found.variants,
         plots=found.plots,

@@ -60,7 +60,7 @@ DEMAND_MAP = study(
     header=__doc__,
     title="Demand Intensity Map",
     question="Which thread count and queue depth does this drive need?",
-    outline="RND 4KiB accesses in one-minute cells of TC and QD 1 to 32, in order of decreasing total OIO.",
-    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    outline="RND 4KiB accesses in cells of {1}, TC and QD 1 to 32, in order of decreasing total OIO.",
+    preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, once.",
     plan=plan_demand_map,
 )

@@ -30,7 +30,10 @@ LARGE = 1024 * KIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """A study as its file makes it; the fields are those of ``StudySettings``."""
+    """A study as its file makes it; the fields are those of ``StudySettings``.
+
+    words : of its sentences, as ``filled`` takes them.
+    """
 
     variants: tuple[StudyVariant, ...]
     plots: tuple[StudyPlot, ...]
@@ -38,6 +41,7 @@ class Study:
     settled_share: float = 1.0
     recovered_share: float = 0.95
     not_run: tuple[tuple[str, str], ...] = ()
+    words: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,7 @@ OIO = study(
     header=__doc__,
     title="OIO Throttling",
     question="How do IOPS and response time depend on the number of outstanding I/Os?",
-    outline="RND 4KiB accesses at 1, 2, 4 to 256 outstanding I/Os, one minute each: writes, 65/35, reads.",
-    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    outline="RND 4KiB accesses at 1, 2, 4 to 256 outstanding I/Os, {1} each: writes, 65/35, reads.",
+    preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, once.",
     plan=plan_oio,
 )

@@ -40,7 +40,7 @@ OVER_PROVISIONING = study(
     header=__doc__,
     title="Over-Provisioning",
     question="How much faster do random writes become when part of the drive is left unused?",
-    outline="RND 4KiB writes for 2 hours over 100, 80, 50, 25, 10 and 5 % of the drive.",
+    outline="RND 4KiB writes for {120} over 100, 80, 50, 25, 10 and 5 % of the drive.",
     preparation="Purge and sequential writes over the same range only, for every variant.",
     plan=plan_over_provisioning,
 )

@@ -9,7 +9,7 @@ from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.result import study_result
@@ -66,6 +66,23 @@ class StudyReport(TestReport):
     def _measured(self) -> list[StudyStep]:
         return [step for variant in self.settings.variants for step in variant.steps if step.role == "measure"]
 
+    @property
+    def outline(self) -> str:
+        """In the words of the study, with the lengths that it was set to."""
+        return self.settings.outline
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures, which are numbered."""
+        how = {
+            "time": "Samples over time, a line per variant",
+            "seconds": "Every second of the measured time, a line per variant",
+            "places": "Settled values over what is varied, a line per variant",
+        }
+        question = paragraph(self.settings.question)
+        plots = enumerate(self.settings.plots, 1)
+        return {str(place): f"{question} {how[plot.kind]}." for place, plot in plots}
+
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""
         settings = self.settings
@@ -81,7 +98,7 @@ class StudyReport(TestReport):
             TITLE,
             (
                 (f"{settings.title}: Curves", (self.strip(), *(figures or [nothing]))),
-                (f"{settings.title}: Table", (*study_tables(settings, self.result), asked)),
+                (f"{settings.title}: Table", (asked, *study_tables(settings, self.result))),
             ),
         )
 
@@ -90,10 +107,10 @@ class StudyReport(TestReport):
         rows = [(variant.label, variant.stages[0]) for variant in self.result.variants if variant.stages]
         return tuple(
             Selected(
-                item=paragraph(f"{label}: {stage.label} (no steady-state rule)"),
+                item=paragraph(f"{label}: {stage.label}"),
                 unit="IOPS",
-                fresh=NOT_AVAILABLE,
-                steady=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),
+                basis=NO_RULE,
+                value=NOT_AVAILABLE if stage.settled is None else one_decimal(stage.settled.iops),
                 claim=claim_label(self.run, None),
             )
             for label, stage in rows

@@ -18,7 +18,7 @@ from dataclasses import replace
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import LARGE, SMALL, Ground, Study, prepared
 from assay.procedures.studies.settings import StudyPlot, StudyStep, StudyVariant
-from assay.spec.units import SECOND_NS
+from assay.spec.units import MINUTE_NS, SECOND_NS, duration_label
 
 MINUTES = 20
 SCALED_SECONDS_MIN = 20
@@ -37,6 +37,7 @@ def plan_stability(ground: Ground) -> Study:
         ),
         plots=(StudyPlot(kind="seconds", variable="relative"), StudyPlot(kind="seconds", variable="largest")),
         reading="stability",
+        words={"whole": duration_label(first[-1].span_ns)},
     )
 
 
@@ -52,7 +53,8 @@ STABILITY = study(
     header=__doc__,
     title="Performance Stability",
     question="How steady is the performance of a saturated drive from second to second?",
-    outline="20 minutes each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",
-    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, once.",
+    outline="{whole} each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",
+    preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, once.",
+    words={"whole": duration_label(MINUTES * MINUTE_NS)},
     plan=plan_stability,
 )

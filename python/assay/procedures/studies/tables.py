@@ -6,7 +6,15 @@ from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.model import DataTable, Table
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, one_decimal, or_na, percent
+from assay.pages.printed import (
+    NOT_APPLICABLE,
+    NOT_AVAILABLE,
+    milliseconds_or_na,
+    milliseconds_text,
+    one_decimal,
+    or_na,
+    percent,
+)
 from assay.procedures.studies.figures import Y_TITLES
 from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, Change, Stability
 
@@ -90,7 +98,7 @@ def _grid(x_title: str, variable: str, result: StudyResult) -> Table:
 def _cell(stage: StageResult | None, variable: str) -> str:
     if stage is None or stage.settled is None:
         return NOT_AVAILABLE
-    return one_decimal(stage.settled.iops) if variable == "iops" else f"{stage.settled.latency_ms_mean:.4f}"
+    return one_decimal(stage.settled.iops) if variable == "iops" else milliseconds_text(stage.settled.latency_ms_mean)
 
 
 def _changes(settings: StudySettings, result: StudyResult) -> Table:
@@ -133,14 +141,14 @@ def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
         return (label, *(NOT_AVAILABLE,) * (len(_STABILITY_COLUMNS) - 1))
     return (
         label,
-        str(one.count),
+        f"{one.count:,}",
         one_decimal(one.median),
         f"{one.score * 100:.1f} %",
         f"{one.variation * 100:.2f} %",
-        str(one.worst_second),
+        f"{one.worst_second:,}",
         one_decimal(one.worst),
         _percent_or_na(one.worst / one.median if one.median else None),
-        NOT_AVAILABLE if one.latency_ms_max is None else f"{one.latency_ms_max:.3f}",
+        milliseconds_or_na(one.latency_ms_max),
     )
 
 
@@ -156,7 +164,7 @@ def _demand(variant: VariantResult) -> Table:
 def _demand_cell(stage: StageResult | None) -> str:
     if stage is None or stage.settled is None:
         return NOT_AVAILABLE
-    return f"{stage.settled.iops:,.0f} / {stage.settled.latency_ms_mean:.3f}"
+    return f"{stage.settled.iops:,.0f} / {milliseconds_text(stage.settled.latency_ms_mean)}"
 
 
 def _proposed(variant: VariantResult) -> str:
@@ -166,8 +174,9 @@ def _proposed(variant: VariantResult) -> str:
     demand = found.demand
     return (
         f"Proposed for {variant.label}: TC {demand.thread_count} x QD {demand.queue_depth}: {found.iops:,.0f} IOPS, "
-        f"{found.share * 100:.1f} % of the highest, at {found.latency_ms_mean:.3f} ms. Rule: of the cells at "
-        f"{percent(KNEE_SHARE)} of the highest IOPS that of the lowest total OIO, then of the lowest response time."
+        f"{found.share * 100:.1f} % of the highest, at {milliseconds_text(found.latency_ms_mean)} ms. "
+        f"Rule: of the cells at {percent(KNEE_SHARE)} of the highest IOPS that of the lowest total OIO, then of the "
+        "lowest response time."
     )
 
 
@@ -177,10 +186,10 @@ def _values(settled: StageValues | None) -> tuple[str, ...]:
     return (
         one_decimal(settled.iops),
         one_decimal(settled.mb_per_s),
-        f"{settled.latency_ms_mean:.3f}",
-        NOT_AVAILABLE if settled.latency_ms_max is None else f"{settled.latency_ms_max:.3f}",
-        f"{settled.outstanding:.2f}",
-        str(settled.asked),
+        milliseconds_text(settled.latency_ms_mean),
+        milliseconds_or_na(settled.latency_ms_max),
+        f"{settled.outstanding:,.2f}",
+        f"{settled.asked:,}",
     )
 
 

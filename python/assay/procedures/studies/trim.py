@@ -43,7 +43,7 @@ TRIM = study(
     header=__doc__,
     title="Trim",
     question="What does it help when the host tells the drive what it no longer needs?",
-    outline="RND 4KiB writes to the first half of the drive for an hour, the second half trimmed before or not.",
-    preparation="Purge, sequential writes over the drive and 2 hours of RND 4KiB writes, for every variant.",
+    outline="RND 4KiB writes to the first half of the drive for {60}, the second half trimmed before or not.",
+    preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, for every variant.",
     plan=plan_trim,
 )

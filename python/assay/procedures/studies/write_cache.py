@@ -52,7 +52,7 @@ WRITE_CACHE = study(
     header=__doc__,
     title="Write Cache",
     question="What does the volatile write cache of the drive do for writes?",
-    outline="SEQ 1024KiB writes for 5 minutes, RND 4KiB writes for 30, and with one outstanding for 5 minutes.",
+    outline="SEQ 1024KiB writes for {5}, RND 4KiB writes for {30}, and with one outstanding for {5}.",
     preparation="Purge and sequential writes over the drive, for every variant.",
     plan=plan_write_cache,
 )

@@ -13,9 +13,17 @@ from assay.pages.histogram import histogram_parts
 from assay.pages.model import Box, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.test_report import TestReport
-from assay.procedures.saturation.facts import saturation_facts, saturation_selection, saturation_settings
+from assay.procedures.saturation.facts import (
+    fresh_label,
+    saturation_facts,
+    saturation_outline,
+    saturation_selection,
+    saturation_settings,
+    steady_label,
+)
 from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
+from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import saturation_result
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
@@ -53,13 +61,23 @@ class SaturationReport(TestReport):
         """The test in the words of headers and summaries."""
         return saturation_facts(self.run, self.test, self.result)
 
+    @property
+    def outline(self) -> str:
+        """Samples until the stop rule."""
+        return saturation_outline(self.settings)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return saturation_readings(self.settings)
+
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""
         return wsat_pages(self)
 
     def selected(self) -> tuple[Selected, ...]:
         """Fresh and steady IOPS."""
-        return saturation_selection(self.run, self.settings.label, self.result)
+        return saturation_selection(self.run, self.settings, self.result)
 
     def headlines(self) -> tuple[Headline, ...]:
         """Fresh, settled, their ratio, and gigabytes written."""
@@ -118,13 +136,15 @@ def marks_strip(test: StoredTest, result: SaturationResult) -> Box:
 
 def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:
     """Peak, peak drop, steady state and end of a write saturation test as printed."""
-    withheld = result.withheld is not None
+    settings, first, peak = test.settings_as(SaturationSettings), result.first, result.peak
+    fresh = f"{one_decimal(first.iops)}: {fresh_label(settings, first)}" if first else NOT_AVAILABLE
     steady = None if result.steady_iops is None else one_decimal(result.steady_iops)
     return (
-        ("FOB (peak) IOPS", NOT_AVAILABLE if result.peak is None else one_decimal(result.peak.iops)),
+        ("FOB IOPS (first sample)", fresh),
+        ("Highest sample (peak)", f"{one_decimal(peak.iops)} at {mark_label(peak)}" if peak else NOT_AVAILABLE),
         ("Peak drop at", mark_label(result.peak_drop)),
         ("Steady state at", mark_label(result.steady)),
-        ("Steady-state IOPS", NOT_AVAILABLE if withheld else steady or "not reached"),
+        ("Steady-state IOPS", steady or steady_label(settings, result)),
         ("Five-point rule first held at", mark_label(result.first_steady)),
         ("Ended by", _end_label(test, result)),
     )

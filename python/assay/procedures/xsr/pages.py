@@ -13,7 +13,8 @@ from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
-    milliseconds_text,
+    milliseconds_or_na,
+    minutes_label,
     mix_label,
     or_na,
     percent,
@@ -21,7 +22,7 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.pages.results import step_results
-from assay.pages.select import Selected, claim_label
+from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.xsr.result import cross_stimulus_result
@@ -79,6 +80,25 @@ class CrossStimulusReport(TestReport):
             extent=f"{len(settings.groups)} access groups",
             steady=NOT_APPLICABLE,
         )
+
+    @property
+    def outline(self) -> str:
+        """The access groups in their order."""
+        groups = "; ".join(f"{group.label} for {duration_label(group.span_ns)}" for group in self.settings.groups)
+        return f"{groups}; in samples of {duration_label(self.settings.sample_ns)} without a gap."
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        how = f"Access groups one behind the other, a point per {duration_label(self.settings.sample_ns)}"
+        return {
+            "throughput": (
+                f"How does the drive take the change between sequential and random writes? {how}; where "
+                "the last group begins below the first, the drive is recovering."
+            ),
+            "latency-ms-mean": f"How long do I/Os take on average while it recovers? {how}.",
+            "latency-ms-max": f"How long did the slowest I/O take while it recovers? {how}.",
+        }
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
@@ -145,10 +165,15 @@ class CrossStimulusReport(TestReport):
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
-        rows = [(f"{group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s)) for group in self.result.groups]
-        rows.append((recovery_name(self.settings), "min", recovery_label(self.result).removesuffix(" min")))
+        rows = [
+            (f"Group {number}, {group.label} at the end", "MB/s", rate_or_na(group.end_mb_per_s))
+            for number, group in enumerate(self.result.groups, 1)
+        ]
+        recovery, _, unit = recovery_label(self.result).rpartition(" ")
+        found = (recovery, unit) if self.result.recovery_minutes is not None else (recovery_label(self.result), "min")
+        rows.append((recovery_name(self.settings), found[1], found[0]))
         return tuple(
-            Selected(item=item, unit=unit, fresh=NOT_AVAILABLE, steady=text, claim=claim_label(self.run, None))
+            Selected(item=item, unit=unit, value=text, basis=NO_RULE, claim=claim_label(self.run, None))
             for item, unit, text in rows
         )
 
@@ -205,7 +230,7 @@ def recovery_name(settings: CrossStimulusSettings) -> str:
 def recovery_label(result: CrossStimulusResult) -> str:
     """Print the recovery time. Worked: recovered at the end of the third minute -> ``"3 min"``."""
     if result.recovery_minutes is not None:
-        return f"{result.recovery_minutes:.4g} min"
+        return minutes_label(result.recovery_minutes)
     return NOT_AVAILABLE if result.lowest_share is None else "not recovered"
 
 
@@ -228,7 +253,7 @@ def _sample_rows(number: int, group: GroupResult) -> Iterator[tuple[Any, ...]]:
 
 
 def _milliseconds(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else milliseconds_text(value)
+    return milliseconds_or_na(value)
 
 
 def xsr_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> CrossStimulusReport:

@@ -1,0 +1,50 @@
+"""A sentence below each figure of a test loop: what it asks, how it was measured, how it is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.loop.variable import shown
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from assay.procedures.loop.settings import LoopSettings
+
+
+def loop_readings(settings: LoopSettings) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name. Worked: ``plane`` -> that of the plot over block size."""
+    noun, cell = shown(settings).noun, duration_label(settings.step_ns)
+    better = "lower is faster" if settings.variable == "latency" else "higher is faster"
+    by_round = f"Each point is one cell of {cell}, a line per block size; flat lines on the right mean a settled drive"
+    matrix = f"averages of the last five rounds; {better}"
+    return {
+        "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",
+        "reads": f"Do reads settle as the rounds go on? {by_round}.",
+        "maxima": f"How does the longest response time move from round to round? {by_round}.",
+        "tracking": (
+            f"When is the drive steady? The tracked cells in every round of {len(settings.cells)} cells; in the last "
+            "five the points must stay close to their average and the dashed fit must be nearly level."
+        ),
+        "window": (
+            "Are the last five rounds steady? The points are the measured rounds; greatest less least, and the rise of "
+            "the dashed fit over the window, must stay within the limits in the box."
+        ),
+        "plane": f"How does {noun} depend on block size and mix? A line per read/write mix, {matrix}.",
+        "columns": f"How does {noun} depend on block size and mix? A column per cell, {matrix}.",
+        "average": f"How long does an I/O take on average? A column per cell, {matrix}.",
+        "largest": "How long did the slowest I/O take? A column per cell, the largest of the last five rounds.",
+        **HISTOGRAM_READINGS,
+    }
+
+
+HISTOGRAM_READINGS = {
+    "histogram": (
+        "How are response times spread? All I/Os counted by response time on logarithmic axes; a second hill or a long "
+        "tail on the right are I/Os that had to wait."
+    ),
+    "confidence": (
+        "Which share of the I/Os was answered in what time? Each nine on the left axis is ten times fewer I/Os slower "
+        "than the time below the line."
+    ),
+}
+"""Of the response-time histogram, which several tests have."""

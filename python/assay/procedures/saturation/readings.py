@@ -1,0 +1,30 @@
+"""A sentence below each figure of a write saturation: what it asks, how it was measured, how it is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.loop.readings import HISTOGRAM_READINGS
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from assay.procedures.saturation.settings import SaturationSettings
+
+
+def saturation_readings(settings: SaturationSettings) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name."""
+    asked = (
+        f"How far do the writes of a purged drive slow down as it fills? {settings.label} without a gap, a point per "
+        f"{duration_label(settings.sample_ns)}"
+    )
+    over = {
+        "iops-minutes": "time",
+        "iops-written": "gigabytes written",
+        "iops-fills": "amount written, in drive capacities",
+    }
+    curves = {
+        name: f"{asked}, over {axis}; the level on the right is what is left once clean space is used up."
+        for name, axis in over.items()
+    }
+    response = f"{asked}: average, 99.999 % and longest response time; lines that rise mean longer waits."
+    return {**curves, "response": response, **HISTOGRAM_READINGS}

@@ -1,0 +1,58 @@
+"""The rounds of the window behind each average: least, greatest, variation, and the mark of a cell that moved."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Table
+from assay.procedures.loop.result import loop_result
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import Spread, cell_spreads
+from assay.report import build_report, render
+from report_run import TRACKED, synthetic_run, synthetic_test
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOVING = (279.0, 162.0, 159.0, 158.0, 158.0)
+
+
+def moving_cells() -> tuple[Spread, Spread]:
+    test = synthetic_test()
+    settings = test.settings_as(LoopSettings)
+    result = loop_result(test)
+    cell = next(one for one in settings.cells if one != TRACKED)
+    moved = replace(result, by_round={**result.by_round, cell: MOVING, TRACKED: MOVING})
+    found = cell_spreads(moved, settings)
+    return found[cell], found[TRACKED]
+
+
+def test_a_cell_that_moves_in_the_window_is_marked_unless_it_is_tracked() -> None:
+    cell, tracked = moving_cells()
+    assert (cell.least, cell.greatest, cell.moved) == (158.0, 279.0, True)
+    assert round(cell.variation, 3) == 0.292
+    assert not tracked.moved
+
+
+def test_paper_data_files_and_json_say_the_same_spread(tmp_path: Path) -> None:
+    run = synthetic_run()
+    found = cell_spreads(loop_result(run.tests[0]), run.tests[0].settings_as(LoopSettings))
+    expected = found[TRACKED]
+    files = {path.name: path for path in render(run, tmp_path, formats=["csv", "json"])}
+    rows = list(csv.DictReader(io.StringIO(files["iops_matrix.csv"].read_text("utf-8"))))
+    (row,) = (one for one in rows if (one["block_kib"], one["read_pct"]) == ("4", "0"))
+    assert float(row["iops_least"]) == expected.least
+    assert float(row["iops_greatest"]) == expected.greatest
+    assert float(row["variation_share"]) == expected.variation
+    matrix = json.loads(files["results.json"].read_text("ascii"))["tests"][0]["matrix"]
+    (cell,) = (one for one in matrix if (one["block_kib"], one["read_pct"]) == (4, 0))
+    assert (cell["iops_least"], cell["iops_greatest"]) == (expected.least, expected.greatest)
+    assert (cell["variation_share"], cell["moved_over_20_pct"]) == (expected.variation, False)
+    blocks = [block for page in build_report(run).pages for block in page.blocks if isinstance(block, Table)]
+    (table,) = (block for block in blocks if "least to greatest" in block.caption)
+    printed = f"{expected.least:,.1f} to {expected.greatest:,.1f} ({100 * expected.variation:.1f} %)"
+    assert dict(zip(table.columns, table.rows[1], strict=True))["0/100"] == printed
