@@ -43,7 +43,8 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         scripts=scripts,
         policy=_policy(scripts),
         pictures={name: _data_uri(picture) for name, picture in pictures.items()},
-        figures={figure.name: plotly_figure(figure) for figure in report.figures},
+        # The bundle has no heat maps: those stay vector pictures.
+        figures={figure.name: plotly_figure(figure) for figure in report.screen_figures if figure.kind != "heat"},
     )
     return text.encode("utf-8")
 

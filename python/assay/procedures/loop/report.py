@@ -12,6 +12,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
+from assay.procedures.loop.distribution import loop_distribution
 from assay.procedures.loop.facts import loop_facts, loop_settings
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.results import loop_results
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.model import DataTable, Entry, Page
     from assay.pages.select import Selected
@@ -69,6 +71,10 @@ class LoopReport(TestReport):
     def details(self) -> tuple[Table, ...]:
         """Every cell of the last rounds."""
         return cell_tables(self.test)
+
+    def distribution(self) -> Distribution:
+        """Response times of every cell over the measurement window."""
+        return loop_distribution(self.test, self.result, self.prefix)
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Matrix, rounds, response times and the histogram behind them."""
