@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.distribution_figures import cumulative_figure, exceedance_figure
+from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, or_na
 from assay.results import latency_count, max_latency_ns, merged, percentiles
@@ -60,7 +60,7 @@ class Distribution:
     name : of its tables. title : of the test. over : what the parts were measured over. columns : of the keys.
     withheld : why there are no parts, None where they may be printed.
     curves : places of the parts that are drawn, at most ``CURVES_MAX``. prefix : begins the names of figures.
-    maps : further figures, each behind a sentence, for the screen; those whose name is in ``printed`` for paper too.
+    maps : further figures, each behind a sentence, for the screen; that of the name ``printed`` for paper too.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Distribution:
     withheld: str | None = None
     curves: tuple[int, ...] = ()
     maps: tuple[tuple[str, Figure], ...] = ()
-    printed: tuple[str, ...] = ()
+    printed: str = ""
 
     @property
     def drawn(self) -> tuple[Part, ...]:
@@ -133,34 +133,25 @@ def printed_blocks(found: Distribution) -> tuple[Block, ...]:
 
     The page has the parts that are drawn; all of them are in the other formats.
     """
-    maps = [figure for _, figure in found.maps if figure.name in found.printed]
-    figures = [*distribution_figures(found), *maps]
-    if not figures:
+    if not (curves := distribution_figures(found)):
         return ()
+    maps = [figure for _, figure in found.maps if figure.name == found.printed]
     left_out = len(found.parts) - len(found.curves)
     notes = (f"{left_out} more are in report.html, report.xlsx, {found.name}_percentiles.csv and results.json.",)
-    # Three figures side by side are too small to read.
-    shown = figures[-2:] if maps else figures
-    return (percentile_table(found, found.drawn, *(notes if left_out else ())), *shown)
+    return (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves, *maps)
 
 
 def distribution_figures(found: Distribution) -> tuple[Figure, ...]:
-    """The cumulative distribution and the exceedance of the drawn parts; none without histograms."""
-    curves = [(one.label, one.times) for one in found.drawn if one.times.io_count]
-    if not curves:
-        return ()
-    return (
-        cumulative_figure(f"{found.prefix}-cumulative", curves),
-        exceedance_figure(f"{found.prefix}-exceedance", curves),
-    )
+    """The curves of the drawn parts; none without histograms."""
+    curves = [(one.label, one.times) for one in found.drawn]
+    figure = exceedance_figure(f"{found.prefix}-exceedance", curves, beside=bool(found.printed))
+    return (figure,) if figure else ()
 
 
 def _curves(found: Distribution) -> tuple[Block, ...]:
     figures = distribution_figures(found)
-    text = (
-        f"{found.title}: I/Os by response time over {found.over}: how many were no slower, and how many were slower, "
-    )
-    return (_said(f"{text}down to ten I/Os."), *figures) if figures else ()
+    said = "how many were slower than a response time, down to ten I/Os; the percentile is in brackets"
+    return (_said(f"{found.title}: {said}."), *figures) if figures else ()
 
 
 def _said(text: str) -> Text:

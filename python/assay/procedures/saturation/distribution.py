@@ -42,7 +42,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
         withheld=result.withheld or "no sample ran to its end",
         curves=tuple(range(len(parts))),
         maps=((said, heat),) if heat else (),
-        printed=(heat.name,) if heat else (),
+        printed=heat.name if heat else "",
     )
 
 

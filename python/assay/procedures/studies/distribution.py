@@ -50,7 +50,7 @@ def study_distribution(test: StoredTest, result: StudyResult, prefix: str) -> Di
         withheld=result.withheld or "no stage ran to its end",
         curves=tuple(range(min(len(parts), CURVES_MAX))),
         maps=maps,
-        printed=tuple(figure.name for _, figure in maps[:1]),
+        printed=maps[0][1].name if maps else "",
     )
 
 
