@@ -23,7 +23,7 @@ from assay.spec.units import MIB
 from report_run import synthetic_run, synthetic_test
 
 SPONSOR = "東芝 データ 삼성 𠮷"
-CSV = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv"]
+CSV = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv"]
 OTHERS = [*CSV, "report.xlsx", "results.json"]
 
 
@@ -152,5 +152,5 @@ def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
         def tables(self, suffix: str) -> list[DataTable]:
             return [replace(table, name=f"x{suffix}")]
 
-    found = report_module._all_tables([Twice(), Twice()])  # type: ignore[list-item]
+    found = report_module._all_tables([Twice(), Twice()], [None, None])  # type: ignore[list-item]
     assert [one.name for one in found] == ["x", "iops_sequences", "x_3", "iops_sequences_4"]

@@ -7,7 +7,10 @@ numbers are only found in the series of figures.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
@@ -91,12 +94,28 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    """Fields of colour over a plane, on a logarithmic colour scale.
+
+    x_edges, y_edges : ascending, one more than there are columns and rows. rows : lowest first; a value above zero, or
+    None for an empty field. texts : what stands in the fields, like ``rows``; empty for none.
+    """
+
+    x_edges: tuple[float, ...]
+    y_edges: tuple[float, ...]
+    rows: tuple[tuple[float | None, ...], ...]
+    colour_title: str
+    texts: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """A plot as data.
 
     name : file name stem of its vector picture, unique within a report.
-    kind : ``lines`` (points and lines in a plane) or ``columns`` (a column per point: x and y of a series are
-        the column's place on the x axis and its height, the series' own place is on the z axis).
+    kind : ``lines`` (points and lines in a plane), ``columns`` (a column per point: x and y of a series are
+        the column's place on the x axis and its height, the series' own place is on the z axis) or ``heat``, which has
+        no series but ``heat``, and no live form on screen.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.
@@ -106,7 +125,7 @@ class Figure:
     """
 
     name: str
-    kind: Literal["lines", "columns"]
+    kind: Literal["lines", "columns", "heat"]
     alt: str
     x_title: str
     y_title: str
@@ -122,6 +141,7 @@ class Figure:
     narrow: bool = False
     beside: bool = False
     reading: str = ""
+    heat: Heat | None = None
     block: Literal["figure"] = "figure"
 
 
@@ -186,8 +206,22 @@ class Report:
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """All figures in page order."""
-        return tuple(block for page in self.shown for block in page.blocks if isinstance(block, Figure))
+        """All figures of the pages in their order."""
+        return _figures(block for page in self.shown for block in page.blocks)
+
+    @property
+    def printed_figures(self) -> tuple[Figure, ...]:
+        """Those of all printed pages, with those behind."""
+        return (*self.figures, *_figures(block for page in self.disclosure for block in page.blocks))
+
+    @property
+    def screen_figures(self) -> tuple[Figure, ...]:
+        """Those of the on-screen form: of the pages and of the appendix."""
+        return (*self.figures, *_figures(self.appendix))
+
+
+def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:
+    return tuple(block for block in blocks if isinstance(block, Figure))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun, StoredTest
     from assay.finding import Finding
+    from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Table
@@ -98,6 +99,10 @@ class TestReport(ABC):
     @abstractmethod
     def results(self) -> dict[str, Any]:
         """The numbers of ``results.json``."""
+
+    def distribution(self) -> Distribution | None:
+        """How its response times are spread, from stored histograms; None where a test has no such tables."""
+        return None
 
     def pages(self, title: str, test_report: tuple[PagePart, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""

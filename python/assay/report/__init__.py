@@ -11,11 +11,12 @@ from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from assay.errors import StoreError
+from assay.pages.distribution import percentile_data, screen_blocks
 from assay.pages.model import Report
 from assay.pages.printed import printable, utc_datetime
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
-from assay.report import disclosure
+from assay.report import disclosure, distribution
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
 from assay.report.results_json import results_json
@@ -25,11 +26,12 @@ from assay.report.table_csv import table_csv
 from assay.report.write import foreign, write_formats
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.model import DataTable, Page
+    from assay.pages.distribution import Distribution
+    from assay.pages.model import Block, DataTable, Figure, Page
     from assay.pages.test_report import TestReport
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Edition
@@ -53,15 +55,16 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: 
     other formats are written before.
     """
     tests = foreign(lambda: _parts(run), f"run {run.run_id}")
-    laid_out = cache(lambda: _laid_out(run, tests))
-    pictures = cache(lambda: _pictures(laid_out()))
-    tables = cache(lambda: _all_tables(tests))
+    spread = cache(lambda: [one.distribution() for one in tests])
+    laid_out = cache(lambda: _laid_out(run, tests, spread()))
+    picture = cache(_picture)
+    tables = cache(lambda: _all_tables(tests, spread()))
     makers: dict[Format, Maker] = {
-        "json": lambda: [("results.json", results_json(run, tests))],
+        "json": lambda: [("results.json", results_json(run, tests, spread()))],
         "csv": lambda: [(f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()],
         "xlsx": lambda: _workbook(laid_out(), tables()),
-        "html": lambda: _html(laid_out(), pictures()),
-        "pdf": lambda: _pdf(laid_out(), pictures()),
+        "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
+        "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture)),
     }
     written = write_formats(folder, {name: maker for name, maker in makers.items() if name in formats}, below)
     return [path for name in FORMATS for path in written.get(name, [])]
@@ -72,11 +75,11 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
 
     Raises StoreError where the folder cannot be written, and as ``render`` for a page.
     """
-    pictures = cache(lambda: _pictures(report))
+    picture = cache(_picture)
     makers: dict[str, Maker] = {
         "others": others.items,
-        "html": lambda: _html(report, pictures()),
-        "pdf": lambda: _pdf(report, pictures()),
+        "html": lambda: _html(report, _pictures(report.screen_figures, picture)),
+        "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture)),
     }
     written = write_formats(folder, makers)
     return [path for name in ("others", "pdf", "html") for path in written[name]]
@@ -89,15 +92,17 @@ def build_report(run: StoredRun) -> Report:
     pages; the drive's selected performance and the disclosure follow under numbers of their own.
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
-    return _laid_out(run, _parts(run))
+    tests = _parts(run)
+    return _laid_out(run, tests, [one.distribution() for one in tests])
 
 
-def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
+def _laid_out(run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None]) -> Report:
     edition = tests[0].edition
     of_tests = [(test_page(test_report), *test_report.report_pages()) for test_report in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)], "")
     places = _places(pages, [len(one) for one in of_tests])
-    behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests)], "A")
+    times = distribution.pages(run, edition, tests, spread)
+    behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests), *times], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - PTS report",
@@ -107,7 +112,7 @@ def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
         opening=(executive_page(run, edition, tests, places),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
-        appendix=(*disclosure.run_blocks(run), *(block for one in tests for block in disclosure.test_blocks(one))),
+        appendix=(*disclosure.run_blocks(run), *_behind_tests(tests, spread)),
     )
 
 
@@ -116,6 +121,12 @@ def _places(pages: Sequence[Page], counts: Sequence[int]) -> list[str]:
     ends = list(accumulate(counts, initial=1))
     numbers = [page.place.partition(" ")[0] for page in pages]
     return [f"{numbers[first]}-{numbers[last - 1]}" for first, last in pairwise(ends)]
+
+
+def _behind_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> Iterator[Block]:
+    for one, found in zip(tests, spread, strict=True):
+        yield from disclosure.test_blocks(one)
+        yield from screen_blocks(found) if found else ()
 
 
 def _numbered(pages: list[Page], prefix: str) -> tuple[Page, ...]:
@@ -142,29 +153,35 @@ def _numbered_tests(run: StoredRun) -> list[tuple[int, StoredTest]]:
     return [(names[: place + 1].count(names[place]), test) for place, test in enumerate(run.tests)]
 
 
-def _all_tables(tests: Sequence[TestReport]) -> list[DataTable]:
+def _all_tables(tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> list[DataTable]:
     """Every table of numbers, each under a name of its own."""
     found: dict[str, DataTable] = {}
-    for table in (table for test_report in tests for table in _tables(test_report)):
+    for table in (table for pair in zip(tests, spread, strict=True) for table in _tables(*pair)):
         name = table.name if table.name not in found else f"{table.name}_{len(found) + 1}"
         found[name] = replace(table, name=name)
     return list(found.values())
 
 
-def _tables(test_report: TestReport) -> Iterator[DataTable]:
+def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[DataTable]:
     number = test_report.prefix.rpartition("-")[2]
     suffix = "" if number == "1" else f"_{number}"
     yield from test_report.tables(suffix)
     yield sequence_table(test_report.test, suffix)
+    if spread:
+        yield percentile_data(spread, suffix)
 
 
 # Plotting and typesetting take a second to load, which only those who ask for a document pay.
 
 
-def _pictures(report: Report) -> dict[str, bytes]:
+def _pictures(figures: Iterable[Figure], picture: Callable[[Figure], bytes]) -> dict[str, bytes]:
+    return {figure.name: picture(figure) for figure in figures}
+
+
+def _picture(figure: Figure) -> bytes:
     from assay.report.figure import figure_svg  # noqa: PLC0415
 
-    return {figure.name: figure_svg(figure) for figure in report.figures}
+    return figure_svg(figure)
 
 
 def _pdf(report: Report, pictures: Mapping[str, bytes]) -> Contents:

@@ -12,11 +12,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from assay.pages.palette import colour, marker
 from assay.report.glyphs import spelled_out
+from assay.report.heat_picture import draw_heat
 
 if TYPE_CHECKING:
     from assay.pages.model import Figure, Series
 
-HEIGHT_IN = {"lines": 4.5, "columns": 6.6}
+HEIGHT_IN = {"lines": 4.5, "columns": 6.6, "heat": 4.5}
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 _STYLE: dict[Any, Any] = {
@@ -53,6 +54,8 @@ def figure_svg(figure: Figure) -> bytes:
         FigureCanvasSVG(canvas)
         if figure.kind == "columns":
             _draw_columns(canvas, figure)
+        elif figure.heat is not None:
+            draw_heat(canvas, figure, figure.heat)
         else:
             _draw_lines(canvas, figure)
         target = io.BytesIO()

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
+from markupsafe import Markup
 
+from assay.report.embedded import data_address
 from assay.report.interactive import plotly_figure
 
 if TYPE_CHECKING:
@@ -42,8 +44,9 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         style=_asset("report.css"),
         scripts=scripts,
         policy=_policy(scripts),
-        pictures={name: _data_uri(picture) for name, picture in pictures.items()},
-        figures={figure.name: plotly_figure(figure) for figure in report.figures},
+        pictures={name: Markup(data_address(picture)) for name, picture in pictures.items()},  # noqa: S704 - quoted
+        # The bundle has no heat maps: those stay vector pictures.
+        figures={figure.name: plotly_figure(figure) for figure in report.screen_figures if figure.kind != "heat"},
     )
     return text.encode("utf-8")
 
@@ -62,7 +65,3 @@ def _policy(scripts: list[str]) -> str:
 
 def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
-def _data_uri(picture: bytes) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(picture).decode('ascii')}"

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.finding import facts
+from assay.pages.distribution import percentile_results
 from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
 from assay.report.checks import checks_of
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.engine.records.reference import ReferenceDrive
+    from assay.pages.distribution import Distribution
     from assay.pages.test_report import TestReport
 
 SCHEMA = 1
 
 
-def results_json(run: StoredRun, tests: Sequence[TestReport]) -> bytes:
+def results_json(run: StoredRun, tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> bytes:
     """Write a run's results as JSON text, ASCII only, keys in a fixed order.
 
+    spread : the response times of each test, None of one that has no such tables.
     Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
     numerator and denominator.
     """
@@ -45,15 +48,15 @@ def results_json(run: StoredRun, tests: Sequence[TestReport]) -> bytes:
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
-        "tests": [_test(test_report) for test_report in tests],
+        "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
         "skipped": [asdict(test) for test in run.skipped],
     }
     return (json.dumps(content, indent=1, default=str) + "\n").encode("ascii")
 
 
-def _test(test_report: TestReport) -> dict[str, Any]:
+def _test(test_report: TestReport, spread: Distribution | None) -> dict[str, Any]:
     """A test; a simulated drive has a clock of its own, and what it tells is no wall clock."""
-    found = _facts_of(test_report)
+    found = _facts_of(test_report, spread)
     return _on_drive_clock(found) if test_report.run.identity.kind == "simulated" else found
 
 
@@ -67,7 +70,7 @@ def _on_drive_clock(value: Any) -> Any:
     return [_on_drive_clock(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _facts_of(test_report: TestReport) -> dict[str, Any]:
+def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str, Any]:
     test = test_report.test
     return {
         "settings": asdict(test.settings),
@@ -78,6 +81,7 @@ def _facts_of(test_report: TestReport) -> dict[str, Any]:
         "headlines": headline_results(test_report.headlines()),
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
+        **({"percentiles": percentile_results(spread)} if spread else {}),
         "checks": [facts(one) for one in checks_of(test_report.run, test)],
         "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }

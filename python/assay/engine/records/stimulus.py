@@ -245,10 +245,12 @@ class SeriesTable:
     """Completions per second of a sequence's steps, as equally long columns.
 
     step : index in the sequence. io_count : completions in one second of its window, in one direction.
+    second : which second of the window, from 0; None where nobody asks.
     """
 
     step: NDArray[np.uint64]
     io_count: NDArray[np.uint64]
+    second: NDArray[np.uint64] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

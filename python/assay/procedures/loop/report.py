@@ -12,6 +12,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
+from assay.procedures.loop.distribution import loop_distribution
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_settings
 from assay.procedures.loop.headlines import loop_headlines
 from assay.procedures.loop.readings import loop_readings
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.model import DataTable, Entry, Page
@@ -95,6 +97,10 @@ class LoopReport(TestReport):
     def details(self) -> tuple[Table, ...]:
         """Every cell of the last rounds."""
         return cell_tables(self.test)
+
+    def distribution(self) -> Distribution:
+        """Response times of every cell over the measurement window."""
+        return loop_distribution(self.test, self.result, self.prefix)
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Matrix, rounds, response times and the histogram behind them."""

@@ -11,6 +11,7 @@ from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_de
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
+from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.distribution import Distribution
     from assay.pages.model import Block, DataTable, Entry, Page
     from assay.procedures.studies.result import StudyResult
     from assay.procedures.studies.settings import StudyStep
@@ -142,6 +144,10 @@ class StudyReport(TestReport):
         )
         columns = ("Variant", "Role", "Accesses", "Samples", "Each", "Range")
         return (Table(caption=f"{self.settings.test.upper()}: steps", columns=columns, rows=rows, folded=True),)
+
+    def distribution(self) -> Distribution:
+        """Response times of the settled part of every stage."""
+        return study_distribution(self.test, self.result, self.prefix)
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Every sample, the settled values, and what the reading found."""

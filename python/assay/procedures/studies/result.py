@@ -201,8 +201,13 @@ def _have_series(records: Sequence[StepRecord]) -> bool:
     return all(side.series_io_count for side in sides if window_count(side))
 
 
+def settled_count(samples: int, share: float) -> int:
+    """How many samples at the end of a stage are settled. Worked: 5 samples and a share of 0.4 -> 2."""
+    return max(round(samples * share), 1)
+
+
 def _settled(step: StudyStep, found: Sequence[StepRecord], share: float) -> StageValues:
-    last = found[-max(round(len(found) * share), 1) :]
+    last = found[-settled_count(len(found), share) :]
     span_ns = sum(record.span_ns for record in last)
     sides = [side for record in last for side in (record.read, record.write)]
     completed = sum(side.latency_io_count for side in sides)

@@ -13,6 +13,7 @@ from assay.pages.histogram import histogram_parts
 from assay.pages.model import Box, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.test_report import TestReport
+from assay.procedures.saturation.distribution import saturation_distribution
 from assay.procedures.saturation.facts import (
     fresh_label,
     saturation_facts,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredTest
     from assay.engine.records.run import StoredRun
+    from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Figure, Page, Table
@@ -90,6 +92,10 @@ class SaturationReport(TestReport):
     def details(self) -> tuple[Table, ...]:
         """None: the samples are many, and in tables."""
         return ()
+
+    def distribution(self) -> Distribution:
+        """Response times of the first and last sample and of the steady part."""
+        return saturation_distribution(self.test, self.result, self.prefix)
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Samples, marks and the histogram behind them."""

@@ -36,7 +36,8 @@ def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> An
 
 def completions(rows: Any) -> SeriesTable:
     """The completions per second of such a table."""
-    return SeriesTable(step=rows["step"].to_numpy(), io_count=rows["io_count"].to_numpy())
+    step, count, second = (rows[name].to_numpy() for name in ("step", "io_count", "second"))
+    return SeriesTable(step=step, io_count=count, second=second)
 
 
 def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...]:

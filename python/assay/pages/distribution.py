@@ -1,0 +1,169 @@
+"""How the response times of a test are spread: percentiles per cell or part, as tables for every format.
+
+Counts of histograms are added before a percentile is read from them; no percentile is ever averaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.distribution_figures import exceedance_figure
+from assay.pages.model import DataTable, Table, Text
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, or_na
+from assay.results import latency_count, max_latency_ns, merged, percentiles
+from assay.spec.units import MILLISECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import StepRecord
+    from assay.pages.model import Block, Figure
+    from assay.results import ResponseTimes
+
+SHARES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
+"""Percentiles that are given of every part."""
+
+CURVES_MAX = 8
+"""More curves than this cannot be told apart in one figure."""
+
+_COLUMNS = (
+    "io_count", "latency_ms_mean_of_ios", *(f"latency_ms_p{share * 100:g}" for share in SHARES), "latency_ms_max",
+)  # fmt: skip
+_NOTES = (
+    "Histograms are added, percentiles never averaged. Percentiles are exact to 0.1 %, mean and maximum wholly.",
+    "n/a: fewer than ten I/Os lie beyond the percentile.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The response times of a cell, sample or stage. key : what tells it apart, a value per column of its table.
+
+    times : its counts, empty where histograms were not read. latency_ms_mean, latency_ms_max : exact, from
+    the counters; None where no I/O completed.
+    """
+
+    key: tuple[Any, ...]
+    label: str
+    io_count: int
+    times: ResponseTimes
+    latency_ms_mean: float | None
+    latency_ms_max: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """The response times of a test by parts.
+
+    name : of its tables. title : of the test. over : what the parts were measured over. columns : of the keys.
+    withheld : why there are no parts, None where they may be printed.
+    curves : places of the parts that are drawn, at most ``CURVES_MAX``. prefix : begins the names of figures.
+    maps : further figures, each behind a sentence, for the screen; that of the name ``printed`` for paper too.
+    """
+
+    name: str
+    title: str
+    over: str
+    prefix: str
+    columns: tuple[str, ...]
+    parts: tuple[Part, ...]
+    withheld: str | None = None
+    curves: tuple[int, ...] = ()
+    maps: tuple[tuple[str, Figure], ...] = ()
+    printed: str = ""
+
+    @property
+    def drawn(self) -> tuple[Part, ...]:
+        """The parts that are curves of the figures."""
+        return tuple(self.parts[place] for place in self.curves)
+
+
+def part(key: tuple[Any, ...], label: str, steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> Part:
+    """Add up what steps measured. times : the counts of each step; empty where they were not read.
+
+    Worked: four steps of 1,000 I/Os at 1 ms and one of 1,000 at 2 ms -> mean 1.2 ms.
+    """
+    count = sum(map(latency_count, steps))
+    total_ns = sum(side.latency_ns_sum for step in steps for side in (step.read, step.write))
+    largest = [found for step in steps if (found := max_latency_ns(step)) is not None]
+    return Part(
+        key=key,
+        label=label,
+        io_count=count,
+        times=merged(times),
+        latency_ms_mean=float(Fraction(total_ns, count * MILLISECOND_NS)) if count else None,
+        latency_ms_max=max(largest) / MILLISECOND_NS if largest else None,
+    )
+
+
+def percentile_data(found: Distribution, suffix: str) -> DataTable:
+    """The percentiles of all parts as a table of numbers, without a row where they are withheld."""
+    rows = tuple((*map(or_na, one.key), *map(or_na, _values(one))) for one in found.parts)
+    return DataTable(name=f"{found.name}_percentiles{suffix}", columns=(*found.columns, *_COLUMNS), rows=rows)
+
+
+def percentile_results(found: Distribution) -> list[dict[str, Any]]:
+    """The same for ``results.json``."""
+    names = (*found.columns, *_COLUMNS)
+    return [dict(zip(names, (*one.key, *_values(one)), strict=True)) for one in found.parts]
+
+
+def percentile_table(found: Distribution, parts: Sequence[Part], *notes: str) -> Table:
+    """The percentiles of some parts as printed."""
+    return Table(
+        caption=f"{found.title}: response times over {found.over} (ms)",
+        columns=("", "I/Os", "Mean", *(f"{share * 100:g} %" for share in SHARES), "Maximum"),
+        rows=tuple(_row(one) for one in parts),
+        notes=(*_NOTES, *notes),
+    )
+
+
+def screen_blocks(found: Distribution) -> tuple[Block, ...]:
+    """Everything of it for the on-screen appendix; why there is nothing, where there is nothing."""
+    if not found.parts:
+        return (Text(paragraphs=(f"{found.title}: response times n/a: {found.withheld or 'nothing was measured'}.",)),)
+    figures = tuple(block for text, figure in found.maps for block in (_said(f"{found.title}: {text}"), figure))
+    return (percentile_table(found, found.parts), *_curves(found), *figures)
+
+
+def printed_blocks(found: Distribution) -> tuple[Block, ...]:
+    """What stands on its one page of paper; nothing without histograms.
+
+    The page has the parts that are drawn; all of them are in the other formats.
+    """
+    if not (curves := distribution_figures(found)):
+        return ()
+    maps = [figure for _, figure in found.maps if figure.name == found.printed]
+    left_out = len(found.parts) - len(found.curves)
+    notes = (f"{left_out} more are in report.html, report.xlsx, {found.name}_percentiles.csv and results.json.",)
+    return (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves, *maps)
+
+
+def distribution_figures(found: Distribution) -> tuple[Figure, ...]:
+    """The curves of the drawn parts; none without histograms."""
+    curves = [(one.label, one.times) for one in found.drawn]
+    figure = exceedance_figure(f"{found.prefix}-exceedance", curves, beside=bool(found.printed))
+    return (figure,) if figure else ()
+
+
+def _curves(found: Distribution) -> tuple[Block, ...]:
+    figures = distribution_figures(found)
+    said = "how many were slower than a response time, down to ten I/Os; the percentile is in brackets"
+    return (_said(f"{found.title}: {said}."), *figures) if figures else ()
+
+
+def _said(text: str) -> Text:
+    return Text(paragraphs=(text,))
+
+
+def _values(one: Part) -> tuple[float | None, ...]:
+    found = percentiles(one.times, SHARES)
+    return (one.io_count, one.latency_ms_mean, *(found[share] for share in SHARES), one.latency_ms_max)
+
+
+def _row(one: Part) -> tuple[str, ...]:
+    _, *times = _values(one)
+    printed = (NOT_AVAILABLE if time is None else milliseconds_text(time) for time in times)
+    return (one.label, f"{one.io_count:,}", *printed)

@@ -1,0 +1,121 @@
+"""Heat maps as data: response times over the time of a test, and a matrix with its values in the fields."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.pages.histogram_figures import TIME_MS
+from assay.pages.model import Figure, Heat, Tick
+from assay.results import merged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.results import ResponseTimes
+
+COLUMNS_MAX = 150
+ROWS_MAX = 60
+_BINS_PER_DECADE = 10
+_FINE_DECADES = 3
+_SAMPLES_MIN = 2
+
+
+def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes]) -> Figure | None:
+    """Plot how many I/Os took how long over the minutes of a test; None without histograms or with one sample.
+
+    minutes : at the end of each sample. times : the counts of each. A column is the sum of as many samples as keep the
+    columns at 150 or fewer, never an average; the bins reach from the fastest I/O to the slowest.
+    Worked: 1,440 samples of a minute -> 144 columns of ten.
+    """
+    if len(times) < _SAMPLES_MIN or len(times) != len(minutes) or not any(one.io_count for one in times):
+        return None
+    count = math.ceil(len(times) / COLUMNS_MAX)
+    columns = [_counted(times[first : first + count]) for first in range(0, len(times), count)]
+    bins = [number for column in columns for number in column]
+    places = range(min(bins), max(bins) + 1)
+    # Twice as coarse as often as it takes.
+    width = 2 ** max(math.ceil(math.log2(len(places) / ROWS_MAX)), 0)
+    first, last = places[0] // width, places[-1] // width
+    ends = (*minutes[count - 1 :: count], *(minutes[-1:] if len(times) % count else ()))
+    spans = f"{minutes[count - 1]:.3g} min" if len(columns) > 1 else "all samples"
+    return Figure(
+        name=name,
+        kind="heat",
+        alt="Number of I/Os by response time over the time of the test",
+        x_title=f"Time (Minutes), a Column is {spans}",
+        y_title=TIME_MS,
+        y_scale="log",
+        y_ticks=_decades(first * width, (last + 1) * width),
+        series=(),
+        heat=Heat(
+            x_edges=(0.0, *ends),
+            y_edges=tuple(10 ** (number * width / _BINS_PER_DECADE) for number in range(first, last + 2)),
+            rows=tuple(
+                tuple(_within(column, number * width, width) for column in columns) for number in range(first, last + 1)
+            ),
+            colour_title="I/Os",
+        ),
+        aspect=1.5,
+    )
+
+
+def matrix_heat(
+    name: str,
+    values: Sequence[Sequence[float | None]],
+    texts: Sequence[Sequence[str]],
+    *,
+    columns: Sequence[str],
+    rows: Sequence[str],
+    titles: tuple[str, str, str],
+) -> Figure | None:
+    """Plot a matrix with its values in its fields; None without a value.
+
+    values, texts : per row, lowest first. titles : of the columns' axis, of the rows' axis and of the values.
+    """
+    if not any(value for row in values for value in row):
+        return None
+    return Figure(
+        name=name,
+        kind="heat",
+        alt=f"{titles[2]} by {titles[0]} and {titles[1]} as colours, with the numbers",
+        x_title=titles[0],
+        y_title=titles[1],
+        ticks=tuple(Tick(at=place + 0.5, label=label) for place, label in enumerate(columns)),
+        y_ticks=tuple(Tick(at=place + 0.5, label=label) for place, label in enumerate(rows)),
+        series=(),
+        heat=Heat(
+            x_edges=tuple(map(float, range(len(columns) + 1))),
+            y_edges=tuple(map(float, range(len(rows) + 1))),
+            # A logarithmic scale has no colour for zero.
+            rows=tuple(tuple(value or None for value in row) for row in values),
+            texts=tuple(map(tuple, texts)),
+            colour_title=titles[2],
+        ),
+    )
+
+
+def _counted(parts: Sequence[ResponseTimes]) -> dict[int, int]:
+    """How many I/Os fell into each bin of a tenth of a decade, by its number; 0 begins at 1 ms."""
+    times = merged(parts)
+    numbers = np.floor(np.log10(np.maximum(times.middles_ms, 1e-6)) * _BINS_PER_DECADE).astype(int).tolist()
+    groups = groupby(zip(numbers, times.counts.tolist(), strict=True), key=lambda pair: pair[0])
+    return {number: sum(count for _, count in pairs) for number, pairs in groups}
+
+
+def _within(column: dict[int, int], first: int, width: int) -> float | None:
+    return float(sum(column.get(number, 0) for number in range(first, first + width))) or None
+
+
+def _decades(first: int, last: int) -> tuple[Tick, ...]:
+    """Whole decades within a range of bins, with their halves and fifths where there are few. Worked: -5 to 12 -> 0.5,
+    1, 2, 5 and 10 ms.
+    """  # noqa: D205 - one sentence
+    low, high = (10 ** (number / _BINS_PER_DECADE) for number in (first, last))
+    powers = range(math.floor(first / _BINS_PER_DECADE), last // _BINS_PER_DECADE + 1)
+    factors = (1, 2, 5) if last - first <= _FINE_DECADES * _BINS_PER_DECADE else (1,)
+    found = (factor * 10.0**power for power in powers for factor in factors)
+    return tuple(Tick(at=value, label=f"{value:g}") for value in found if low <= value <= high)

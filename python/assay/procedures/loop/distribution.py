@@ -1,0 +1,82 @@
+"""How the response times of a test loop are spread over its measurement window, cell by cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.distribution import CURVES_MAX, Distribution, part
+from assay.pages.printed import rounds_label
+from assay.procedures.loop.maps import matrix_maps
+from assay.procedures.loop.open_loop import window_sequences
+from assay.procedures.loop.seconds import seconds_figure
+from assay.procedures.loop.settings import LoopSettings
+from assay.results import cell_label, step_times
+from assay.spec.units import KIB
+
+if TYPE_CHECKING:
+    from assay.engine.records import Cell, StoredSequence, StoredTest
+    from assay.pages.distribution import Part
+    from assay.pages.model import Figure
+    from assay.procedures.loop.values import LoopResult
+
+_SIZES, _MIXES = (4 * KIB, 8 * KIB), (100, 65, 0)
+"""Cells of these are drawn first, behind those that are tracked: they are those of the response time test."""
+
+
+def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Distribution:
+    """Response times of every cell, histograms of the window's rounds added; no part without a result."""
+    settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
+    parts = _parts(settings, sequences)
+    cells = sorted(parts, key=lambda cell: (cell.transfer_bytes, cell.read_pct))
+    window = result.window if sequences else None
+    return Distribution(
+        name=settings.test.replace("-", "_"),
+        title=settings.test.upper(),
+        over=f"rounds {rounds_label(window.rounds)}" if window else "",
+        prefix=prefix,
+        columns=("block_kib", "read_pct"),
+        parts=tuple(parts[cell] for cell in cells),
+        withheld=result.withheld or "a measurement window needs five complete rounds",
+        curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
+        maps=_maps(settings, sequences, parts, prefix),
+    )
+
+
+def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
+    """The cells whose response times are drawn: the tracked ones, then 4 and 8 KiB at 100, 65 and 0 % reads, then
+    others in the order they run.
+    """  # noqa: D205 - one sentence
+
+    def rank(cell: Cell) -> tuple[bool, bool, bool]:
+        return (cell not in settings.tracking, cell.read_pct not in _MIXES, cell.transfer_bytes not in _SIZES)
+
+    return tuple(sorted(settings.cells, key=rank)[:CURVES_MAX])
+
+
+def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:
+    times = [found for one in sequences if (found := step_times(one))]
+    return {
+        cell: part(
+            (_kib(cell), cell.read_pct),
+            cell_label(cell, settings.access),
+            [one.steps[place] for one in sequences],
+            [found[place] for found in times],
+        )
+        for place, cell in enumerate(settings.cells)
+        if sequences
+    }
+
+
+def _maps(
+    settings: LoopSettings, sequences: list[StoredSequence], parts: dict[Cell, Part], prefix: str
+) -> tuple[tuple[str, Figure], ...]:
+    """The matrix of IOPS as maps, and the tracked cells second by second."""
+    maps = matrix_maps(settings, sequences, parts, prefix) if settings.variable == "iops" else ()
+    seconds = seconds_figure(f"{prefix}-seconds", settings, sequences)
+    return (*maps, *((seconds,) if seconds else ()))
+
+
+def _kib(cell: Cell) -> float:
+    """A whole number of KiB as such, so that it is printed without a point."""
+    value = cell.transfer_bytes / KIB
+    return int(value) if value.is_integer() else value

@@ -1,0 +1,68 @@
+"""The matrix of a test loop as heat maps: IOPS, MB/s and mean response time, with the numbers in the fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engine.records import Cell
+from assay.pages.heat_figures import matrix_heat
+from assay.pages.printed import NOT_AVAILABLE, mix_label
+from assay.results import iops, throughput
+from assay.spec.units import kib_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from fractions import Fraction
+
+    from assay.engine.records import StepRecord, StoredSequence
+    from assay.pages.distribution import Part
+    from assay.pages.model import Figure
+    from assay.procedures.loop.settings import LoopSettings
+
+_DIGITS = 3
+_LARGE = 100
+
+
+def matrix_maps(
+    settings: LoopSettings, sequences: Sequence[StoredSequence], parts: dict[Cell, Part], prefix: str
+) -> Iterator[tuple[str, Figure]]:
+    """A map per quantity, each behind a sentence; none without a measurement window."""
+    quantities = (
+        ("iops", "IOPS", _averages(settings, sequences, iops)),
+        ("mb", "Throughput (MB/s)", _averages(settings, sequences, throughput)),
+        ("mean", "Mean Response Time (ms)", {cell: found.latency_ms_mean for cell, found in parts.items()}),
+    )
+    for name, title, values in quantities:
+        figure = _map(f"{prefix}-map-{name}", title, settings, values)
+        if figure:
+            yield f"{title} of every cell, averaged over the measurement window.", figure
+
+
+def _averages(
+    settings: LoopSettings, sequences: Sequence[StoredSequence], value: Callable[[StepRecord], Fraction]
+) -> dict[Cell, float | None]:
+    return {
+        cell: float(sum(value(one.steps[place]) for one in sequences) / len(sequences))
+        for place, cell in enumerate(settings.cells)
+        if sequences
+    }
+
+
+def _map(name: str, title: str, settings: LoopSettings, values: dict[Cell, float | None]) -> Figure | None:
+    sizes, mixes = sorted(settings.sizes_bytes), sorted(settings.read_pcts)
+    rows = [[values.get(Cell(read_pct=mix, transfer_bytes=size)) for size in sizes] for mix in mixes]
+    return matrix_heat(
+        name,
+        rows,
+        [[_text(value) for value in row] for row in rows],
+        columns=[kib_label(size) for size in sizes],
+        rows=[mix_label(mix) for mix in mixes],
+        titles=("Block Size (KiB)", "R/W Mix", title),
+    )
+
+
+def _text(value: float | None) -> str:
+    """Three digits or all before the point. Worked: 24632.0 -> ``"24,632"``, 0.30712 -> ``"0.307"``."""
+    if not value:
+        return NOT_AVAILABLE
+    return f"{value:,.0f}" if value >= _LARGE else f"{value:.{_DIGITS}g}"

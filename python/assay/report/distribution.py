@@ -1,0 +1,28 @@
+"""The printed pages of response times, behind the disclosure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.distribution import printed_blocks
+from assay.pages.model import Page
+from assay.report.summary import summary_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.distribution import Distribution
+    from assay.pages.test_report import TestReport
+    from assay.spec.edition import Edition
+
+
+def pages(
+    run: StoredRun, edition: Edition, tests: Sequence[TestReport], spread: Sequence[Distribution | None]
+) -> Iterator[Page]:
+    """One page per test that has histograms and prints results."""
+    head = summary_header(run, edition)
+    for one, found in zip(tests, spread, strict=True):
+        if found and (blocks := printed_blocks(found)):
+            subtitle = f"Response Times - {found.title}"
+            yield Page(title="Response Times", subtitle=subtitle, header=head, banner=one.banner, blocks=blocks)
