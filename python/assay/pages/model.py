@@ -141,6 +141,7 @@ class Page:
     place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1 of A4`` for those behind.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
+    chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     """
 
     title: str
@@ -150,6 +151,7 @@ class Page:
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
     place: str = ""
+    chapter: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

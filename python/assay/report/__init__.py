@@ -92,8 +92,11 @@ def build_report(run: StoredRun) -> Report:
 def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
     edition = tests[0].edition
     standard = [page for test_report in tests for page in (test_page(test_report), *test_report.report_pages())]
-    pages = _numbered([all_tests_page(run, edition, tests), *standard], "")
-    behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests)], "A")
+    first, selected = all_tests_page(run, edition, tests), selected_page(run, edition, tests)
+    pages = _numbered([replace(first, chapter=first.title), *standard], "")
+    disclosed = disclosure.pages(run, edition, tests)
+    disclosed[0] = replace(disclosed[0], chapter=disclosed[0].title)
+    behind = _numbered([replace(selected, chapter=selected.title), *disclosed], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - PTS report",

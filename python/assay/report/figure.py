@@ -21,7 +21,7 @@ ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "assay",
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "text.parse_math": False,
