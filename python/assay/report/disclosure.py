@@ -42,6 +42,7 @@ _HOST_NOTES = 4
 
 
 OPEN_LOOP = "n/a: open loop"
+_EXTRA = {"logical_cpu_count": "Logical processors"}
 
 
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
@@ -248,7 +249,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
         ("Kernel", paragraph(platform.kernel)),
         ("Clock source", paragraph(platform.clock_source)),
         ("Test software", paragraph(f"{platform.tool} {platform.tool_version}{build}")),
-        *((paragraph(key), paragraph(value)) for key, value in sorted(platform.extra.items())),
+        *((paragraph(_EXTRA.get(key, key.replace("_", " "))), paragraph(value)) for key, value in sorted(platform.extra.items())),
     )
 
 
