@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -36,11 +36,15 @@ Glyph = tuple[str, Box, float, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One fault. sheet : from 1. rule : ``overlap``, ``edge``, ``small``, ``split``, ``blank``, ``key``, ``unknown``."""
+    """One fault. rule : ``overlap``, ``edge``, ``small``, ``split``, ``blank``, ``key``, ``unknown``.
+
+    sheet : from 1. page : the place of the page that it is a part of.
+    """
 
     sheet: int
     rule: str
     what: str
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +64,18 @@ def report_faults(pdf: bytes, report: Report) -> list[Fault]:
     """Every fault on the sheets of a report."""
     document = PdfDocument(pdf)
     sheets = {number: document[number - 1] for number in range(1, len(document) + 1)}
-    faults = [fault for number, sheet in sheets.items() for fault in sheet_faults(number, sheet)]
     lines = {number: _lines(sheet) for number, sheet in sheets.items()}
+    faults: list[Fault] = []
     for page in (*report.pages, *report.disclosure):
         own = [number for number, found in lines.items() if f"Page {page.place}" in found]
         printed = [line for number in own for line in lines[number]]
         found = {"split": split_numbers(page, printed), "unknown": unknowns(page, printed)}
-        faults += [Fault(sheet=own[0], rule=rule, what=what) for rule, whats in found.items() for what in whats]
+        faults += [replace(fault, page=page.place) for number in own for fault in sheet_faults(number, sheets[number])]
+        faults += [
+            Fault(page=page.place, sheet=own[0], rule=rule, what=what)
+            for rule, whats in found.items()
+            for what in whats
+        ]
     return faults
 
 
@@ -107,7 +116,7 @@ def blank(sheet: Any) -> list[str]:
     """The highest band of a sheet that holds nothing, where it is too high."""
     pixels = sheet.render(scale=0.5, grayscale=True).to_numpy()
     rows = pixels.reshape(pixels.shape[0], -1)
-    inked = [place for place, row in enumerate(rows) if row.min() < 250]  # noqa: PLR2004 - nearly white
+    inked = [place for place, row in enumerate(rows) if row.min() < 250]
     widest = max((after - before for before, after in pairwise([0, *inked, len(rows)])), default=len(rows))
     share = widest / len(rows)
     return [f"{share:.0%} in one piece"] if share > BLANK_SHARE_MAX else []
@@ -127,6 +136,11 @@ def unknowns(page: Page, lines: list[str]) -> list[str]:
     return [f"{count} times"] if count > UNKNOWN_MAX else []
 
 
+def nameless_gaps(figure: Figure) -> list[str]:
+    """The legend entries of curves without a point that do not say so."""
+    return [one.label for one in figure.series if one.label and not one.x and not one.label.endswith("n/a")]
+
+
 def few_ticks(figure: Figure, svg: bytes) -> list[str]:
     """The axes of a drawn figure with fewer than two labels.
 
@@ -141,7 +155,7 @@ def few_ticks(figure: Figure, svg: bytes) -> list[str]:
 
 
 def _one_round(figure: Figure) -> bool:
-    return figure.rounds and len({x for one in figure.series for x in one.x}) < 2  # noqa: PLR2004
+    return figure.rounds and len({x for one in figure.series for x in one.x}) < 2
 
 
 def _tick_labels(svg: bytes) -> dict[str, list[str]]:

@@ -249,7 +249,10 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
         ("Kernel", paragraph(platform.kernel)),
         ("Clock source", paragraph(platform.clock_source)),
         ("Test software", paragraph(f"{platform.tool} {platform.tool_version}{build}")),
-        *((paragraph(_EXTRA.get(key, key.replace("_", " "))), paragraph(value)) for key, value in sorted(platform.extra.items())),
+        *(
+            (paragraph(_EXTRA.get(key, key.replace("_", " "))), paragraph(value))
+            for key, value in sorted(platform.extra.items())
+        ),
     )
 
 

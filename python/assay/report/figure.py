@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6}
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
+ONE_DECIMAL_FROM = 10
 MARK_SIZE, MARK_COLOUR = 13, "#ffe600"
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "assay",
@@ -90,7 +91,7 @@ def _y_title(figure: Figure) -> str:
 
 def _draw_bars(axes: Any, series: Series) -> None:
     drawn = axes.bar(series.x, series.y, COLUMN_WIDTH, label=series.label, color=colour(series.colour), zorder=2)
-    axes.bar_label(drawn, labels=[_thousands(y, None) for y in series.y], padding=2)
+    axes.bar_label(drawn, labels=[f"{y:,.1f}" if y >= ONE_DECIMAL_FROM else f"{y:.3f}" for y in series.y], padding=2)
 
 
 def _draw_series(axes: Any, series: Series) -> None:
@@ -101,16 +102,18 @@ def _draw_series(axes: Any, series: Series) -> None:
         style = {"markersize": MARK_SIZE, "markeredgecolor": "black", "markeredgewidth": 1.2, "color": MARK_COLOUR}
         axes.plot(series.x, series.y, label=series.label, marker=marker(series.colour), linestyle="", zorder=4, **style)
         return
+    # A line needs two points; one is shown by its marker.
+    marked = "markers" in series.mode or len(series.x) == 1
     axes.plot(
         series.x,
         series.y,
         label=series.label or "_hidden",
         color=shown,
-        marker=marker(series.colour) if "markers" in series.mode else "",
+        marker=marker(series.colour) if marked else "",
         linestyle=_DASHES[series.dash] if "lines" in series.mode else "",
         markeredgecolor="white" if series.mode == "lines+markers" else shown,
         markeredgewidth=0.4,
-        zorder=3 if "markers" in series.mode else 2,
+        zorder=3 if marked else 2,
     )
 
 
@@ -168,7 +171,9 @@ def _draw_columns(canvas: Canvas, figure: Figure) -> None:
     for depth, series in enumerate(rows):
         _draw_column_row(axes, depth, series)
     axes.set_xlabel(figure.x_title, labelpad=14)
-    axes.set_ylabel(f"{figure.z_title}\n({TURNED_NOTE})" if figure.highest_first else figure.z_title, labelpad=20)
+    axes.set_ylabel(figure.z_title, labelpad=10)
+    if figure.highest_first:
+        axes.text2D(0.5, 0.0, f"{figure.z_title}: {TURNED_NOTE}", transform=axes.transAxes, ha="center")
     axes.set_zlabel(figure.y_title, labelpad=12)
     axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
     axes.set_yticks(range(len(rows)), [series.label for series in rows])

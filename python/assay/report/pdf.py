@@ -57,7 +57,10 @@ def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
 
 
 def _sheet_counts(root: Path, report: Report) -> tuple[int, int]:
-    """Typeset a folder in a process of its own, with this interpreter and its module path; sheets taken and asked for."""
+    """Typeset a folder in a process of its own, with this interpreter and its module path.
+
+    Returns how many sheets it took, and how many its pages asked for.
+    """
     stamp = datetime(*report.date, tzinfo=UTC).isoformat()
     arguments = [str(root), str(FONTS), json.dumps(sys.path), stamp]
     done = subprocess.run(
