@@ -24,6 +24,7 @@ HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6}
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 ONE_DECIMAL_FROM = 10
+PAD_IN = 0.06
 MARK_SIZE, MARK_COLOUR = 13, "#ffe600"
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "assay",
@@ -64,7 +65,9 @@ def figure_svg(figure: Figure) -> bytes:
         else:
             _draw_lines(canvas, figure)
         target = io.BytesIO()
-        canvas.savefig(target, format="svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.06)
+        # With "tight" everything is laid out twice, which only columns in space need.
+        bounds = "tight" if figure.kind == "columns" else canvas.get_tightbbox()
+        canvas.savefig(target, format="svg", metadata={"Date": None}, bbox_inches=bounds, pad_inches=PAD_IN)
     # Without quotes, so that a page may hold the picture in an attribute.
     return target.getvalue().replace(b"'DejaVu Sans'", b"DejaVu Sans")
 
