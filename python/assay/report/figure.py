@@ -176,7 +176,7 @@ def _draw_columns(canvas: Canvas, figure: Figure) -> None:
     axes.set_xlabel(figure.x_title, labelpad=14)
     axes.set_ylabel(figure.z_title, labelpad=10)
     if figure.highest_first:
-        axes.text2D(0.5, 0.0, f"{figure.z_title}: {TURNED_NOTE}", transform=axes.transAxes, ha="center")
+        axes.text2D(0.5, 1.0, f"{figure.z_title}: {TURNED_NOTE}", transform=axes.transAxes, ha="center")
     axes.set_zlabel(figure.y_title, labelpad=12)
     axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
     axes.set_yticks(range(len(rows)), [series.label for series in rows])

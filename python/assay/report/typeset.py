@@ -26,13 +26,12 @@ def main(folder: str, fonts: str, module_path: str, date: str) -> None:
 
     root = Path(folder)
     compiler = typst.Compiler(root / SOURCE, root=root, font_paths=[Path(fonts)], ignore_system_fonts=True)
-    sheets = int(compiler.query("<sheet-count>", field="value", one=True))
-    asked = len(json.loads(compiler.query("<sheet>", field="value")))
+    taken, asked = json.loads(compiler.query("<sheet-count>", field="value", one=True))
     pdf = compiler.compile(format="pdf", pdf_standards=["a-2b"], timestamp=datetime.fromisoformat(date))
     if not isinstance(pdf, bytes):
         raise TypeError("the typesetter returned no document")
     (root / PRODUCT).write_bytes(pdf)
-    sys.stdout.write(f"{sheets} {asked}\n")
+    sys.stdout.write(f"{taken} {asked}\n")
 
 
 if __name__ == "__main__":
