@@ -27,22 +27,46 @@ def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
     """Plot how many I/Os took how long, eight bins to a doubling, both axes logarithmic; None without an I/O."""
     if not times.io_count:
         return None
-    corners = _outline(times)
+    islands = _outlines(times)
+    highest = max(y for corners in islands for _, y in corners)
     return Figure(
         name=name,
         kind="lines",
-        alt="Number of I/Os by response time on logarithmic axes",
+        alt="Number of I/Os by response time on logarithmic axes, with the average and the shares that were faster",
         x_title=TIME_MS,
         y_title="I/Os",
         x_scale="log",
         y_scale="log",
         y_ticks=tuple(Tick(at=10.0**power, label=f"{10**power:,}") for power in range(_decades(times.io_count) + 1)),
+        y_least=EMPTY,
         series=(
-            Series(
-                label="I/Os", x=tuple(x for x, _ in corners), y=tuple(y for _, y in corners), colour=0, mode="lines"
+            *(
+                Series(
+                    label="",
+                    x=tuple(x for x, _ in corners),
+                    y=tuple(y for _, y in corners),
+                    colour=0,
+                    mode="lines",
+                    filled=True,
+                )
+                for corners in islands
+            ),
+            *(
+                Series(label=label, x=(at, at), y=(EMPTY, highest), colour=colour, mode="lines", dash="dash")
+                for colour, (label, at) in enumerate(_marks(times), 1)
             ),
         ),
     )
+
+
+def _marks(times: ResponseTimes) -> Iterable[tuple[str, float]]:
+    """The average of the bins and the response times that 99, 99.9 and 99.99 % did not exceed, as far as known."""
+    average = float((times.counts * times.middles_ms).sum()) / times.io_count
+    yield f"ART {average:.4g} ms", average
+    for share, name in ((0.99, "99 %"), (NINES[0], "99.9 %"), (NINES[1], "99.99 %")):
+        value = times.percentile(share)
+        if value is not None:
+            yield f"{name} {value:.4g} ms", value
 
 
 def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -> Figure | None:
@@ -99,18 +123,21 @@ def _tenths(first: int, last: int) -> list[float]:
     return [tenth / 10 for tenth in range(first * 10, last * 10 + 1)]
 
 
-def _outline(times: ResponseTimes) -> list[tuple[float, float]]:
-    """The steps of the bins from left to right, down to the empty level wherever a bin is missing."""
+def _outlines(times: ResponseTimes) -> list[list[tuple[float, float]]]:
+    """The steps of the bins from left to right, an outline for each run of bins without an empty one between."""
     numbers = [math.floor(math.log2(max(middle, 1e-9)) * BINS_PER_OCTAVE) for middle in times.middles_ms]
     groups = groupby(zip(numbers, times.counts, strict=True), key=lambda pair: pair[0])
     counts = {number: float(sum(count for _, count in pairs)) for number, pairs in groups}
-    corners = []
-    for number, count in counts.items():
+    filled = {number: count for number, count in counts.items() if count}
+    outlines: list[list[tuple[float, float]]] = []
+    for number, count in filled.items():
         left, right = (2 ** ((number + side) / BINS_PER_OCTAVE) for side in (0, 1))
-        before = [] if number - 1 in counts else [(left, EMPTY)]
-        behind = [] if number + 1 in counts else [(right, EMPTY)]
-        corners += [*before, (left, count), (right, count), *behind]
-    return corners
+        if number - 1 not in filled:
+            outlines.append([(left, EMPTY)])
+        outlines[-1] += [(left, count), (right, count)]
+        if number + 1 not in filled:
+            outlines[-1].append((right, EMPTY))
+    return outlines
 
 
 def _decades(count: int) -> int:

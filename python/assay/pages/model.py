@@ -16,6 +16,10 @@ Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
 Mode = Literal["markers", "lines", "lines+markers"]
 Dash = Literal["solid", "dash", "dot"]
+CUT_BELOW = 0.15
+"""Values that differ by less than this share of the largest are shown on an axis of their own range."""
+CUT_NOTE = "axis does not begin at 0"
+TURNED_NOTE = "order turned: the highest stand behind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,7 @@ class Series:
 
     colour : index into ``assay.pages.palette``, which also gives the marker.
     label : the legend text; empty keeps it out of the legend.
+    filled : the area between the line and the x axis is filled. mark : a large point in a colour that no series has.
     """
 
     label: str
@@ -91,6 +96,8 @@ class Series:
     colour: int
     mode: Mode = "lines+markers"
     dash: Dash = "solid"
+    filled: bool = False
+    mark: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,19 +120,20 @@ class Figure:
     """A plot as data.
 
     name : file name stem of its vector picture, unique within a report.
-    kind : ``lines`` (points and lines in a plane), ``columns`` (a column per point: x and y of a series are
-        the column's place on the x axis and its height, the series' own place is on the z axis) or ``heat``, which has
-        no series but ``heat``, and no live form on screen.
+    kind : ``lines`` (points and lines in a plane), ``bars`` (a bar from zero per point), ``columns`` (a column per
+        point: x and y of a series are the column's place on the x axis and its height, the series' own place is on the
+        z axis) or ``heat``, which has no series but ``heat``, and no live form on screen.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
+    x_range : where the x axis begins and ends; None leaves it to the renderer. y_least : where the y axis begins.
     reading : for a reader who never saw the specification: what it asks, how it was measured, how it is read.
     """
 
     name: str
-    kind: Literal["lines", "columns", "heat"]
+    kind: Literal["lines", "bars", "columns", "heat"]
     alt: str
     x_title: str
     y_title: str
@@ -137,12 +145,36 @@ class Figure:
     rounds: bool = False
     ticks: tuple[Tick, ...] = ()
     y_ticks: tuple[Tick, ...] = ()
+    x_range: tuple[float, float] | None = None
+    y_least: float | None = None
     aspect: float = 1.95
     narrow: bool = False
     beside: bool = False
     reading: str = ""
     heat: Heat | None = None
     block: Literal["figure"] = "figure"
+
+    @property
+    def cut(self) -> bool:
+        """Whether a linear y axis begins at its values, since they differ by too little to be told apart from zero on.
+
+        Worked: values from 3,250 to 3,470 differ by 6 %, so that the axis is cut.
+        """
+        values = [y for one in self.series for y in one.y]
+        if self.kind != "lines" or self.y_scale != "linear" or not values or min(values) <= 0:
+            return False
+        return self.narrow or (max(values) - min(values)) / max(values) < CUT_BELOW
+
+    @property
+    def highest_left(self) -> bool:
+        """Whether the columns are lower towards the end of the x axis, which then is the nearer one."""
+        pairs = [(one.y[0], one.y[-1]) for one in self.series if one.y]
+        return sum(first for first, _ in pairs) >= sum(last for _, last in pairs)
+
+    @property
+    def highest_first(self) -> bool:
+        """Whether the first series is the higher one, so that it stands behind and the order is turned."""
+        return bool(self.series) and sum(self.series[0].y) > sum(self.series[-1].y)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +195,7 @@ class Page:
     place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1 of A4`` for those behind.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
+    chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     """
 
     title: str
@@ -172,6 +205,7 @@ class Page:
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
     place: str = ""
+    chapter: str = ""
 
     @property
     def all_blocks(self) -> tuple[Block, ...]:

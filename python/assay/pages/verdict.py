@@ -105,15 +105,24 @@ def _scaled(verdict: SteadyVerdict, factor: float) -> SteadyVerdict:
 
 
 def window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int]) -> list[Series]:
-    """Average, the band of 10 % around it and the least squares fit over a measurement window."""
+    """Average, the allowed band around it, the least squares fit and how steep it may be, over a measurement window.
+
+    The steepest lines that are allowed cross the average in the middle of the window and end half the allowed slope
+    excursion above and below it. Worked: an average of 3147 and 10 % -> from 2989.65 to 3304.35, and back.
+    """
     ends = (float(verdict.rounds[0]), float(verdict.rounds[-1]))
     average, band, fit = colours
     fitted = tuple(verdict.slope * end + verdict.intercept for end in ends)
+    half = verdict.excursion_allowed / 2
+    low, high = (verdict.average - verdict.slope_allowed / 2, verdict.average + verdict.slope_allowed / 2)
+    share = 100 * half / verdict.average if verdict.average else 0.0
     return [
-        _line("110 % * Average", ends, (verdict.average * 1.1,) * 2, band, "dot"),
+        _line(f"{100 + share:.4g} % * Average", ends, (verdict.average + half,) * 2, band, "dot"),
         _line("Average", ends, (verdict.average,) * 2, average, "solid"),
-        _line("90 % * Average", ends, (verdict.average * 0.9,) * 2, band, "dot"),
-        _line("Least Squares Fit", ends, fitted, fit, "dash"),
+        _line(f"{100 - share:.4g} % * Average", ends, (verdict.average - half,) * 2, band, "dot"),
+        _line("Least Squares Fit", ends, fitted, fit, "solid"),
+        _line("Allowed Slope Excursion", ends, (low, high), average, "dash"),
+        _line("", ends, (high, low), average, "dash"),
     ]
 
 

@@ -34,6 +34,7 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     drive = f"{printable(identity.model_number or identity.path)}, {capacity_label(identity.capacity_bytes)}"
     return Page(
         title="Executive Summary",
+        chapter="Executive Summary",
         subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}",
         header=summary_header(run, edition),
         banner=None,

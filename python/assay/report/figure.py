@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
+from assay.pages.log_axis import log_range, log_ticks
+from assay.pages.model import CUT_NOTE, TURNED_NOTE, Tick
 from assay.pages.palette import colour, marker
 from assay.report.glyphs import spelled_out
 from assay.report.heat_picture import draw_heat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from assay.pages.model import Figure, Series
 
-HEIGHT_IN = {"lines": 4.5, "columns": 6.6, "heat": 4.5}
+HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6, "heat": 4.5}
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
+ONE_DECIMAL_FROM = 10
+PAD_IN = 0.06
+MARK_SIZE, MARK_COLOUR = 13, "#ffe600"
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "assay",
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
+    # Texts stay texts: shorter to draw and to store, found by a search, and in the fonts of the page.
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "text.parse_math": False,
     "axes.edgecolor": "#444444",
@@ -41,7 +50,7 @@ _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 
 def figure_svg(figure: Figure) -> bytes:
-    """Draw a figure as an SVG picture with its texts as paths.
+    """Draw a figure as an SVG picture with its texts as texts.
 
     Returns SVG text without a date, equal for equal figures and one matplotlib version.
     """
@@ -59,15 +68,18 @@ def figure_svg(figure: Figure) -> bytes:
         else:
             _draw_lines(canvas, figure)
         target = io.BytesIO()
-        canvas.savefig(target, format="svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.06)
-    return target.getvalue()
+        # With "tight" everything is laid out twice, which only columns in space need.
+        bounds = "tight" if figure.kind == "columns" else canvas.get_tightbbox()
+        canvas.savefig(target, format="svg", metadata={"Date": None}, bbox_inches=bounds, pad_inches=PAD_IN)
+    # Without quotes, so that a page may hold the picture in an attribute.
+    return target.getvalue().replace(b"'DejaVu Sans'", b"DejaVu Sans")
 
 
 def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
     for series in figure.series:
-        _draw_series(axes, series)
-    axes.set(xlabel=figure.x_title, ylabel=figure.y_title, xscale=figure.x_scale, yscale=figure.y_scale)
+        _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series)
+    axes.set(xlabel=figure.x_title, ylabel=_y_title(figure), xscale=figure.x_scale, yscale=figure.y_scale)
     axes.grid(visible=True, which="major")
     axes.spines[["top", "right"]].set_visible(False)
     _label_x_axis(axes, figure)
@@ -79,65 +91,101 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
         axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
 
 
+def _y_title(figure: Figure) -> str:
+    return f"{figure.y_title} ({CUT_NOTE})" if figure.cut else figure.y_title
+
+
+def _draw_bars(axes: Any, series: Series) -> None:
+    drawn = axes.bar(series.x, series.y, COLUMN_WIDTH, label=series.label, color=colour(series.colour), zorder=2)
+    axes.bar_label(drawn, labels=[f"{y:,.1f}" if y >= ONE_DECIMAL_FROM else f"{y:.3f}" for y in series.y], padding=2)
+
+
 def _draw_series(axes: Any, series: Series) -> None:
     shown = colour(series.colour)
+    if series.filled:
+        axes.fill_between(series.x, series.y, min(series.y), color=shown, alpha=0.35, linewidth=0, zorder=1)
+    if series.mark:
+        style = {"markersize": MARK_SIZE, "markeredgecolor": "black", "markeredgewidth": 1.2, "color": MARK_COLOUR}
+        axes.plot(series.x, series.y, label=series.label, marker=marker(series.colour), linestyle="", zorder=4, **style)
+        return
+    # A line needs two points; one is shown by its marker.
+    marked = "markers" in series.mode or len(series.x) == 1
     axes.plot(
         series.x,
         series.y,
         label=series.label or "_hidden",
         color=shown,
-        marker=marker(series.colour) if "markers" in series.mode else "",
+        marker=marker(series.colour) if marked else "",
         linestyle=_DASHES[series.dash] if "lines" in series.mode else "",
         markeredgecolor="white" if series.mode == "lines+markers" else shown,
         markeredgewidth=0.4,
-        zorder=3 if "markers" in series.mode else 2,
+        zorder=3 if marked else 2,
     )
 
 
 def _label_x_axis(axes: Any, figure: Figure) -> None:
+    places = [x for series in figure.series for x in series.x]
+    if figure.x_range:
+        axes.set_xlim(*figure.x_range)
+    elif figure.kind == "bars":
+        axes.set_xlim(min(places) - 1, max(places) + 1)
+    elif figure.rounds:
+        axes.set_xlim(min(places) - ROUND_MARGIN, max(places) + ROUND_MARGIN)
+    elif figure.x_scale == "linear" and not figure.ticks:
+        axes.set_xlim(left=0)
     if figure.ticks:
-        axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
-        axes.xaxis.set_minor_locator(NullLocator())
-        return
-    if not figure.rounds:
+        _set_ticks(axes.xaxis, figure.ticks)
+    elif figure.rounds:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=27, steps=[1, 2, 5, 10], min_n_ticks=1))
+    elif figure.x_scale == "log":
+        _label_log_axis(axes.xaxis, axes.set_xlim, places)
+    else:
         axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
-        if figure.x_scale == "linear":
-            axes.set_xlim(left=0)
-        else:
-            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axes.xaxis.set_minor_locator(NullLocator())
-        return
-    rounds = [x for series in figure.series for x in series.x]
-    axes.set_xlim(min(rounds) - ROUND_MARGIN, max(rounds) + ROUND_MARGIN)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=27, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def _label_y_axis(axes: Any, figure: Figure) -> None:
+    values = [y for series in figure.series for y in series.y]
     if figure.y_ticks:
-        axes.set_yticks([tick.at for tick in figure.y_ticks], [tick.label for tick in figure.y_ticks])
-        axes.yaxis.set_minor_locator(NullLocator())
+        _set_ticks(axes.yaxis, figure.y_ticks)
+        if figure.y_least is not None:
+            axes.set_ylim(bottom=figure.y_least)
         return
     if figure.y_scale == "log":
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_minor_locator(NullLocator())
+        _label_log_axis(axes.yaxis, axes.set_ylim, values)
+        return
+    if figure.cut:
         axes.margins(y=0.06)
-    elif not figure.narrow:
-        axes.set_ylim(bottom=0, top=1.06 * max(y for series in figure.series for y in series.y) or 1.0)
+    else:
+        axes.set_ylim(bottom=0, top=1.06 * max(values) or 1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
+
+
+def _set_ticks(axis: Any, ticks: Sequence[Tick]) -> None:
+    axis.set_ticks([tick.at for tick in ticks], [tick.label for tick in ticks])
+    axis.set_minor_locator(NullLocator())
+
+
+def _label_log_axis(axis: Any, limit: Callable[[float, float], object], values: Sequence[float]) -> None:
+    low, high = log_range(values)
+    limit(low, high)
+    _set_ticks(axis, [Tick(at=at, label=_thousands(at, None)) for at in log_ticks(low, high)])
 
 
 def _draw_columns(canvas: Canvas, figure: Figure) -> None:
     axes: Any = canvas.add_subplot(projection="3d")
-    for depth, series in enumerate(figure.series):
+    rows = figure.series[::-1] if figure.highest_first else figure.series
+    for depth, series in enumerate(rows):
         _draw_column_row(axes, depth, series)
     axes.set_xlabel(figure.x_title, labelpad=14)
     axes.set_ylabel(figure.z_title, labelpad=10)
+    if figure.highest_first:
+        axes.text2D(0.5, 1.0, f"{figure.z_title}: {TURNED_NOTE}", transform=axes.transAxes, ha="center")
     axes.set_zlabel(figure.y_title, labelpad=12)
     axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
-    axes.set_yticks(range(len(figure.series)), [series.label for series in figure.series])
+    axes.set_yticks(range(len(rows)), [series.label for series in rows])
     axes.zaxis.set_major_formatter(FuncFormatter(_thousands))
     axes.tick_params(pad=3)
-    axes.view_init(elev=26, azim=-62)
+    axes.view_init(elev=26, azim=-62 if figure.highest_left else -118)
     axes.set_box_aspect((3.0, 1.9, 1.35), zoom=1.25)
 
 

@@ -51,13 +51,16 @@ def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
             (root / f"{name}.svg").write_bytes(picture)
         (root / "report.json").write_text(json.dumps(asdict(report)), "ascii")
         (root / typeset.SOURCE).write_bytes((ASSETS / typeset.SOURCE).read_bytes())
-        sheets = _sheet_count(root, report)
-        verify_sheet_count(sheets, len(report.shown) + len(report.disclosure))
+        sheets, asked = _sheet_counts(root, report)
+        verify_sheet_count(sheets, asked)
         return (root / typeset.PRODUCT).read_bytes()
 
 
-def _sheet_count(root: Path, report: Report) -> int:
-    """Typeset a folder in a process of its own, with this interpreter and its module path; the sheets that it took."""
+def _sheet_counts(root: Path, report: Report) -> tuple[int, int]:
+    """Typeset a folder in a process of its own, with this interpreter and its module path.
+
+    Returns how many sheets it took, and how many its pages asked for.
+    """
     stamp = datetime(*report.date, tzinfo=UTC).isoformat()
     arguments = [str(root), str(FONTS), json.dumps(sys.path), stamp]
     done = subprocess.run(
@@ -72,7 +75,8 @@ def _sheet_count(root: Path, report: Report) -> int:
         last = done.stderr.strip().rpartition("\n")[2] or "it said nothing"
         reason = f"the typesetter ended with code {done.returncode}: {last}"
         raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report")
-    return int(done.stdout)
+    sheets, asked = done.stdout.split()
+    return int(sheets), int(asked)
 
 
 def verify_sheet_count(sheets: int, pages: int) -> None:

@@ -89,6 +89,7 @@ def test_page(test_report: TestReport) -> Page:
         subtitle=f"{edition.market} {name}",
         header=summary_header(run, edition),
         banner=test_report.banner,
+        chapter=name,
         blocks=(
             Table(caption="Test Description", columns=("Test Description", ""), rows=description),
             Table(

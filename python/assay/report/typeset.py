@@ -3,8 +3,8 @@
 The typesetter keeps what it has laid out for as long as its process lives, up to 1 GB for the report of a whole suite.
 Here it lives for one report, and where memory runs out it is this process that ends.
 
-Arguments: the folder, the folder of the fonts, the module path as JSON and the date in ISO form. Prints the number of
-sheets.
+Arguments: the folder, the folder of the fonts, the module path as JSON and the date in ISO form. Prints how many sheets
+there are, and how many the pages asked for: a page with a long table asks for more than one.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ PRODUCT = "report.pdf"
 
 
 def main(folder: str, fonts: str, module_path: str, date: str) -> None:
-    """Write ``report.pdf`` beside ``report.typ`` as PDF/A-2b and print the number of sheets."""
+    """Write ``report.pdf`` beside ``report.typ`` as PDF/A-2b and print the numbers of sheets."""
     # What the caller would import, whatever the environment says.
     sys.path[:] = json.loads(module_path)
     import typst  # noqa: PLC0415 - found on the path that was given
 
     root = Path(folder)
     compiler = typst.Compiler(root / SOURCE, root=root, font_paths=[Path(fonts)], ignore_system_fonts=True)
-    sheets = int(compiler.query("<sheet-count>", field="value", one=True))
+    taken, asked = json.loads(compiler.query("<sheet-count>", field="value", one=True))
     pdf = compiler.compile(format="pdf", pdf_standards=["a-2b"], timestamp=datetime.fromisoformat(date))
     if not isinstance(pdf, bytes):
         raise TypeError("the typesetter returned no document")
     (root / PRODUCT).write_bytes(pdf)
-    sys.stdout.write(f"{sheets}\n")
+    sys.stdout.write(f"{taken} {asked}\n")
 
 
 if __name__ == "__main__":

@@ -120,13 +120,16 @@ def intensity_figure(name: str, result: DemandResult) -> Figure | None:
             y=(run.point.latency_ms_mean,),
             colour=_POINT_COLOURS[run.point.name],
             mode="markers",
+            mark=True,
         )
         for run in result.points
     ]
+    rates = [x for one in (*lines, *points) for x in one.x]
     return _drawn(
         Figure(
             name=name,
             kind="lines",
+            x_range=fitted_range(rates) if rates else None,
             alt="Average response time on a logarithmic axis over IOPS, a line for each number of threads",
             x_title="IOPS",
             y_title=ART_TITLE,
@@ -182,6 +185,12 @@ def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figu
             series=(Series(label=label, x=tuple(float(total) for total, _, _ in found), y=values, colour=int(times)),),
         )
     )
+
+
+def fitted_range(values: Sequence[float]) -> tuple[float, float]:
+    """Where an axis begins and ends that is fitted to its values. Worked: 100 and 300 -> 90 and 310."""
+    edge = (max(values) - min(values)) * 0.05 or max(values) * 0.05
+    return min(values) - edge, max(values) + edge
 
 
 def _rows(cells: Sequence[DemandCell]) -> dict[int, list[DemandCell]]:

@@ -6,11 +6,11 @@ implementation's too, the table of gains is derived.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, pattern_stimulus, share_label
-from assay.pages.model import Box, DataTable, Table, Text
+from assay.pages.model import Box, DataTable, Series, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, ordinal, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
 from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
@@ -135,7 +135,7 @@ class IdleRecoveryReport(TestReport):
         for place, state in enumerate(self.result.states):
             label = "" if place else "Return, no idle"
             parts.append((label, state.returned.minutes, getattr(state.returned, variable), _RETURN_COLOUR))
-        return time_figure(
+        figure = time_figure(
             f"{self.prefix}-{variable.replace('_', '-')}",
             parts,
             alt=f"{y_title} of every burst over time, one colour per wait state",
@@ -143,6 +143,12 @@ class IdleRecoveryReport(TestReport):
             y_scale="linear" if variable == "iops" else "log",
             mode="markers",
         )
+        baseline = self.result.baseline_iops
+        if figure is None or variable != "iops" or baseline is None:
+            return figure
+        ends = (0.0, max(x for one in figure.series for x in one.x))
+        line = Series(label="Baseline", x=ends, y=(baseline,) * 2, colour=_RETURN_COLOUR, mode="lines", dash="dash")
+        return replace(figure, series=(*figure.series, line))
 
     def _gains(self) -> tuple[Block, ...]:
         table = Table(

@@ -111,6 +111,8 @@ def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: C
 def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
     """Plot the window average by block size on log axes, one series per R/W mix; None without a matrix."""
     sizes = sorted(settings.sizes_bytes)
+    if len(sizes) == 1:
+        return _bars_figure(name, result, settings, sizes[0])
     series = []
     for index, read_pct in enumerate(sorted(settings.read_pcts)):
         found = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
@@ -118,7 +120,7 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
         points = [(kibibytes(size), value) for size, value in found.items() if value > 0]
         series.append(
             Series(
-                label=mix_label(read_pct),
+                label=mix_label(read_pct) if points else f"{mix_label(read_pct)} n/a",
                 x=tuple(x for x, _ in points),
                 y=tuple(y for _, y in points),
                 colour=index,
@@ -136,6 +138,28 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
             y_scale="log",
             ticks=tuple(Tick(at=kibibytes(size), label=kib_label(size)) for size in sizes),
             series=tuple(series),
+        )
+    )
+
+
+def _bars_figure(name: str, result: LoopResult, settings: LoopSettings, size: int) -> Figure | None:
+    """Plot the window averages of a single block size, a bar for each R/W mix."""
+    mixes = sorted(settings.read_pcts)
+    found = {read_pct: result.matrix.get(_cell(read_pct, size)) for read_pct in mixes}
+    return _drawn(
+        Figure(
+            name=name,
+            kind="bars",
+            alt=f"{shown(settings).noun} of {size_label(size)} as bars, one for each read/write mix",
+            x_title=f"{MIX_TITLE}, {size_label(size)}",
+            y_title=shown(settings).axis,
+            legend_title=MIX_TITLE,
+            ticks=tuple(Tick(at=float(place), label=mix_label(read_pct)) for place, read_pct in enumerate(mixes)),
+            series=tuple(
+                Series(label=mix_label(read_pct), x=(float(place),), y=(value,), colour=place)
+                for place, read_pct in enumerate(mixes)
+                if (value := found[read_pct]) is not None
+            ),
         )
     )
 

@@ -5,11 +5,11 @@ Source: SNIA PTS session 202-C (2013) and public implementations of PTS-E 1.1 an
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import DataTable, Table, Text
+from assay.pages.model import DataTable, Figure, Table, Text
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -24,7 +24,7 @@ from assay.pages.printed import (
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
-from assay.pages.time_figures import time_figure
+from assay.pages.time_figures import enlarged, time_figure
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import duration_label
@@ -43,6 +43,7 @@ _TITLES = {
     "latency_ms_mean": "Average Response Time (ms)",
     "latency_ms_max": "Maximum Response Time (ms)",
 }
+_REACH_H, _HALF_ASPECT = 0.5, 1.25
 _COLUMNS = (
     "Access group", "Duration", "Mean (MB/s)", "At the end (MB/s)", "Peak ART (ms)", "Peak MRT (ms)",
     "Below the first of its kind",
@@ -128,7 +129,16 @@ class CrossStimulusReport(TestReport):
     def _change(self, place: int) -> PagePart:
         both = self.result.groups[place - 1 : place + 1]
         subtitle = f"TP v Time - Access Groups {place} & {place + 1}"
-        return subtitle, (self._figure("throughput", both, f"{place}-{place + 1}"),)
+        whole = self._figure("throughput", both, f"{place}-{place + 1}")
+        if not isinstance(whole, Figure) or not all(group.minutes for group in both):
+            return subtitle, (whole,)
+        # The change and the recovery behind it take minutes of hours.
+        border = both[0].minutes[-1] / 60
+        reach = min(_REACH_H, border - both[0].minutes[0] / 60, both[1].minutes[-1] / 60 - border)
+        if reach <= 0:
+            return subtitle, (whole,)
+        near = enlarged(whole, f"{whole.name}-near", border, reach)
+        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
 
     def _figure(self, variable: str, groups: Sequence[GroupResult], name: str) -> Block:
         scale: Scale = "linear" if variable == "throughput" else "log"
@@ -142,6 +152,7 @@ class CrossStimulusReport(TestReport):
             alt=f"{_TITLES[variable]} of every sample over time, one colour per access group",
             y_title=_TITLES[variable],
             y_scale=scale,
+            borders=_borders(groups, self.result.groups),
         )
         return figure or Text(paragraphs=("n/a: no sample ran to its end",))
 
@@ -220,6 +231,13 @@ class CrossStimulusReport(TestReport):
             "groups": [asdict(group) for group in result.groups],
             "samples": [step_results(step) for step in self.test.steps("group")],
         }
+
+
+def _borders(shown: Sequence[GroupResult], every: Sequence[GroupResult]) -> tuple[float, ...]:
+    """The hours at which the groups begin and end, the first of all at zero."""
+    first = every.index(shown[0])
+    begun = every[first - 1].minutes[-1:] if first else (0.0,)
+    return tuple(minute / 60 for minute in (*begun, *(one.minutes[-1] for one in shown if one.minutes)))
 
 
 def recovery_name(settings: CrossStimulusSettings) -> str:

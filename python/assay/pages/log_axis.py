@@ -1,0 +1,49 @@
+"""Where a logarithmic axis begins and ends and which of its places are labelled, on paper and on the screen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TICKS_MIN, TICKS_MAX = 3, 9
+_EDGE_SHARE, _EDGE_LEAST = 0.05, 0.02
+_STEPS = (1.0, 2.0, 2.5, 5.0)
+
+
+def log_range(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of an axis: what its values span and some more on either side.
+
+    values : above zero. Worked: 10 and 1000 span two decades, so that the axis goes from 7.94 to 1259.
+    """
+    low, high = math.log10(min(values)), math.log10(max(values))
+    edge = max((high - low) * _EDGE_SHARE, _EDGE_LEAST)
+    return 10 ** (low - edge), 10 ** (high + edge)
+
+
+def log_ticks(low: float, high: float) -> tuple[float, ...]:
+    """The labelled places of an axis: powers of ten, with twos and fives where these are few, else equal steps.
+
+    Worked: 1 to 1000 -> 1, 2, 5, 10 and so on; 10.8 to 12.4 -> 11, 11.5, 12.
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in ((1, 2, 5), (1,)):
+        found = tuple(float(f"{factor}e{power}") for power in powers for factor in factors)
+        ticks = tuple(at for at in found if low <= at <= high)
+        if TICKS_MIN <= len(ticks) <= TICKS_MAX or (factors == (1,) and len(ticks) > TICKS_MAX):
+            return ticks
+    return _equal_steps(low, high)
+
+
+def _equal_steps(low: float, high: float) -> tuple[float, ...]:
+    """The fewest multiples of a round step that are enough."""
+    power = math.floor(math.log10(high - low))
+    for place in (power, power - 1):
+        for factor in reversed(_STEPS):
+            step = factor * 10.0**place
+            ticks = range(math.ceil(low / step), math.floor(high / step) + 1)
+            if len(ticks) >= TICKS_MIN:
+                return tuple(float(f"{at * step:.12g}") for at in ticks)
+    return (low, high)
