@@ -35,7 +35,7 @@ _Text = Annotated[str, Field(max_length=1 << 16)]
 class RunDocument:
     """``run.json``: everything that is known before the first I/O. run_id : hexadecimal time and chance."""
 
-    schema: Literal[4]
+    schema: Literal[5]
     run_id: Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$")]
     plan: dict[str, Any]
     edition: dict[str, Any]
