@@ -141,6 +141,8 @@ class Page:
     place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1 of A4`` for those behind.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
+    part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
+    anchor : its address in the report on the screen; empty leaves it to the renderer.
     """
 
     title: str
@@ -150,6 +152,8 @@ class Page:
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
     place: str = ""
+    part: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

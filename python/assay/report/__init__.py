@@ -15,6 +15,7 @@ from assay.pages.printed import printable, utc_datetime
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure
+from assay.report.anchors import test_pages
 from assay.report.conforming import conformity_label
 from assay.report.results_json import results_json
 from assay.report.summary import all_tests_page, selected_page, test_page
@@ -91,7 +92,11 @@ def build_report(run: StoredRun) -> Report:
 
 def _laid_out(run: StoredRun, tests: list[TestReport]) -> Report:
     edition = tests[0].edition
-    standard = [page for test_report in tests for page in (test_page(test_report), *test_report.report_pages())]
+    standard = [
+        page
+        for test_report in tests
+        for page in test_pages(test_report.prefix, (test_page(test_report), *test_report.report_pages()))
+    ]
     pages = _numbered([all_tests_page(run, edition, tests), *standard], "")
     behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests)], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
