@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
 _ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
+# Names with one value each are no column, even where all values are numbers.
+_PAIR, _FEW = 2, 2
 _STATUS = (
     ("good", re.compile(r"YES\b|pass\b|reached\b")),
     ("bad", re.compile(r"(NO|INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
@@ -42,13 +44,16 @@ def look(text: str) -> str:
 def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
     """All cells of a table with their looks; those of a column of numbers align at the decimal point."""
     width = max(map(len, rows), default=0)
-    columns = [_column([row[place] if place < len(row) else "" for row in rows]) for place in range(width)]
+    columns = [
+        _column([row[place] if place < len(row) else "" for row in rows], aligned=width > _PAIR or len(rows) > _FEW)
+        for place in range(width)
+    ]
     return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
 
 
-def _column(texts: list[str]) -> list[Cell]:
+def _column(texts: list[str], *, aligned: bool) -> list[Cell]:
     found = [_NUMBER.fullmatch(text) for text in texts]
-    if not any(found) or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True)):
+    if not aligned or not any(found) or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True)):
         return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
     decimals = [len(match[1] or "") if match else 0 for match in found]
     most = max(decimals)

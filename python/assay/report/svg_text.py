@@ -9,6 +9,9 @@ _WASTE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*
 _GROUP_NAME = re.compile(r'<g id="[^"]*"')
 _PLACES = re.compile(r' (?:d|x|y|points|transform)="[^"]*"')
 _DIGITS = re.compile(r"(\.\d\d)\d+")
+# Markers of one series: the same shape in the same colours, again and again.
+_USE = r"<use xlink:href='%s' x='[^']*' y='[^']*' style='%s'/>"
+_MARKERS = re.compile(_USE % ("([^']*)", "([^']*)") + "(?:" + _USE % (r"\1", r"\2") + ")+")
 # What an address may hold as it is, inside an attribute in double quotes.
 _KEPT = " !$'()*+,-./:;=?@[]^_{|}~"
 
@@ -21,7 +24,13 @@ def picture_address(picture: bytes) -> str:
 def _shorter(text: str) -> str:
     text = _GROUP_NAME.sub("<g", _WASTE.sub("", text))
     text = _PLACES.sub(_rounded, text)
-    return re.sub(r"\s*\n\s*", " ", text).replace("> <", "><").replace('"', "'").strip()
+    text = re.sub(r"\s*\n\s*", " ", text).replace("> <", "><").replace('"', "'").strip()
+    return _MARKERS.sub(_once_styled, text)
+
+
+def _once_styled(markers: re.Match[str]) -> str:
+    style = f" style='{markers[2]}'"
+    return f"<g{style}>{markers[0].replace(style, '')}</g>"
 
 
 def _rounded(attribute: re.Match[str]) -> str:

@@ -43,6 +43,8 @@
       setTimeout(() => { link.textContent = "#"; }, 1200);
     }, () => {});
   });
+  // On a small window the standard headers would hide what they head.
+  if (matchMedia("(max-width: 600px)").matches) for (const form of all(".form")) form.open = false;
   const folds = all("main details.fold:not(.folded)");
   const foldAll = button("Fold all", "Close or open all sections", () => {
     const open = !folds.some((fold) => fold.open);
@@ -155,9 +157,9 @@
     return copy;
   }
   function laidOut(layout, width) {
-    const [ink, rule, paper] = ["--ink", "--rule", "--paper"].map(shown);
+    const [ink, rule, grid, paper] = ["--ink", "--rule", "--grid", "--paper"].map(shown);
     const narrow = width < 620;
-    const axis = (one) => ({ ...one, gridcolor: rule, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
+    const axis = (one) => ({ ...one, gridcolor: grid, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
     const copy = {
       ...layout, paper_bgcolor: paper, plot_bgcolor: paper,
       font: { ...FONT, size: narrow ? 11 : 13, color: ink },
@@ -167,6 +169,9 @@
     if (layout.scene) {
       const floor = { showbackground: false };
       copy.scene = { ...layout.scene };
+      const { eye } = layout.scene.camera;
+      // A narrow window sees the sides of the scene only from farther away.
+      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.5, y: eye.y * 1.5, z: eye.z * 1.5 } };
       for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
     }
     if (narrow) {
@@ -178,6 +183,8 @@
   async function draw(place) {
     if (drawn.has(place) || !place.near) return;
     const { data, layout } = figures[place.dataset.name];
+    // Without WebGL the vector picture of the columns stays in view.
+    if (layout.scene && !webgl()) return;
     const plotly = await plotter();
     drawn.add(place);
     place.classList.add("live");
@@ -236,27 +243,28 @@
     const head = ["series", title(x, "x"), title(y, "y"), ...(flat ? ["value"] : [])];
     return [head, ...data.flatMap(rows)].map(line).join("");
   }
+  function saveStill(place) {
+    const text = decodeURIComponent(place.querySelector("img").src.replace(/^[^,]*,/, ""));
+    save(`${place.dataset.name}.svg`, new Blob([text], { type: "image/svg+xml" }));
+  }
   async function picture(place, format) {
     place.near = true;
     await queueUp(place);
     const plot = place.querySelector(".plot");
     const size = { width: 1200, height: layoutHeight(place), scale: format === "png" ? 2 : 1 };
-    if (drawn.has(place)) await window.Plotly.downloadImage(plot, { format, filename: place.dataset.name, ...size });
+    if (!drawn.has(place)) return saveStill(place);
+    await window.Plotly.downloadImage(plot, { format, filename: place.dataset.name, ...size });
   }
   const layoutHeight = (place) => (figures[place.dataset.name].layout.scene ? 760 : 600);
   function barOf(place) {
     const { name } = place.dataset;
     const bar = make("div", { className: "bar" });
-    // Without WebGL the vector picture of the columns stays in view.
-    const drawable = !figures[name].layout.scene || webgl();
-    if (drawable) {
-      bar.append(
-        button("Reset", "Show the whole figure again", () => { drawn.delete(place); erase(place); place.near = true; queueUp(place); }),
-        button("PNG", "Save as a picture", () => picture(place, "png")),
-        button("SVG", "Save as a vector picture", () => picture(place, "svg")),
-      );
-      near.observe(place);
-    }
+    bar.append(
+      button("Reset", "Show the whole figure again", () => { erase(place); place.near = true; queueUp(place); }),
+      button("PNG", "Save as a picture", () => picture(place, "png")),
+      button("SVG", "Save as a vector picture", () => picture(place, "svg")),
+    );
+    near.observe(place);
     bar.append(button("CSV", "Save the figure's data", () => {
       save(`${name}.csv`, new Blob([csv(figures[name])], { type: "text/csv" }));
     }));
