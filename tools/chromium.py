@@ -10,11 +10,11 @@ import tempfile
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PROGRAM = shutil.which("chromium")
 _OPTIONS = (
@@ -23,6 +23,8 @@ _OPTIONS = (
 )
 # Enough for a report on a busy host.
 _PATIENCE_S = 60.0
+# Below this a window is a phone's.
+_PHONE_PX = 600
 
 
 @dataclass(slots=True)
@@ -73,8 +75,14 @@ class Page:
         theme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=theme)
         self.ask(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < _PHONE_PX,
         )
+        self.ask("Page.navigate", url="about:blank")
+        self.until("location.protocol === 'about:'")
         self.events.clear()
         self.ask("Page.navigate", url=path.resolve().as_uri())
         self.until("document.readyState === 'complete' && location.protocol === 'file:'")

@@ -51,7 +51,9 @@ def anchors_of(text: str) -> list[str]:
 
 
 def table(*rows: tuple[str, ...], **changes: Any) -> Table:
-    return Table(caption="Rates", columns=tuple(f"column {place}" for place in range(len(rows[0]))), rows=rows, **changes)
+    return Table(
+        caption="Rates", columns=tuple(f"column {place}" for place in range(len(rows[0]))), rows=rows, **changes
+    )
 
 
 def test_anchors_stay_when_another_test_is_added() -> None:
@@ -135,6 +137,8 @@ def test_a_table_without_rows_or_with_a_ragged_one_is_laid_out() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strange:
+    """What another version may make."""
+
     block: Literal["strange"] = "strange"
     alt: str = "A block of another version"
 

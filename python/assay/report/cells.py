@@ -53,7 +53,11 @@ def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
 
 def _column(texts: list[str], *, aligned: bool) -> list[Cell]:
     found = [_NUMBER.fullmatch(text) for text in texts]
-    if not aligned or not any(found) or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True)):
+    if (
+        not aligned
+        or not any(found)
+        or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True))
+    ):
         return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
     decimals = [len(match[1] or "") if match else 0 for match in found]
     most = max(decimals)

@@ -152,7 +152,9 @@ def _columns_trace(figure: Figure, depth: int, series: Series) -> dict[str, Any]
         "lighting": {"ambient": 0.75, "diffuse": 0.5, "specular": 0.05},
         **{axis: [corner[place] for corner in corners] for place, axis in enumerate("xyz")},
         **{axis: [face[place] for face in triangles] for place, axis in enumerate("ijk")},
-        "text": [_column_hover(figure, series, *column) for column in zip(names, series.y, strict=True) for _ in _BOX[:8]],
+        "text": [
+            _column_hover(figure, series, *column) for column in zip(names, series.y, strict=True) for _ in _BOX[:8]
+        ],
         "hoverinfo": "text",
         # What a reader who saves the data gets: the corners of boxes say little.
         "meta": {"x": names, "y": series.y},
@@ -161,7 +163,9 @@ def _columns_trace(figure: Figure, depth: int, series: Series) -> dict[str, Any]
 
 def _column_hover(figure: Figure, series: Series, name: str, height: float) -> str:
     digits = max(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(height)), 0) if height > 0 else 0
-    return f"{figure.x_title}: {name}<br>{figure.z_title}: {series.label}<br>{figure.y_title}: <b>{height:,.{digits}f}</b>"
+    return (
+        f"{figure.x_title}: {name}<br>{figure.z_title}: {series.label}<br>{figure.y_title}: <b>{height:,.{digits}f}</b>"
+    )
 
 
 def _corners(x: float, depth: float, height: float) -> list[tuple[float, float, float]]:
