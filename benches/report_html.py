@@ -18,9 +18,6 @@ from assay.dut.dut import Answers
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
 from assay.run.run import run_plan
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-
 from chromium import PROGRAM, browser
 
 FULL, SMOKE = ("32GB", 1.0), ("1GB", 0.01)

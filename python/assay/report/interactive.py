@@ -19,6 +19,8 @@ HALF_WIDTH = 0.3
 MAX_ROUND_TICKS = 26
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 9
+# A scene has its labels inside.
+_NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}
 # Two triangles for each face of a box whose corners are numbered x + 2 z + 4 y (0 or 1 each).
 _BOX = (
     (0, 1, 3), (0, 3, 2), (4, 7, 5), (4, 6, 7), (0, 5, 1), (0, 4, 5),
@@ -42,7 +44,7 @@ def _lines(figure: Figure) -> dict[str, Any]:
 
 def _columns(figure: Figure) -> dict[str, Any]:
     traces = [_columns_trace(figure, depth, series) for depth, series in enumerate(figure.series)]
-    return {"data": traces, "layout": {**_layout(figure), "scene": _scene(figure)}}
+    return {"data": traces, "layout": {**_layout(figure), "margin": _NO_MARGIN, "scene": _scene(figure)}}
 
 
 def _layout(figure: Figure) -> dict[str, Any]:
@@ -187,7 +189,7 @@ def _scene(figure: Figure) -> dict[str, Any]:
         "zaxis": {"title": {"text": f"{figure.y_title}<br> <br> "}, "tickformat": ",~r"},
         "aspectmode": "manual",
         "aspectratio": {"x": 2.2, "y": 1.5, "z": 0.95},
-        "camera": {"eye": {"x": 1.05, "y": -2.45, "z": 1.2}, "center": {"x": 0, "y": 0, "z": -0.15}},
+        "camera": {"eye": {"x": 1.17, "y": -2.75, "z": 1.34}, "center": {"x": 0, "y": 0, "z": -0.15}},
     }
 
 

@@ -117,8 +117,11 @@
   // A table that is wider than its box can be moved with the keys.
   const boxes = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
-      else target.removeAttribute("tabindex");
+      const facts = { tabindex: 0, role: "region", "aria-label": target.firstElementChild.getAttribute("aria-label") };
+      for (const [name, fact] of Object.entries(facts)) {
+        if (target.scrollWidth > target.clientWidth) target.setAttribute(name, fact);
+        else target.removeAttribute(name);
+      }
     }
   });
   for (const box of all(".scroll")) boxes.observe(box);
@@ -167,16 +170,16 @@
     };
     for (const key of Object.keys(layout)) if (/^[xy]axis/.test(key)) copy[key] = axis(layout[key]);
     if (layout.scene) {
-      const floor = { showbackground: false };
+      const floor = { showbackground: false, showspikes: false };
       copy.scene = { ...layout.scene };
       const { eye } = layout.scene.camera;
       // A narrow window sees the sides of the scene only from farther away.
-      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.5, y: eye.y * 1.5, z: eye.z * 1.5 } };
+      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.4, y: eye.y * 1.4, z: eye.z * 1.4 } };
       for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
     }
     if (narrow) {
       copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.22, yanchor: "top" };
-      copy.margin = layout.scene ? { l: 0, r: 0, t: 0, b: 0 } : { l: 10, r: 10, t: 10, b: 10 };
+      if (!layout.scene) copy.margin = { l: 10, r: 10, t: 10, b: 10 };
     }
     return copy;
   }
