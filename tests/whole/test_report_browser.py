@@ -1,35 +1,163 @@
-"""The HTML report in a real browser: no error, no request, columns that are drawn."""
+"""The HTML report in a real browser: no error, no request, no sideways scroll, figures that are drawn when seen."""
 
-import os
-import shutil
-import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from assay.report import render
+from chromium import PROGRAM, Page, browser
 from report_run import HOSTILE, synthetic_run
 
-BROWSER = shutil.which("chromium")
-QUIET = "--headless --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-QUIET += " --disable-component-update --disable-sync --enable-logging=stderr --virtual-time-budget=8000"
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
+
+LIVE = "document.querySelectorAll('.figure.live .js-plotly-plot').length"
+FIGURES = "document.querySelectorAll('.figure').length"
+WINDOW = "iops-steady-state-measurement-window"
 
 
-def browse(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    assert BROWSER
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    command = [BROWSER, *QUIET.split(), *sandbox, f"--user-data-dir={folder / 'edition'}", *options, page.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("html")
+    (path,) = render(synthetic_run(serial=HOSTILE[0]), folder, formats=["html"])
+    return path
 
 
-@pytest.mark.skipif(BROWSER is None, reason="SKIPPED: needs the Debian package chromium")
-def test_the_html_report_works_in_a_browser_without_a_network(tmp_path: Path) -> None:
-    run = synthetic_run(serial=HOSTILE[0])
-    (page,) = render(run, tmp_path, formats=["html"])
-    done = browse(page, tmp_path, "--dump-dom")
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert [line for line in console if "Content Security" in line or "Error" in line] == []
-    assert "js-plotly-plot" in done.stdout
-    assert HOSTILE[0] not in done.stdout
-    assert "http://" not in page.read_text("utf-8").split("<body", 1)[1].split("<script", 1)[0].replace(
-        "http://www.w3.org/", ""
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with browser() as found:
+        yield found
+
+
+def show(page: Page, selector: str) -> None:
+    page.value("document.documentElement.style.scrollBehavior = 'auto'")
+    page.value(f"document.querySelector({selector!r}).scrollIntoView()")
+
+
+def faults(page: Page) -> list[str]:
+    errors = [one["entry"]["text"] for one in page.told("Log.entryAdded") if one["entry"]["level"] == "error"]
+    return errors + [str(one["exceptionDetails"]) for one in page.told("Runtime.exceptionThrown")]
+
+
+def requests(page: Page) -> list[str]:
+    """What was asked of a network; the file itself and what it holds are not."""
+    asked = [one["request"]["url"] for one in page.told("Network.requestWillBeSent")]
+    return [one for one in asked if not one.startswith(("file:", "data:", "blob:"))]
+
+
+def test_figures_are_drawn_when_they_come_into_view_without_a_request(report: Path, page: Page) -> None:
+    page.open(report)
+    count = page.value(FIGURES)
+    assert count >= 5
+    time.sleep(0.5)
+    assert page.value(LIVE) == 0
+    assert page.value("typeof Plotly") == "undefined"
+    show(page, f"#{WINDOW} .figure")
+    page.until(f"document.querySelector('#{WINDOW} .figure.live .main-svg')")
+    assert 1 <= page.value(LIVE) < count
+    for place in range(count):
+        page.value(f"document.querySelectorAll('.figure')[{place}].scrollIntoView({{behavior: 'instant'}})")
+        page.until(f"document.querySelectorAll('.figure')[{place}].classList.contains('live')")
+    assert faults(page) == []
+    assert requests(page) == []
+    assert HOSTILE[0] not in page.value("document.body.innerHTML")
+    assert page.value("document.body.innerText").count(HOSTILE[0]) >= 1
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_never_scrolls_sideways(report: Path, page: Page, width: int, *, dark: bool) -> None:
+    page.open(report, width=width, height=844, dark=dark)
+    page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.value("document.querySelectorAll('.page').forEach((one) => { one.style.contentVisibility = 'visible'; })")
+    assert page.value("document.documentElement.scrollWidth") == width
+    assert page.value("document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth")
+    ground = page.value("getComputedStyle(document.querySelector('.page')).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") is not dark
+    assert faults(page) == []
+
+
+def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> None:
+    page.open(report)
+    show(page, f"#{WINDOW} .figure")
+    page.until(LIVE)
+    grounds = f"document.querySelector('#{WINDOW} .main-svg').style.background"
+    before = page.value(grounds)
+    page.value("document.querySelector('.tools button').click()")
+    page.until(f"{grounds} !== {before!r}")
+    assert page.value("document.documentElement.dataset.theme") == "dark"
+    page.value("localStorage.clear()")
+
+
+def test_a_table_is_sorted_by_click_and_keys_and_comes_back(report: Path, page: Page) -> None:
+    page.open(report)
+    column = (
+        "[...document.querySelectorAll('table.matrix tbody tr')].map((row) => parseFloat(row.cells[1].textContent))"
     )
+    head = "document.querySelector('table.matrix thead tr:last-child th')"
+    as_it_came = page.value(column)
+    assert page.value(f"{head}.getAttribute('aria-sort')") == "none"
+    page.value(f"{head}.querySelector('button').click()")
+    assert page.value(column) == sorted(as_it_came)
+    assert page.value(f"{head}.getAttribute('aria-sort')") == "ascending"
+    page.value(f"{head}.querySelector('button').focus()")
+    page.ask("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", text="\r", windowsVirtualKeyCode=13)
+    assert page.value(column) == sorted(as_it_came, reverse=True)
+    page.value(f"{head}.querySelector('button').click()")
+    assert page.value(column) == as_it_came
+
+
+def test_the_data_of_a_figure_can_be_saved(report: Path, page: Page, tmp_path: Path) -> None:
+    page.open(report)
+    page.ask("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    show(page, ".figure.columns")
+    page.until("document.querySelector('.figure.columns.live')")
+    for place, name in enumerate(("png", "svg", "csv"), 2):
+        page.value(f"document.querySelector('.figure.columns .bar button:nth-child({place})').click()")
+        wanted = tmp_path / f"iops-1-columns.{name}"
+        deadline = time.monotonic() + 30
+        while not wanted.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert wanted.stat().st_size > 500, name
+    rows = (tmp_path / "iops-1-columns.csv").read_text("utf-8").splitlines()
+    assert rows[0] == "series,Block Size (KiB),IOPS"
+    assert len(rows) == 1 + 8 * 7
+    assert faults(page) == []
+
+
+def test_contents_mark_the_place_and_an_address_opens_a_folded_section(report: Path, page: Page) -> None:
+    page.open(report)
+    show(page, f"#{WINDOW}")
+    page.until(f"document.querySelector('nav a[aria-current]')?.hash === '#{WINDOW}'")
+    page.value("document.querySelectorAll('.tools button')[1].click()")
+    assert page.value(f"document.querySelector('#{WINDOW} .fold').open") is False
+    page.value(f"location.hash = '#{WINDOW}'")
+    page.until(f"document.querySelector('#{WINDOW} .fold').open")
+
+
+def test_paper_shows_everything_and_no_plot(report: Path, page: Page) -> None:
+    page.open(report)
+    page.ask("Emulation.setEmulatedMedia", media="print")
+    shown = "[...document.querySelectorAll('{}')].every((one) => one.getBoundingClientRect().height > 0)"
+    assert page.value(shown.format(".form .groups"))
+    assert page.value(shown.format(".figure img"))
+    assert page.value(shown.format(".folded table"))
+    assert page.value("document.querySelector('nav').getBoundingClientRect().height") == 0
+    ends = "[...document.querySelectorAll('article')].map((one) => one.getBoundingClientRect())"
+    assert page.value(f"(({ends}).every((one, at, them) => !at || one.top >= them[at - 1].bottom - 1))")
+
+
+def test_without_a_script_everything_can_be_read(report: Path) -> None:
+    with browser(script=False) as page:
+        page.ask("Page.navigate", url=report.as_uri())
+        time.sleep(1.5)
+        page.ask("DOM.enable")
+        root = page.ask("DOM.getDocument", depth=0)["root"]["nodeId"]
+
+        def heights(selector: str) -> list[float]:
+            found = page.ask("DOM.querySelectorAll", nodeId=root, selector=selector)["nodeIds"]
+            return [page.ask("DOM.getBoxModel", nodeId=one)["model"]["height"] for one in found]
+
+        assert all(heights("article .fold[open] > summary"))
+        assert len(heights(".figure img")) >= 5
+        assert page.ask("DOM.querySelectorAll", nodeId=root, selector=".figure.live, .bar")["nodeIds"] == []

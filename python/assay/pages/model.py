@@ -196,6 +196,8 @@ class Page:
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
+    part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
+    anchor : its address in the report on the screen; empty leaves it to the renderer.
     """
 
     title: str
@@ -206,6 +208,8 @@ class Page:
     columns: tuple[tuple[Block, ...], ...] = ()
     place: str = ""
     chapter: str = ""
+    part: str = ""
+    anchor: str = ""
 
     @property
     def all_blocks(self) -> tuple[Block, ...]:

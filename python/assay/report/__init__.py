@@ -17,6 +17,7 @@ from assay.pages.printed import printable, utc_datetime
 from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure, distribution
+from assay.report.anchors import test_pages
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
 from assay.report.results_json import results_json
@@ -98,7 +99,7 @@ def build_report(run: StoredRun) -> Report:
 
 def _laid_out(run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None]) -> Report:
     edition = tests[0].edition
-    of_tests = [(test_page(test_report), *test_report.report_pages()) for test_report in tests]
+    of_tests = [list(test_pages(one.prefix, (test_page(one), *one.report_pages()))) for one in tests]
     first, selected = all_tests_page(run, edition, tests), selected_page(run, edition, tests)
     pages = _numbered([replace(first, chapter=first.title), *chain.from_iterable(of_tests)], "")
     places = _places(pages, [len(one) for one in of_tests])

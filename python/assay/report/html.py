@@ -1,29 +1,36 @@
 """The screen report: one file that needs nothing else and asks the network for nothing.
 
 Every text is escaped by the template engine; the two scripts are named by their hashes in the content
-security policy, so no other script can run even where a text slipped through.
+security policy, so no other script can run even where a text slipped through. The larger one, which draws
+figures, is kept packed until the first of them comes into view.
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup
 
-from assay.report.embedded import data_address
+from assay.report.anchors import slug, unique
+from assay.report.cells import look, table_cells
 from assay.report.interactive import plotly_figure
+from assay.report.svg_text import picture_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.pages.model import Report
+    from assay.pages.model import Block, Page, Report
 
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("plotly-gl3d.min.js", "report.js")
+PLOTTER, OWN = "plotly-gl3d.min.js", "report.js"
+DISCLOSURE = "disclosure"
 
 
 def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
@@ -38,21 +45,64 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    scripts = [_asset(name) for name in SCRIPTS]
+    environment.filters.update(look=look, cells=table_cells)
+    plotter, own = _asset(PLOTTER), _asset(OWN)
+    pages = _with_anchors(report.shown)
     text = environment.get_template("report.html.j2").render(
         report=report,
+        parts=_parts(pages),
+        open_forms=_first_of_each_form(pages),
+        appendix=_appendix(report.appendix, [page.anchor for page in pages]),
         style=_asset("report.css"),
-        scripts=scripts,
-        policy=_policy(scripts),
-        pictures={name: Markup(data_address(picture)) for name, picture in pictures.items()},  # noqa: S704 - quoted
-        # The bundle has no heat maps: those stay vector pictures.
-        figures={figure.name: plotly_figure(figure) for figure in report.screen_figures if figure.kind != "heat"},
+        plotter=_packed(plotter),
+        own=own,
+        policy=_policy([plotter, own]),
+        # Nothing in an address needs to be escaped, and the engine would make each quotation mark five times as long.
+        pictures={name: Markup(picture_address(picture)) for name, picture in pictures.items()},  # noqa: S704
+        figures=_drawn(report),
     )
     return text.encode("utf-8")
 
 
+def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:
+    anchors = unique([DISCLOSURE, *(page.anchor or slug(page.title) for page in pages)])[1:]
+    return [replace(page, anchor=anchor) for page, anchor in zip(pages, anchors, strict=True)]
+
+
+def _parts(pages: list[Page]) -> list[tuple[str, list[Page]]]:
+    """The pages of each test, by its name; those of the whole run have an empty one."""
+    return [(part, list(group)) for part, group in groupby(pages, key=lambda page: page.part)]
+
+
+def _first_of_each_form(pages: list[Page]) -> set[str]:
+    """The anchors of the pages whose header is no repetition of an earlier page of theirs, or of a page of the run."""
+    first: dict[Any, str] = {}
+    for page in pages:
+        first.setdefault((page.header.parties, page.header.groups), page.anchor)
+    return set(first.values())
+
+
+def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[tuple[str, list[tuple[str, Block]]]]:
+    """The blocks of the disclosure with their anchors, by what stands before the colon of their captions."""
+    captions = [str(getattr(block, "caption", "") or getattr(block, "title", "")) for block in blocks]
+    names = unique([*taken, DISCLOSURE, *(slug(f"{DISCLOSURE} {caption}") for caption in captions)])[len(taken) + 1 :]
+    heads = [caption.partition(": ")[0] if ": " in caption else "" for caption in captions]
+    listed = zip(heads, names, blocks, strict=True)
+    return [(head, [one[1:] for one in group]) for head, group in groupby(listed, key=lambda one: one[0])]
+
+
+def _drawn(report: Report) -> dict[str, Any]:
+    """What is drawn of each figure; one of a kind that only paper knows stays a picture."""
+    figures = ((figure.name, plotly_figure(figure)) for figure in report.screen_figures)
+    return {name: drawn for name, drawn in figures if drawn}
+
+
 def _asset(name: str) -> str:
     return (ASSETS / name).read_text("utf-8").strip()
+
+
+def _packed(script: str) -> str:
+    return base64.b64encode(gzip.compress(script.encode("utf-8"), 9, mtime=0)).decode("ascii")
 
 
 def _policy(scripts: list[str]) -> str:

@@ -1,19 +1,282 @@
 "use strict";
 (() => {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
-  const canvas = document.createElement("canvas");
-  const webgl = Boolean(canvas.getContext("webgl2") || canvas.getContext("webgl"));
-  for (const place of document.querySelectorAll(".figure")) {
-    // Without WebGL the vector picture of the columns stays in view.
-    if (place.classList.contains("columns") && !webgl) continue;
-    // Heat maps are pictures only.
-    if (!figures[place.dataset.name]) continue;
-    const { data, layout } = figures[place.dataset.name];
-    place.classList.add("live");
-    Plotly.newPlot(place.querySelector(".plot"), data, layout, { displayModeBar: false, responsive: true })
-      .catch(() => place.classList.remove("live"));
-  }
-  window.addEventListener("beforeprint", () => {
-    for (const fold of document.querySelectorAll("details")) fold.open = true;
+  const root = document.documentElement;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const make = (tag, facts) => Object.assign(document.createElement(tag), facts);
+  const button = (text, title, act) => {
+    const made = make("button", { type: "button", textContent: text, title });
+    made.addEventListener("click", act);
+    return made;
+  };
+
+  // Contents: open beside the pages, closed above them, the place in view marked.
+  const nav = document.querySelector("nav");
+  const contents = document.querySelector(".contents");
+  const links = new Map(all("a", contents).map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+  const wide = matchMedia("(min-width: 1200px)");
+  const fitContents = () => { contents.open = wide.matches; };
+  wide.addEventListener("change", fitContents);
+  fitContents();
+  contents.addEventListener("click", (event) => {
+    if (event.target.closest("a") && !wide.matches) contents.open = false;
   });
+
+  function mark(link) {
+    for (const other of links.values()) other.removeAttribute("aria-current");
+    link.setAttribute("aria-current", "location");
+    if (!wide.matches) return;
+    const [item, frame] = [link.getBoundingClientRect(), contents.getBoundingClientRect()];
+    if (item.top < frame.top) contents.scrollTop -= frame.top - item.top + 40;
+    if (item.bottom > frame.bottom) contents.scrollTop += item.bottom - frame.bottom + 40;
+  }
+  const marker = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) mark(links.get(entry.target.id));
+  }, { rootMargin: "-20% 0px -79% 0px" });
+  for (const id of links.keys()) if (document.getElementById(id)) marker.observe(document.getElementById(id));
+
+  // Links that copy their address, folds, and what paper shows.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".link");
+    if (!link) return;
+    navigator.clipboard?.writeText(link.href).then(() => {
+      link.textContent = "copied";
+      setTimeout(() => { link.textContent = "#"; }, 1200);
+    }, () => {});
+  });
+  // On a small window the standard headers would hide what they head.
+  if (matchMedia("(max-width: 600px)").matches) for (const form of all(".form")) form.open = false;
+  const folds = all("main details.fold:not(.folded)");
+  const foldAll = button("Fold all", "Close or open all sections", () => {
+    const open = !folds.some((fold) => fold.open);
+    for (const fold of folds) fold.open = open;
+    foldAll.textContent = open ? "Fold all" : "Unfold all";
+  });
+  function unfold() {
+    const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = place?.querySelector(":scope > .fold");
+    if (fold) fold.open = true;
+  }
+  window.addEventListener("hashchange", unfold);
+  unfold();
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = all("details:not([open])");
+    for (const fold of closed) fold.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const fold of closed) fold.open = false;
+  });
+
+  // Dark and light.
+  const darkness = matchMedia("(prefers-color-scheme: dark)");
+  const store = (act) => { try { return act(); } catch { return null; } };
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : darkness.matches);
+  const kept = store(() => localStorage.getItem("assay-theme"));
+  if (kept === "dark" || kept === "light") root.dataset.theme = kept;
+  const theme = button("", "Dark or light", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    store(() => localStorage.setItem("assay-theme", root.dataset.theme));
+    repaint();
+  });
+  darkness.addEventListener("change", () => repaint());
+
+  // Tables sorted by a column: up, down, and as they came.
+  const number = (text) => (/^[-+]?\d/.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN);
+  function order(one, other) {
+    const [a, b] = [number(one), number(other)];
+    if (Number.isNaN(a) && Number.isNaN(b)) return one.localeCompare(other, "en", { numeric: true });
+    if (Number.isNaN(a) || Number.isNaN(b)) return NaN;
+    return a - b;
+  }
+  function sort(table, head, place) {
+    const turn = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort") ?? "none"];
+    for (const other of all("th[aria-sort]", table)) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", turn);
+    const text = (row) => row.cells[place]?.textContent ?? "";
+    const way = turn === "descending" ? -1 : 1;
+    const sorted = table.rowsAsTheyCame.toSorted((one, other) => {
+      const found = order(text(one), text(other));
+      // What is no number stands below the numbers, whichever way.
+      if (Number.isNaN(found)) return Number.isNaN(number(text(one))) ? 1 : -1;
+      return way * found;
+    });
+    table.tBodies[0].append(...(turn === "none" ? table.rowsAsTheyCame : sorted));
+  }
+  for (const table of all("main table:not(.pairs)")) {
+    table.rowsAsTheyCame = [...table.tBodies[0].rows];
+    if (table.rowsAsTheyCame.length < 3) continue;
+    const shift = table.tHead.rows.length > 1 ? 1 : 0;
+    const heads = all("th", table.tHead.rows[shift]).map((head) => [head, head.cellIndex + shift]);
+    if (shift) heads.push([table.tHead.rows[0].cells[0], 0]);
+    for (const [head, place] of heads) {
+      const text = head.textContent;
+      head.setAttribute("aria-sort", "none");
+      head.replaceChildren(button(text, "Sort by this column", () => sort(table, head, place)));
+    }
+  }
+  // A table that is wider than its box can be moved with the keys.
+  const boxes = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const facts = { tabindex: 0, role: "region", "aria-label": target.firstElementChild.getAttribute("aria-label") };
+      for (const [name, fact] of Object.entries(facts)) {
+        if (target.scrollWidth > target.clientWidth) target.setAttribute(name, fact);
+        else target.removeAttribute(name);
+      }
+    }
+  });
+  for (const box of all(".scroll")) boxes.observe(box);
+
+  // Figures: the program that draws them is unpacked when the first comes near, and each is drawn when it does.
+  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const drawn = new Set();
+  let program;
+  const plotter = () => (program ??= unpack());
+  async function unpack() {
+    const packed = atob(document.getElementById("plotter").textContent);
+    const bytes = Uint8Array.from(packed, (one) => one.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    document.head.append(make("script", { textContent: await new Response(stream).text() }));
+    return window.Plotly;
+  }
+  let webglFound;
+  function webgl() {
+    const canvas = document.createElement("canvas");
+    return (webglFound ??= Boolean(canvas.getContext("webgl2") || canvas.getContext("webgl")));
+  }
+
+  const probe = make("span", { hidden: true });
+  document.body.append(probe);
+  function shown(name) {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  }
+  const ON_DARK = { "#0072b2": "#4aa8e8", "#5e3c99": "#a98ee6", "#8c510a": "#cf9450", "#222222": "#e4e8ec", "#d55e00": "#f07f2e" };
+  const FONT = { family: "system-ui, -apple-system, Segoe UI, Roboto, Arial, DejaVu Sans, sans-serif" };
+  function painted(trace) {
+    const paint = (colour) => (isDark() ? ON_DARK[colour] ?? colour : colour);
+    const copy = { ...trace };
+    if (copy.color) copy.color = paint(copy.color);
+    for (const part of ["line", "marker"]) if (copy[part]) copy[part] = { ...copy[part], color: paint(copy[part].color) };
+    return copy;
+  }
+  function laidOut(layout, width) {
+    const [ink, rule, grid, paper] = ["--ink", "--rule", "--grid", "--paper"].map(shown);
+    const narrow = width < 620;
+    const axis = (one) => ({ ...one, gridcolor: grid, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
+    const copy = {
+      ...layout, paper_bgcolor: paper, plot_bgcolor: paper,
+      font: { ...FONT, size: narrow ? 11 : 13, color: ink },
+      hoverlabel: { bgcolor: shown("--shade"), bordercolor: rule, font: { ...FONT, size: 13, color: ink } },
+    };
+    for (const key of Object.keys(layout)) if (/^[xy]axis/.test(key)) copy[key] = axis(layout[key]);
+    if (layout.scene) {
+      const floor = { showbackground: false, showspikes: false };
+      copy.scene = { ...layout.scene };
+      const { eye } = layout.scene.camera;
+      // A narrow window sees the sides of the scene only from farther away.
+      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.4, y: eye.y * 1.4, z: eye.z * 1.4 } };
+      for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
+    }
+    if (narrow) {
+      copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.22, yanchor: "top" };
+      if (!layout.scene) copy.margin = { l: 10, r: 10, t: 10, b: 10 };
+    }
+    return copy;
+  }
+  async function draw(place) {
+    if (drawn.has(place) || !place.near) return;
+    const { data, layout } = figures[place.dataset.name];
+    // Without WebGL the vector picture of the columns stays in view.
+    if (layout.scene && !webgl()) return;
+    const plotly = await plotter();
+    drawn.add(place);
+    place.classList.add("live");
+    const plot = place.querySelector(".plot");
+    try {
+      const sized = laidOut(layout, place.clientWidth);
+      await plotly.react(plot, data.map(painted), sized, { displayModeBar: false, responsive: true });
+    } catch {
+      erase(place);
+    }
+  }
+  function erase(place) {
+    drawn.delete(place);
+    place.classList.remove("live");
+    window.Plotly?.purge(place.querySelector(".plot"));
+  }
+  function repaint() {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    const places = [...drawn];
+    drawn.clear();
+    for (const place of places) { place.near = true; queueUp(place); }
+  }
+  // One after the other, so that the page can be moved and read between two.
+  let queue = Promise.resolve();
+  function queueUp(place) {
+    queue = queue.then(() => draw(place)).then(() => new Promise((go) => setTimeout(go)), () => {});
+    return queue;
+  }
+  const near = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      target.near = isIntersecting;
+      if (isIntersecting) queueUp(target);
+      // A browser has few WebGL contexts, so a figure that needs one gives it back.
+      else if (drawn.has(target) && figures[target.dataset.name].layout.scene) erase(target);
+    }
+  }, { rootMargin: "300px 0px" });
+
+  // What a reader can take away of a figure.
+  function save(name, content) {
+    const link = make("a", { href: URL.createObjectURL(content), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+  const inert = (cell) => (typeof cell === "string" && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
+  const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
+  const line = (cells) => `${cells.map((cell) => quoted(inert(cell ?? ""))).join(",")}\r\n`;
+  const title = (axis, other) => axis?.title?.text?.replaceAll(/<br>.*/g, "") || other;
+  function rows({ name, x, y, z, meta }) {
+    if (Array.isArray(z?.[0])) return z.flatMap((row, at) => row.map((value, place) => [name, x?.[place], y?.[at], value]));
+    const [across, up] = [meta?.x ?? x ?? [], meta?.y ?? y ?? []];
+    return across.map((value, at) => [name, value, up[at]]);
+  }
+  function csv({ data, layout }) {
+    const flat = data.some((trace) => Array.isArray(trace.z?.[0]));
+    const [x, y] = layout.scene ? [layout.scene.xaxis, layout.scene.zaxis] : [layout.xaxis, layout.yaxis];
+    const head = ["series", title(x, "x"), title(y, "y"), ...(flat ? ["value"] : [])];
+    return [head, ...data.flatMap(rows)].map(line).join("");
+  }
+  function saveStill(place) {
+    const text = decodeURIComponent(place.querySelector("img").src.replace(/^[^,]*,/, ""));
+    save(`${place.dataset.name}.svg`, new Blob([text], { type: "image/svg+xml" }));
+  }
+  async function picture(place, format) {
+    place.near = true;
+    await queueUp(place);
+    const plot = place.querySelector(".plot");
+    const size = { width: 1200, height: layoutHeight(place), scale: format === "png" ? 2 : 1 };
+    if (!drawn.has(place)) return saveStill(place);
+    await window.Plotly.downloadImage(plot, { format, filename: place.dataset.name, ...size });
+  }
+  const layoutHeight = (place) => (figures[place.dataset.name].layout.scene ? 760 : 600);
+  function barOf(place) {
+    const { name } = place.dataset;
+    const bar = make("div", { className: "bar" });
+    bar.append(
+      button("Reset", "Show the whole figure again", () => { erase(place); place.near = true; queueUp(place); }),
+      button("PNG", "Save as a picture", () => picture(place, "png")),
+      button("SVG", "Save as a vector picture", () => picture(place, "svg")),
+    );
+    near.observe(place);
+    bar.append(button("CSV", "Save the figure's data", () => {
+      save(`${name}.csv`, new Blob([csv(figures[name])], { type: "text/csv" }));
+    }));
+    place.prepend(bar);
+  }
+  for (const place of all(".figure")) if (figures[place.dataset.name]) barOf(place);
+
+  const tools = make("div", { className: "tools" });
+  tools.append(theme, foldAll);
+  nav.append(tools);
+  repaint();
 })();

@@ -1,0 +1,72 @@
+"""What the text of a cell is to the eye: a number, a status, or neither."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
+_ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
+# Names with one value each are no column, even where all values are numbers.
+_PAIR, _FEW = 2, 2
+_STATUS = (
+    ("good", re.compile(r"YES\b|pass\b|reached\b")),
+    ("bad", re.compile(r"(NO|INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
+    ("warn", re.compile(r"(MARK|WITHHELD)\b|(mark|withheld|not reached)$")),
+    ("faint", re.compile(r"(n/a|N/A|not stated|unknown)$")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with its looks.
+
+    look : names of CSS classes. pad : widths of a digit that are missing on its right to stand with the decimal points
+    of its column.
+    """
+
+    text: str
+    look: str = ""
+    pad: float = 0.0
+
+
+def look(text: str) -> str:
+    """The CSS class of a status or a number, or nothing. Worked: ``YES`` is ``good``, ``1,024`` is ``number``."""
+    if _NUMBER.fullmatch(text):
+        return "number"
+    return next((name for name, words in _STATUS if words.match(text)), "")
+
+
+def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
+    """All cells of a table with their looks; those of a column of numbers align at the decimal point."""
+    width = max(map(len, rows), default=0)
+    columns = [
+        _column([row[place] if place < len(row) else "" for row in rows], aligned=width > _PAIR or len(rows) > _FEW)
+        for place in range(width)
+    ]
+    return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
+
+
+def _column(texts: list[str], *, aligned: bool) -> list[Cell]:
+    found = [_NUMBER.fullmatch(text) for text in texts]
+    if (
+        not aligned
+        or not any(found)
+        or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True))
+    ):
+        return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]
+    decimals = [len(match[1] or "") if match else 0 for match in found]
+    most = max(decimals)
+    return [
+        Cell(text, "number" if match else f"number {look(text)}".strip(), _pad(most, own) if match else 0.0)
+        for text, match, own in zip(texts, found, decimals, strict=True)
+    ]
+
+
+def _pad(most: int, own: int) -> float:
+    """Missing digits, and half a digit for a missing decimal point."""
+    return most - own + (0.5 if most and not own else 0.0)

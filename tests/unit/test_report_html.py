@@ -1,0 +1,234 @@
+"""The HTML report as text: anchors, tables, themes, pictures, and blocks that it does not know."""
+
+import gzip
+import re
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any, Literal, cast
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
+
+import pytest
+from assay.pages.model import Figure, Page, Report, Series, Table, Tick
+from assay.report import build_report
+from assay.report.anchors import slug, unique
+from assay.report.cells import look, table_cells
+from assay.report.figure import figure_svg
+from assay.report.html import ASSETS, report_html
+from assay.report.interactive import number_format, plotly_figure
+from assay.report.svg_text import picture_address
+from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
+
+
+def lines(**changes: Any) -> Figure:
+    line = Series(label="RND", x=(1.0, 2.0), y=(0.307, 0.25), colour=0)
+    plain = Figure(name="f", kind="lines", alt="What is seen", x_title="Round", y_title="Time (ms)", series=(line,))
+    return replace(plain, **changes)
+
+
+def columns() -> Figure:
+    ticks = (Tick(at=1.0, label="4"), Tick(at=2.0, label="8"))
+    return lines(kind="columns", ticks=ticks, x_title="Block Size (KiB)", z_title="R/W Mix")
+
+
+def page_of(*blocks: Any) -> Page:
+    first = build_report(synthetic_run()).pages[0]
+    return replace(first, blocks=blocks)
+
+
+def report_of(*pages: Page, **changes: Any) -> Report:
+    return replace(build_report(synthetic_run()), pages=pages, appendix=(), **changes)
+
+
+def html_of(report: Report) -> str:
+    return report_html(report, {}).decode("utf-8")
+
+
+def anchors_of(text: str) -> list[str]:
+    return re.findall(r'<article class="page[^"]*" id="([^"]*)"', text)
+
+
+def table(*rows: tuple[str, ...], **changes: Any) -> Table:
+    return Table(
+        caption="Rates", columns=tuple(f"column {place}" for place in range(len(rows[0]))), rows=rows, **changes
+    )
+
+
+def test_anchors_stay_when_another_test_is_added() -> None:
+    run = synthetic_run()
+    other = replace(synthetic_test(), settings=replace(synthetic_settings(), test="iops-own"))
+    alone = anchors_of(html_of(build_report(run)))
+    for tests in ((other, *run.tests), (*run.tests, run.tests[0])):
+        more = anchors_of(html_of(build_report(replace(run, tests=tests))))
+        assert set(alone) < set(more)
+    assert "iops" in alone
+    assert "iops-steady-state-measurement-window" in alone
+
+
+def test_every_place_has_a_name_of_its_own_and_every_link_leads_somewhere() -> None:
+    run = synthetic_run()
+    text = html_of(build_report(replace(run, tests=run.tests * 2)))
+    names = re.findall(r'\sid="([^"]*)"', text)
+    assert len(names) == len(set(names))
+    assert set(re.findall(r'href="#([^"]*)"', text)) <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Max IOPS, MRT=27.9 ms - TC2", "max-iops-tc2"), (HOSTILE[2], "script"), ("\u202e", "place"), ("A b", "a-b")],
+)
+def test_a_text_becomes_a_word_for_addresses(text: str, expected: str) -> None:
+    assert slug(text) == expected
+
+
+def test_equal_names_are_numbered() -> None:
+    assert unique(["a", "a", "a-2", "a"]) == ["a", "a-2", "a-2-2", "a-3"]
+
+
+def test_headings_come_in_order_below_one_title() -> None:
+    text = html_of(build_report(synthetic_run()))
+    levels = [int(level) for level in re.findall(r"<h(\d)", text.split("<body", 1)[1])]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_standard_header_is_open_where_it_is_new_and_folded_where_it_is_repeated() -> None:
+    forms = re.findall(r'<details class="form[^"]*"( open)?>', html_of(build_report(synthetic_run())))
+    assert forms[0]
+    # The summary of the test repeats the header of all tests; its first page has a new one.
+    assert [bool(one) for one in forms[1:4]] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("YES", "good"), ("pass", "good"), ("NO", "bad"), ("INVALID; the host stalled", "bad"), ("MARK", "warn"),
+        ("WITHHELD", "warn"), ("not reached", "warn"), ("n/a", "faint"), ("1,574,857", "number"), ("100 %", "number"),
+        ("None", ""), ("NOTE", ""), ("passes", ""),
+    ],
+)  # fmt: skip
+def test_a_status_has_its_colour(text: str, expected: str) -> None:
+    assert look(text) == expected
+
+
+def test_numbers_of_a_column_stand_with_their_points_below_each_other() -> None:
+    cells = table_cells([("a", "1.25", "x"), ("b", "1,000", "2"), ("c", "n/a", "3"), ("d", "0.5", "")])
+    assert [(row[1].look, row[1].pad) for row in cells] == [
+        ("number", 0.0), ("number", 2.5), ("number faint", 0.0), ("number", 1.0),
+    ]  # fmt: skip
+    assert [row[2].look for row in cells] == ["", "figure-text", "figure-text", ""]
+
+
+def test_a_table_keeps_every_text_and_tells_its_name() -> None:
+    text = html_of(report_of(page_of(table(("a", "1.5", "YES"), (HOSTILE[0], "2", "NO"), ("c", "", "pass")))))
+    assert 'aria-label="Rates"' in text
+    assert '<td class="number" style="--pad:1.5">2</td><td class="bad">NO</td>' in text
+    assert HOSTILE[0] not in text
+
+
+def test_a_table_without_rows_or_with_a_ragged_one_is_laid_out() -> None:
+    ragged = Table(caption="Ragged", columns=("a", "b", "c"), rows=(("1", "2"), ("1", "2", "3")))
+    text = html_of(report_of(page_of(replace(ragged, rows=()), ragged)))
+    assert text.count("</table>") == 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strange:
+    """What another version may make."""
+
+    block: Literal["strange"] = "strange"
+    alt: str = "A block of another version"
+
+
+def test_a_block_of_an_unknown_kind_costs_no_other() -> None:
+    text = html_of(report_of(page_of(Strange(), table(("a", "1"))), label="x"))
+    assert "A block of another version" in text
+    assert "</table>" in text
+
+
+def test_a_figure_that_only_paper_knows_stays_a_picture() -> None:
+    odd = lines(kind=cast("Any", "rose"))
+    report = report_of(page_of(odd))
+    text = report_html(report, {"f": figure_svg(lines())}).decode()
+    assert re.search(r'id="figures">\{\}</script>', text)
+    assert '<img src="data:image/svg+xml,' in text
+    assert "What is seen" in html_of(report)
+
+
+def test_the_packed_program_is_the_one_that_the_policy_allows() -> None:
+    text = html_of(report_of(page_of()))
+    (packed,) = re.findall(r'id="plotter">([^<]*)</script>', text)
+    program = gzip.decompress(b64decode(packed))
+    assert f"sha256-{b64encode(sha256(program).digest()).decode()}" in text.replace("&#39;", "").replace("&#43;", "+")
+    assert program.decode() == (ASSETS / "plotly-gl3d.min.js").read_text("utf-8").strip()
+
+
+def test_the_same_report_gives_the_same_bytes() -> None:
+    report = build_report(synthetic_run())
+    assert html_of(report) == html_of(report)
+
+
+def test_hover_names_x_and_y_and_shows_four_digits() -> None:
+    drawn = plotly_figure(lines())
+    assert drawn
+    assert drawn["data"][0]["hovertemplate"] == "Round: %{x:,.3~f}<br>Time (ms): <b>%{y:,.4~f}</b><extra>RND</extra>"
+
+
+def test_hover_of_labelled_places_and_of_columns_says_their_labels() -> None:
+    at_ticks = plotly_figure(lines(ticks=(Tick(at=1.0, label="4"), Tick(at=2.0, label="8"))))
+    assert at_ticks
+    assert at_ticks["data"][0]["text"] == ["4", "8"]
+    drawn = plotly_figure(columns())
+    assert drawn
+    assert drawn["data"][0]["text"][0] == "Block Size (KiB): 4<br>R/W Mix: RND<br>Time (ms): <b>0.3070</b>"
+    assert len(drawn["data"][0]["text"]) == len(drawn["data"][0]["x"]) == 16
+    assert drawn["data"][0]["meta"] == {"x": ["4", "8"], "y": (0.307, 0.25)}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((24632.0, 3000.0), ",.0~f"), ((0.307, 12.5), ",.4~f"), ((0.0, 5.0), ",.3~f"), ((), ",.3~f"), ((1e-30,), ",.9~f")],
+)
+def test_the_smallest_value_of_a_series_keeps_four_digits(values: tuple[float, ...], expected: str) -> None:
+    assert number_format(values) == expected
+
+
+@pytest.mark.parametrize("figure", [lines(), columns()], ids=["lines", "columns"])
+def test_a_picture_becomes_a_short_address_that_draws_the_same(figure: Figure) -> None:
+    picture = figure_svg(figure)
+    address = picture_address(picture)
+    assert not set(address) & set('"<>&\n')
+    assert len(address) < 0.95 * len(b64encode(picture))
+    short = ET.fromstring(unquote(address.split(",", 1)[1]))  # noqa: S314 - made three lines above
+    whole = ET.fromstring(picture)  # noqa: S314 - the same
+
+    def shapes(root: ET.Element) -> list[str]:
+        return [one.tag for one in root.iter() if one.tag.endswith(("}path", "}use", "}rect"))]
+
+    assert shapes(short) == shapes(whole)
+
+
+def test_text_stands_out_in_both_themes() -> None:
+    style = (ASSETS / "report.css").read_text("utf-8")
+    colours = {name: both for name, *both in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
+    for theme in (0, 1):
+        for text in ("ink", "soft", "link", "good", "bad", "warn"):
+            for ground in ("paper", "ground", "shade"):
+                assert contrast(colours[text][theme], colours[ground][theme]) >= 4.5, (text, ground, theme)
+        assert contrast(colours["link"][theme], colours["here"][theme]) >= 4.5
+        assert contrast("#ffffff", colours["alarm"][theme]) >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of WCAG 2. Worked: black on white is 21."""
+    darker, lighter = sorted(map(luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
