@@ -86,3 +86,9 @@ def test_a_sentence_of_a_study_has_the_lengths_of_its_run() -> None:
     sentence = "RND 4KiB writes for {120} over {amounts}."
     assert filled(sentence, 6 * 10**9, {"amounts": "1 GiB"}) == "RND 4KiB writes for 12 min over 1 GiB."
     assert filled(sentence, 60 * 10**9, {"amounts": "16 GiB"}) == "RND 4KiB writes for 2 h over 16 GiB."
+
+
+def test_a_loop_of_fewer_than_five_rounds_is_not_judged() -> None:
+    test = synthetic_test(tracked=(3000.0, 3001.0, 3002.0, 3003.0), ended="round-limit")
+    table = next(one for one in build_report(synthetic_run(test)).pages[0].blocks if isinstance(one, Table))
+    assert table.rows[0][-1] == "not judged: the rule needs five values"
