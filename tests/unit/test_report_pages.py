@@ -60,7 +60,7 @@ def tables(blocks: Iterable[Block]) -> list[Table]:
 
 
 def matrix_page(report: Report) -> Table:
-    """Return the first table of the tabular page; behind it stands that of the spreads."""
+    """Return the table of the tabular page."""
     page = next(page for page in report.pages if "Tabular" in page.subtitle)
     return tables(page.blocks)[0]
 
@@ -139,7 +139,7 @@ def test_the_matrix_has_ascending_sizes_and_read_shares_with_one_decimal() -> No
     assert table.columns[1:] == ("0/100", "5/95", "35/65", "50/50", "65/35", "95/5", "100/0")
     assert [row[0] for row in table.rows] == ["0.5", "4", "8", "16", "32", "64", "128", "1024"]
     assert table.rows[1][1] == "3,147.0"
-    assert table.notes == ("Average of rounds 1-5.",)
+    assert table.notes[0] == "Average of rounds 1-5."
 
 
 def test_a_size_that_the_drive_cannot_run_is_a_row_of_its_own_with_the_reason() -> None:

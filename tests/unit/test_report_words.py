@@ -10,6 +10,8 @@ import pytest
 from assay.pages.header import model_label, platform_label, serial_label, system_label
 from assay.pages.model import Table
 from assay.pages.printed import words
+from assay.procedures.loop.facts import loop_facts
+from assay.procedures.loop.result import loop_result
 from assay.procedures.studies.define import filled
 from assay.report import build_report, render
 from report_run import synthetic_run, synthetic_test
@@ -86,3 +88,17 @@ def test_a_sentence_of_a_study_has_the_lengths_of_its_run() -> None:
     sentence = "RND 4KiB writes for {120} over {amounts}."
     assert filled(sentence, 6 * 10**9, {"amounts": "1 GiB"}) == "RND 4KiB writes for 12 min over 1 GiB."
     assert filled(sentence, 60 * 10**9, {"amounts": "16 GiB"}) == "RND 4KiB writes for 2 h over 16 GiB."
+
+
+def test_a_loop_of_fewer_than_five_rounds_is_not_judged() -> None:
+    test = synthetic_test(tracked=(3000.0, 3001.0, 3002.0, 3003.0), ended="round-limit")
+    table = next(one for one in build_report(synthetic_run(test)).pages[0].blocks if isinstance(one, Table))
+    assert table.rows[0][-1] == "not judged: the rule needs five values"
+
+
+def test_a_contiguous_range_is_a_share_and_an_amount_is_no_bare_duration() -> None:
+    test = synthetic_test()
+    changed = replace(test.settings, range_amount_bytes=256 * 10**9, segment_count=None)
+    facts = loop_facts(synthetic_run(), replace(test, settings=changed), loop_result(test))
+    assert facts.test_range == "100 %"
+    assert facts.independent_amount.startswith("2X capacity, ")

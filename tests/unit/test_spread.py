@@ -9,10 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Table
+from assay.procedures.editions import load_edition
+from assay.procedures.iops.pages import iops_pages
+from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import Spread, cell_spreads
 from assay.report import build_report, render
+from assay.results import cell_label
 from report_run import TRACKED, synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
@@ -52,7 +56,24 @@ def test_paper_data_files_and_json_say_the_same_spread(tmp_path: Path) -> None:
     (cell,) = (one for one in matrix if (one["block_kib"], one["read_pct"]) == (4, 0))
     assert (cell["iops_least"], cell["iops_greatest"]) == (expected.least, expected.greatest)
     assert (cell["variation_share"], cell["moved_over_20_pct"]) == (expected.variation, False)
-    blocks = [block for page in build_report(run).pages for block in page.blocks if isinstance(block, Table)]
-    (table,) = (block for block in blocks if "least to greatest" in block.caption)
+    report = build_report(run)
+    (table,) = (one for one in report.appendix if isinstance(one, Table) and "least to greatest" in one.caption)
     printed = f"{expected.least:,.1f} to {expected.greatest:,.1f} ({100 * expected.variation:.1f} %)"
     assert dict(zip(table.columns, table.rows[1], strict=True))["0/100"] == printed
+    page = next(page for page in report.pages if "Tabular" in page.subtitle)
+    (matrix,) = (block for block in page.blocks if isinstance(block, Table))
+    largest = max(one.variation for one in found.values())
+    said = f"All cells: coefficient of variation over the rounds of the window at most {100 * largest:.1f} %."
+    assert matrix.notes == ("Average of rounds 1-5.", said)
+
+
+def test_the_page_names_the_cells_that_moved() -> None:
+    report = loop_report(iops_pages)(synthetic_run(), synthetic_test(), load_edition("pts-c-1.0"), "iops-1")
+    cell = next(one for one in report.settings.cells if one != TRACKED)
+    result = replace(report.result, by_round={**report.result.by_round, cell: MOVING})
+    notes = replace(report, result=result).matrix("IOPS").notes
+    label = cell_label(cell, "random")
+    expected = (
+        f"Not tracked, and moved by more than 20 % of the average in the window: {label} 158.0 to 279.0 (29.2 %)."
+    )
+    assert expected in notes

@@ -103,6 +103,7 @@ def test_sentences_on_a_scaled_run_have_its_own_lengths(kind: str, quiet: Callab
         for text in row
         if row[0] == "Preparation"
     ]
+    said += [text for page in report.pages for one in page.blocks if isinstance(one, Table) for text in one.notes]
     assert len(said) > 3
     assert [text for text in said if _LONG.search(text)] == []
 
@@ -115,3 +116,12 @@ def test_each_figure_has_a_sentence_for_a_reader_who_never_saw_the_specification
     assert figures
     assert [figure.name for figure in figures if "?" not in figure.reading or not figure.reading.endswith(".")] == []
     assert [figure.reading for figure in figures if _LONG.search(figure.reading)] == []
+
+
+def test_the_purpose_of_a_study_stands_with_its_table(quiet: Callable[[str], StoredRun]) -> None:
+    pages = [page for page in build_report(quiet("study-oio")).pages if page.subtitle.endswith(": Table")]
+    for page in pages:
+        assert not any(isinstance(block, Text) for block in page.blocks)
+        first = page.blocks[0]
+        assert isinstance(first, Table)
+        assert first.notes[0].startswith("How do IOPS and response time depend")

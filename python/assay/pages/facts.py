@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from assay.pages.printed import (
     NOT_APPLICABLE,
+    NOT_AVAILABLE,
     mix_label,
     size_label,
 )
 from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
-    from assay.engine.records import AccessPattern, StoredRun
+    from assay.engine.records import AccessPattern, MeasurementWindow, StoredRun
     from assay.pages.model import Entry
 
 
@@ -48,6 +49,13 @@ class TestFacts:
     rounds: str = NOT_APPLICABLE
     extent: str
     steady: str
+
+
+def steady_word(window: MeasurementWindow | None, withheld: str | None) -> str:
+    """Whether steady state was reached, and that it was not judged where there is no window of five values."""
+    if withheld:
+        return NOT_AVAILABLE
+    return ("YES" if window.reached else "NO") if window else "not judged: the rule needs five values"
 
 
 def share_label(run: StoredRun, amount_bytes: int) -> str:

@@ -232,7 +232,7 @@ def model_label(run: StoredRun) -> str:
     ``"Simulated MLC-A, 256 GB; made with 4.00 GB"``.
     """
     identity = run.identity
-    if identity.model_number and identity.kind == "simulated" and "capacity=" in identity.id:
+    if identity.model_number and "?capacity=" in identity.id:
         made = f"; made with {capacity_label(identity.capacity_bytes)}" if " GB" in identity.model_number else ""
         return printable(identity.model_number + made)
     return printable(identity.model_number or _NO_DRIVE.get(target_kind(run)))

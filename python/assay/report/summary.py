@@ -261,7 +261,8 @@ def _settings_box(test_report: TestReport) -> Box:
         ("Test", test.settings.test.upper()),
         ("Test Run Date", utc(test.started_wall_ns)),
         ("WIPC", facts.independent),
-        ("WDPC", facts.dependent),
+        # Its first part, so that the boxes of many tests leave the table its place; pages of the test have all of it.
+        ("WDPC", facts.dependent.partition(";")[0]),
         ("AR AMT / Segments", f"{facts.summary_range or facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", facts.extent),

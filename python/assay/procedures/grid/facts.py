@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from assay.pages.facts import TestFacts, pattern_stimulus, share_label
+from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.pages.model import Table
 from assay.pages.printed import (
     NOT_AVAILABLE,
@@ -49,7 +49,7 @@ def demand_facts(run: StoredRun, test: StoredTest, result: DemandResult) -> Test
         convergence="YES" if is_reached(window) else "NO",
         rounds=rounds_label(window.rounds if window else ()),
         extent=rounds_label(window.rounds if window else ()),
-        steady=NOT_AVAILABLE if withheld else "YES" if is_reached(window) else "NO",
+        steady=steady_word(window, withheld),
     )
 
 

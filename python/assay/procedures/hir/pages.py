@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.facts import TestFacts, pattern_stimulus, share_label
+from assay.pages.facts import TestFacts, pattern_stimulus, share_label, steady_word
 from assay.pages.model import Box, DataTable, Series, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na, ordinal, rate_or_na, rounds_label
 from assay.pages.results import step_results, window_results
@@ -66,7 +66,7 @@ class IdleRecoveryReport(TestReport):
             convergence=steady,
             rounds=rounds_label(window.rounds if window else ()),
             extent=f"{len(settings.wait_states)} wait states",
-            steady=NOT_AVAILABLE if self.result.withheld else steady,
+            steady=steady_word(window, self.result.withheld),
         )
 
     def _idles(self) -> str:

@@ -32,7 +32,7 @@ def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
             *test_report.windows(),
             (
                 f"{matrix} - Tabular Data",
-                (test_report.matrix("IOPS by block size and read/write mix"), *test_report.spread()),
+                (test_report.matrix("IOPS by block size and read/write mix"),),
             ),
             (f"{matrix} - 2D Plot", (test_report.or_reason(plane),)),
             (f"{matrix} - 3D Columns", (test_report.or_reason(columns),)),

@@ -34,7 +34,6 @@ def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
         test_report.matrix(
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
-        *test_report.spread(),
     )
     extra = _response_sheets(test_report) if edition.header == "2.0" else ()
     return test_report.pages(

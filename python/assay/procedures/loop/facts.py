@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.facts import TestFacts, share_label
+from assay.pages.facts import TestFacts, share_label, steady_word
 from assay.pages.printed import (
-    NOT_AVAILABLE,
     amount_label,
     capacity_label,
     demand_label,
@@ -53,7 +52,7 @@ def loop_facts(run: StoredRun, test: StoredTest, result: LoopResult) -> TestFact
         convergence=reached,
         rounds=rounds_label(window.rounds if window else ()),
         extent=rounds_label(window.rounds if window else ()),
-        steady=NOT_AVAILABLE if result.withheld else "YES" if is_reached(result.window) else "NO",
+        steady=steady_word(result.window, result.withheld),
     )
 
 

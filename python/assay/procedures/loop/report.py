@@ -96,7 +96,7 @@ class LoopReport(TestReport):
 
     def details(self) -> tuple[Table, ...]:
         """Every cell of the last rounds."""
-        return cell_tables(self.test)
+        return (*self._spread_table(), *cell_tables(self.test))
 
     def distribution(self) -> Distribution:
         """Response times of every cell over the measurement window."""
@@ -142,6 +142,7 @@ class LoopReport(TestReport):
         settings, mixes = self.settings, sorted(self.settings.read_pcts)
         sizes = sorted({*settings.sizes_bytes, *settings.not_applicable})
         chosen = columns or (("", self.result.matrix),)
+        spreads = self._spread_notes() if any(values is self.result.matrix for _, values in chosen) else ()
         return Table(
             caption=caption,
             spanner=f"{caption}: Read / Write Mix %" if columns else "Read / Write Mix %",
@@ -154,11 +155,11 @@ class LoopReport(TestReport):
                 self.origin("Over" if columns else "Average of"),
                 *self._not_applicable(),
                 *self._idle_cells(),
-                *self._moved(),
+                *spreads,
             ),
         )
 
-    def spread(self) -> tuple[Table, ...]:
+    def _spread_table(self) -> tuple[Table, ...]:
         """Least and greatest round of the window and the coefficient of variation, of each cell that has an average."""
         settings, mixes = self.settings, sorted(self.settings.read_pcts)
         found = cell_spreads(self.result, settings)
@@ -169,25 +170,34 @@ class LoopReport(TestReport):
             )
             for size in sorted(settings.sizes_bytes)
         )
-        if not found:
-            return ()
         table = Table(
-            caption=f"{shown(settings).noun}: least to greatest round of the window (coefficient of variation)",
-            spanner="Read / Write Mix %",
+            caption=f"{settings.test.upper()}: {shown(settings).noun}, least to greatest round of the window "
+            "(coefficient of variation)",
             columns=("Block Size (KiB)", *(mix_label(mix) for mix in mixes)),
             rows=rows,
             notes=(_SPREAD_NOTE,) if any(one.moved for one in found.values()) else (),
+            folded=True,
         )
-        return (table,)
+        return (table,) if found else ()
 
-    def _moved(self) -> tuple[str, ...]:
-        """Name the cells whose average hides a movement."""
-        found = [cell for cell, one in cell_spreads(self.result, self.settings).items() if one.moved]
-        if not found:
-            return ()
-        named = ", ".join(cell_label(cell, self.settings.access) for cell in found[:_MOVED_NAMED])
-        more = f" and {len(found) - _MOVED_NAMED} more" if len(found) > _MOVED_NAMED else ""
-        return (f"Moved by more than {percent(MOVED_SHARE)} of its average in the window: {named}{more}.",)
+    def _spread_notes(self) -> tuple[str, ...]:
+        """Name the cells whose average hides a movement, and say how far the others lie apart."""
+        found = cell_spreads(self.result, self.settings)
+        moved = {cell: one for cell, one in found.items() if one.moved}
+        largest = max((one.variation for one in found.values() if not one.moved), default=None)
+        notes = []
+        if moved:
+            named = "; ".join(
+                f"{cell_label(cell, self.settings.access)} {_spread_text(one, self.settings, mark='')}"
+                for cell, one in list(moved.items())[:_MOVED_NAMED]
+            )
+            more = f"; and {len(moved) - _MOVED_NAMED} more" if len(moved) > _MOVED_NAMED else ""
+            limit = percent(MOVED_SHARE)
+            notes.append(f"Not tracked, and moved by more than {limit} of the average in the window: {named}{more}.")
+        if largest is not None:
+            which = "Other cells" if moved else "All cells"
+            notes.append(f"{which}: coefficient of variation over the rounds of the window at most {_share(largest)}.")
+        return tuple(notes)
 
     def origin(self, what: str) -> str:
         """Say what rounds a number comes from, or why there is none."""
@@ -238,13 +248,17 @@ class LoopReport(TestReport):
         return shown(self.settings).text(value) if decimals is None else f"{value:z,.{decimals}f}"
 
 
-def _spread_text(spread: Spread | None, settings: LoopSettings) -> str:
+def _spread_text(spread: Spread | None, settings: LoopSettings, mark: str = " !") -> str:
     """Worked: 158 to 279 IOPS, not tracked -> ``"158.0 to 279.0 (29.2 %) !"``."""
     if spread is None:
         return NOT_AVAILABLE
     text = shown(settings).text
-    mark = " !" if spread.moved else ""
-    return f"{text(spread.least)} to {text(spread.greatest)} ({spread.variation:.1%})".replace("%", " %") + mark
+    marked = mark if spread.moved else ""
+    return f"{text(spread.least)} to {text(spread.greatest)} ({_share(spread.variation)}){marked}"
+
+
+def _share(share: float) -> str:
+    return f"{share * 100:.1f} %"
 
 
 def loop_report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
@@ -95,12 +95,13 @@ class StudyReport(TestReport):
         ]
         nothing = Text(paragraphs=("n/a: no sample ran to its end",))
         notes = tuple(f"{label} not run: {reason}." for label, reason in settings.not_run)
-        asked = Text(paragraphs=tuple(paragraph(text) for text in (settings.question, settings.outline, *notes)))
+        asked = tuple(paragraph(text) for text in (settings.question, settings.outline, *notes))
+        first, *others = study_tables(settings, self.result)
         return self.pages(
             TITLE,
             (
                 (f"{settings.title}: Curves", (self.strip(), *(figures or [nothing]))),
-                (f"{settings.title}: Table", (asked, *study_tables(settings, self.result))),
+                (f"{settings.title}: Table", (replace(first, notes=(*asked, *first.notes)), *others)),
             ),
         )
 

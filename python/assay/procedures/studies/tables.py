@@ -194,11 +194,11 @@ def _values(settled: StageValues | None) -> tuple[str, ...]:
 
 
 def _share(share: float | None) -> str:
-    return NOT_APPLICABLE if share is None else f"{share * 100:.1f} %"
+    return NOT_APPLICABLE if share is None else f"{share * 100:,.1f} %"
 
 
 def _percent_or_na(share: float | None) -> str:
-    return NOT_AVAILABLE if share is None else f"{share * 100:.2f} %"
+    return NOT_AVAILABLE if share is None else f"{share * 100:,.2f} %"
 
 
 def _sample_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[Any, ...]]:

@@ -33,7 +33,7 @@ def tp_pages(test_report: LoopReport) -> tuple[Page, ...]:
             *test_report.windows(),
             (
                 f"{name} - ALL RW Mix & BS - Tabular Data",
-                (test_report.matrix("MB/s by block size and read/write mix"), *test_report.spread()),
+                (test_report.matrix("MB/s by block size and read/write mix"),),
             ),
             (f"{name} - ALL RW Mix & BS - 2D Plot", (test_report.or_reason(plane),)),
             *open_loop_parts(test_report),
