@@ -150,5 +150,5 @@ def test_two_tests_of_one_name_and_number_give_each_table_a_file() -> None:
         def tables(self, suffix: str) -> list[DataTable]:
             return [replace(table, name=f"x{suffix}")]
 
-    found = report_module._all_tables([Twice(), Twice()])  # type: ignore[list-item]
+    found = report_module._all_tables([Twice(), Twice()], [None, None])  # type: ignore[list-item]
     assert [one.name for one in found] == ["x", "x_2"]

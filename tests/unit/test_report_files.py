@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
-TABLES = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv"]
+TABLES = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_percentiles.csv"]
 NAMES = ["report.pdf", "report.html", *TABLES, "report.xlsx", "results.json"]
 
 

@@ -109,7 +109,8 @@ def test_the_workbook_holds_every_table_as_numbers_and_no_formula(tmp_path: Path
     (path,) = render(run, tmp_path, formats=["xlsx"])
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()))
     assert book.sheetnames == [
-        "Report", "wsat_samples", "wsat_marks", "iops_matrix", "iops_rounds", "iops_response_times",
+        "Report", "wsat_samples", "wsat_marks", "wsat_percentiles", "iops_matrix", "iops_rounds",
+        "iops_response_times", "iops_percentiles",
     ]  # fmt: skip
     samples = list(book["wsat_samples"].iter_rows(values_only=True))
     assert samples[0][:5] == ("minute", "iops", "mb_per_s", "tgbw_gb", "drive_fills")
