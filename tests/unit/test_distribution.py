@@ -14,7 +14,7 @@ from assay.pages.distribution import SHARES, part, percentile_table, screen_bloc
 from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, time_heat
 from assay.pages.model import Figure, Text
 from assay.procedures.loop.distribution import drawn_cells, loop_distribution
-from assay.procedures.loop.result import loop_result
+from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.seconds import thinned
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.distribution import phases, saturation_distribution
@@ -23,7 +23,7 @@ from assay.report import build_report, render
 from assay.report.embedded import data_address
 from assay.report.figure import figure_svg
 from assay.results import ResponseTimes, merged
-from report_run import TRACKED, synthetic_run, synthetic_test
+from report_run import TRACKED, balanced, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
@@ -63,12 +63,14 @@ def counted(values: NDArray[np.int64]) -> ResponseTimes:
 def with_times(record: StepRecord, values: NDArray[np.int64]) -> StepRecord:
     write = replace(
         record.write,
+        window_io_count=len(values),
+        window_bytes=4096 * len(values),
         latency_io_count=len(values),
         latency_ns_sum=int(values.sum()),
         latency_ns_min=int(values.min()),
         latency_ns_max=int(values.max()),
     )
-    return replace(record, write=write)
+    return balanced(replace(record, write=write))
 
 
 def loop_test() -> StoredTest:
@@ -85,7 +87,8 @@ def loop_test() -> StoredTest:
             sequences.append(replace(one, steps=steps, histograms=table(values, place), series=series))
         else:
             sequences.append(one)
-    return replace(test, sequences=tuple(sequences))
+    changed = replace(test, sequences=tuple(sequences))
+    return replace(changed, verdict=measurement_window(changed.rounds, changed.settings_as(LoopSettings)))
 
 
 def test_percentiles_of_a_cell_are_those_of_all_its_response_times_in_the_window() -> None:
