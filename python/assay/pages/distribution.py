@@ -32,7 +32,7 @@ _COLUMNS = (
     "io_count", "latency_ms_mean_of_ios", *(f"latency_ms_p{share * 100:g}" for share in SHARES), "latency_ms_max",
 )  # fmt: skip
 _NOTES = (
-    "Histograms are added, percentiles never averaged. Percentiles are exact to 0.1 %, mean and maximum wholly.",
+    "Histograms are added, percentiles never averaged. Percentiles are within 0.1 %, mean and maximum are exact.",
     "n/a: fewer than ten I/Os lie beyond the percentile.",
 )
 

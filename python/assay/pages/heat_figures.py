@@ -24,11 +24,12 @@ _FINE_DECADES = 3
 _SAMPLES_MIN = 2
 
 
-def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes]) -> Figure | None:
+def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes], what: str = "") -> Figure | None:
     """Plot how many I/Os took how long over the minutes of a test; None without histograms or with one sample.
 
-    minutes : at the end of each sample. times : the counts of each. A column is the sum of as many samples as keep the
-    columns at 150 or fewer, never an average; the bins reach from the fastest I/O to the slowest.
+    minutes : at the end of each sample. times : the counts of each. what : is shown of several. A column is the sum of
+    as many samples as keep the columns at 150 or fewer, never an average; the bins reach from the fastest I/O to the
+    slowest.
     Worked: 1,440 samples of a minute -> 144 columns of ten.
     """
     if len(times) < _SAMPLES_MIN or len(times) != len(minutes) or not any(one.io_count for one in times):
@@ -46,7 +47,7 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
         name=name,
         kind="heat",
         alt="Number of I/Os by response time over the time of the test",
-        x_title=f"Time (Minutes), a Column is {spans}",
+        x_title=f"Time (Minutes), a Column is {spans}{f'; {what}' if what else ''}",
         y_title=TIME_MS,
         y_scale="log",
         y_ticks=_decades(first * width, (last + 1) * width),

@@ -24,5 +24,5 @@ def pages(
     head = summary_header(run, edition)
     for one, found in zip(tests, spread, strict=True):
         if found and (blocks := printed_blocks(found)):
-            subtitle = f"Response Times - {found.title}"
+            subtitle = f"{found.title} - Response Times (ms) over {found.over}"
             yield Page(title="Response Times", subtitle=subtitle, header=head, banner=one.banner, blocks=blocks)

@@ -86,4 +86,4 @@ def _show_scale(canvas: Canvas, fields: Any, heat: Heat) -> None:
 
 
 def _thousands(value: float, _: int | None) -> str:
-    return f"{value:,.6g}"
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"

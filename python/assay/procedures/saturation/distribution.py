@@ -35,7 +35,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
     return Distribution(
         name=settings.test.replace("-", "_"),
         title=settings.test.upper(),
-        over="samples",
+        over="samples, first to last",
         prefix=prefix,
         columns=("phase", "sample_first", "sample_last"),
         parts=parts,

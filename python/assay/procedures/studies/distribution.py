@@ -70,8 +70,8 @@ def _maps(test: StoredTest, result: StudyResult, prefix: str) -> Iterator[tuple[
     for index, variant in enumerate(result.variants, 1):
         measured = _measured(test, index)
         minutes = [span / MINUTE_NS for span in accumulate(step.span_ns for step in measured.steps)]
-        if figure := time_heat(f"{prefix}-heat-{index}", minutes, measured.times):
-            label = paragraph(variant.label)
+        label = paragraph(variant.label)
+        if figure := time_heat(f"{prefix}-heat-{index}", minutes, measured.times, label):
             yield f"{label}: I/Os by response time over its minutes; a field is white where there was none.", figure
 
 

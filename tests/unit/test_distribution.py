@@ -1,0 +1,264 @@
+"""Percentiles of cells, samples and stages, their curves and maps, held against the response times themselves."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from assay.engine.records import HistogramTable, SeriesTable, StepRecord, StoredTest
+from assay.pages.distribution import SHARES, part, percentile_table, screen_blocks
+from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, time_heat
+from assay.pages.model import Figure, Text
+from assay.procedures.loop.distribution import drawn_cells, loop_distribution
+from assay.procedures.loop.result import loop_result, measurement_window
+from assay.procedures.loop.seconds import thinned
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.saturation.distribution import phases, saturation_distribution
+from assay.procedures.saturation.result import saturation_result
+from assay.report import build_report, render
+from assay.report.embedded import data_address
+from assay.report.figure import figure_svg
+from assay.results import ResponseTimes, merged
+from report_run import TRACKED, balanced, synthetic_run, synthetic_test
+from saturation_run import saturation_test
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+CAPACITY = 256 * 10**9
+LATENCIES_NS: dict[int, NDArray[np.int64]] = {
+    index: np.random.default_rng(index).lognormal(13, 1.5, 3_000).astype(np.int64) for index in range(1, 6)
+}
+"""Of each round of the tracked cell: what its histograms are made of."""
+
+
+def buckets(values: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The core's rule: exact below 1,024 ns, then 512 buckets to an octave."""
+    octave = np.maximum(np.floor(np.log2(np.maximum(values, 1))).astype(np.int64) - 9, 0)
+    return (octave * 512 + (values >> octave)).astype(np.uint64)
+
+
+def table(values: NDArray[np.int64], step: int) -> HistogramTable:
+    found, counts = np.unique(buckets(values), return_counts=True)
+    size = len(found)
+    return HistogramTable(
+        step=np.full(size, step, np.uint64),
+        write=np.ones(size, np.bool_),
+        bucket=found,
+        count=counts.astype(np.uint64),
+    )
+
+
+def counted(values: NDArray[np.int64]) -> ResponseTimes:
+    one = table(values, 0)
+    return ResponseTimes(one.bucket, one.count)
+
+
+def with_times(record: StepRecord, values: NDArray[np.int64]) -> StepRecord:
+    write = replace(
+        record.write,
+        window_io_count=len(values),
+        window_bytes=4096 * len(values),
+        latency_io_count=len(values),
+        latency_ns_sum=int(values.sum()),
+        latency_ns_min=int(values.min()),
+        latency_ns_max=int(values.max()),
+    )
+    return balanced(replace(record, write=write))
+
+
+def loop_test() -> StoredTest:
+    """A stored test whose tracked cell has histograms and seconds in every round."""
+    test = synthetic_test()
+    place = test.settings_as(LoopSettings).cells.index(TRACKED)
+    sequences = []
+    for one in test.sequences:
+        if one.stage == "round":
+            values = LATENCIES_NS[one.index]
+            steps = tuple(with_times(step, values) if at == place else step for at, step in enumerate(one.steps))
+            seconds = np.arange(100, dtype=np.uint64)
+            series = SeriesTable(step=np.full(100, place, np.uint64), io_count=seconds + 1, second=seconds)
+            sequences.append(replace(one, steps=steps, histograms=table(values, place), series=series))
+        else:
+            sequences.append(one)
+    changed = replace(test, sequences=tuple(sequences))
+    return replace(changed, verdict=measurement_window(changed.rounds, changed.settings_as(LoopSettings)))
+
+
+def test_percentiles_of_a_cell_are_those_of_all_its_response_times_in_the_window() -> None:
+    test = loop_test()
+    found = loop_distribution(test, loop_result(test), "iops-1")
+    (one,) = (one for one in found.parts if one.key == (4, 0))
+    values = np.sort(np.concatenate(list(LATENCIES_NS.values())))
+    assert one.times.io_count == one.io_count == len(values) == 15_000
+    for share in SHARES[:5]:
+        expected = values[int(np.ceil(len(values) * share)) - 1] / 1e6
+        assert one.times.percentile(share) == pytest.approx(expected, rel=1e-3), share
+    assert one.latency_ms_mean == float(values.sum()) / len(values) / 1e6
+    assert one.latency_ms_max == values[-1] / 1e6
+
+
+def test_a_percentile_with_fewer_than_ten_ios_beyond_is_printed_n_a() -> None:
+    test = loop_test()
+    found = loop_distribution(test, loop_result(test), "iops-1")
+    row = next(row for row in percentile_table(found, found.parts).rows if row[0] == "RND 4KiB 0/100")
+    # 15 of 15,000 are beyond 99.9 %, one or two beyond 99.99 %.
+    assert row[7] != "n/a"
+    assert row[8:10] == ("n/a", "n/a")
+    assert "n/a" not in (row[2], row[10])
+
+
+def test_the_tracked_cell_is_drawn_first_and_no_more_than_eight() -> None:
+    cells = drawn_cells(synthetic_test().settings_as(LoopSettings))
+    assert cells[0] == TRACKED
+    assert len(cells) == len(set(cells)) == 8
+
+
+def test_every_format_has_the_percentiles_and_two_renders_are_equal(tmp_path: Path) -> None:
+    run = synthetic_run(loop_test())
+    first, second = (
+        {path.name: path.read_bytes() for path in render(run, tmp_path / name, formats=("csv", "json", "html", "pdf"))}
+        for name in ("a", "b")
+    )
+    assert first == second
+    (row,) = (
+        row
+        for row in csv.DictReader(first["iops_percentiles.csv"].decode().splitlines())
+        if (row["block_kib"], row["read_pct"]) == ("4", "0")
+    )
+    (told,) = (
+        one
+        for one in json.loads(first["results.json"])["tests"][0]["percentiles"]
+        if (one["block_kib"], one["read_pct"]) == (4, 0)
+    )
+    assert float(row["latency_ms_p99"]) == told["latency_ms_p99"]
+    assert (row["latency_ms_p99.999"], told["latency_ms_p99.999"]) == ("n/a", None)
+    html = first["report.html"].decode()
+    assert "IOPS: response times over rounds 1-5 (ms)" in html
+    names = [figure.name for figure in build_report(run).screen_figures]
+    wanted = {f"iops-1-{name}" for name in ("exceedance", "map-iops", "map-mb", "map-mean", "seconds")}
+    assert wanted <= set(names)
+    assert all(f'data-name="{name}"' in html for name in wanted)
+
+
+def test_a_withheld_run_shows_none(tmp_path: Path) -> None:
+    test = loop_test()
+    broken = test.sequences[-1].steps[0]
+    errors = replace(broken, write=replace(broken.write, errors={5: 1}))
+    last = replace(test.sequences[-1], steps=(errors, *test.sequences[-1].steps[1:]))
+    run = synthetic_run(replace(test, sequences=(*test.sequences[:-1], last), verdict=None))
+    found = loop_distribution(run.tests[0], loop_result(run.tests[0]), "iops-1")
+    assert found.parts == found.maps == found.curves == ()
+    assert [type(block) for block in screen_blocks(found)] == [Text]
+    files = {path.name: path.read_bytes() for path in render(run, tmp_path, formats=("csv", "json"))}
+    assert len(files["iops_percentiles.csv"].splitlines()) == 1
+    assert json.loads(files["results.json"])["tests"][0]["percentiles"] == []
+    report = build_report(run)
+    assert [page for page in report.disclosure if page.title == "Response Times"] == []
+    assert not any("-map-" in figure.name or "-exceed" in figure.name for figure in report.screen_figures)
+
+
+def test_without_histograms_mean_and_maximum_remain() -> None:
+    test = synthetic_test()
+    found = loop_distribution(test, loop_result(test), "iops-1")
+    assert {one.times.io_count for one in found.parts} == {0}
+    assert {row[9] for row in percentile_table(found, found.parts).rows} == {"n/a"}
+    assert {row[10] for row in percentile_table(found, found.parts).rows} == {"41.000"}
+
+
+@pytest.mark.parametrize("count", [2, 149, 150, 151, 1440])
+def test_the_counts_of_a_heat_map_are_all_completions_and_its_ends_their_fastest_and_slowest(count: int) -> None:
+    generator = np.random.default_rng(count)
+    parts = [generator.lognormal(12, 1, 20).astype(np.int64) for _ in range(count)]
+    parts[count // 2][0] = 2_500_000_000
+    figure = time_heat("heat", [float(minute + 1) for minute in range(count)], [counted(one) for one in parts])
+    assert figure is not None
+    assert figure.heat is not None
+    heat = figure.heat
+    assert sum(value or 0 for row in heat.rows for value in row) == 20 * count
+    assert len(heat.x_edges) - 1 == len(heat.rows[0]) <= COLUMNS_MAX
+    assert len(heat.y_edges) - 1 == len(heat.rows) <= ROWS_MAX
+    assert heat.x_edges[-1] == count
+    values = np.concatenate(parts) / 1e6
+    assert heat.y_edges[0] <= values.min() * 1.001
+    assert heat.y_edges[-2] <= 2_500 * 1.001
+    assert heat.y_edges[-1] >= 2_500 * 0.999
+    assert any(heat.rows[-1])
+
+
+def test_a_heat_map_of_very_different_times_has_coarser_rows_and_still_every_count() -> None:
+    times = [counted(np.array([100, 10**11])), counted(np.array([100, 5_000]))]
+    figure = time_heat("heat", [1.0, 2.0], times)
+    assert figure is not None
+    assert figure.heat is not None
+    assert len(figure.heat.rows) <= ROWS_MAX
+    assert sum(value or 0 for row in figure.heat.rows for value in row) == 4
+    assert figure_svg(figure) == figure_svg(figure)
+
+
+def test_no_heat_map_is_made_of_one_sample_or_without_histograms() -> None:
+    assert time_heat("heat", [1.0], [counted(np.array([1000]))]) is None
+    assert time_heat("heat", [1.0, 2.0], []) is None
+    assert time_heat("heat", [1.0, 2.0], [merged([]), merged([])]) is None
+
+
+def test_phases_of_a_settled_saturation_are_the_samples_of_its_verdict() -> None:
+    test = saturation_test([3000.0] * 160)
+    result = saturation_result(test, CAPACITY)
+    found = {key: places for key, _, places in phases(result, test.settings)}  # type: ignore[arg-type]
+    assert found["first"] == (0,)
+    assert found["window"] == (30, 61, 92, 123, 154)
+    assert found["last"] == (159,)
+    spread = saturation_distribution(test, result, "wsat-1")
+    assert [one.key for one in spread.parts][:2] == [("first", 1, 1), ("window", 31, 155)]
+    assert spread.parts[1].io_count == 5 * 3000 * 60
+
+
+def test_a_saturation_that_never_settled_has_no_window() -> None:
+    test = saturation_test([9000.0, 5000.0, 3000.0])
+    spread = saturation_distribution(test, saturation_result(test, CAPACITY), "wsat-1")
+    assert [one.key[0] for one in spread.parts] == ["first", "last"]
+
+
+def test_the_least_and_the_greatest_of_each_few_seconds_are_kept() -> None:
+    assert thinned([5, 9, 1, 7], 4) == ((2.0, 3.0), (9.0, 1.0))
+    assert thinned([5, 9, 1], 1) == ((1.0, 2.0, 3.0), (5.0, 9.0, 1.0))
+    counts = np.random.default_rng(3).integers(0, 1000, 3001).tolist()
+    places, values = thinned(counts, 11)
+    assert len(places) <= 2 * 273
+    assert (min(values), max(values)) == (min(counts), max(counts))
+
+
+def test_the_seconds_of_the_tracked_cell_follow_each_other_over_the_rounds() -> None:
+    test = loop_test()
+    found = loop_distribution(test, loop_result(test), "iops-1")
+    (figure,) = (figure for _, figure in found.maps if figure.name.endswith("seconds"))
+    assert figure.series[0].y[:100] == tuple(float(count) for count in range(1, 101))
+    assert len(figure.series[0].x) == 500
+
+
+def test_means_are_of_ios_and_never_of_means() -> None:
+    test = loop_test()
+    steps = [one.steps[0] for one in test.stage("round")][:2]
+    few = with_times(steps[0], np.array([1_000_000] * 9))
+    many = with_times(steps[1], np.array([2_000_000]))
+    clean = [replace(one, read=replace(one.read, latency_io_count=0, latency_ns_sum=0)) for one in (few, many)]
+    assert part((), "both", clean, []).latency_ms_mean == 1.1
+
+
+def test_an_embedded_picture_is_an_address_that_ends_no_attribute() -> None:
+    hostile = b'<?xml version="1.0"?>\n<svg width="1">\n <!-- <script> -->\n <a t="x&amp;#%"/>\n</svg>'
+    assert data_address(hostile) == (
+        "data:image/svg+xml,%3Csvg width='1'%3E %3Ca t='x%26amp;%23%25'/%3E %3C/svg%3E".replace("%3E %3C", "%3E%3C")
+    )
+    figure = build_report(synthetic_run(loop_test())).screen_figures[-2]
+    assert isinstance(figure, Figure)
+    address = data_address(figure_svg(figure))
+    assert not set(address) & set('"<>&#\n')
+    assert len(address) < len(figure_svg(figure))
