@@ -1,7 +1,8 @@
 """How long a whole suite takes on a simulated drive at full capacity and full virtual duration.
 
 Goal: seconds of real time per test of the client suite on 256 GB with a write saturation of 24 hours, and of the
-enterprise suite on 100 GB, each beside the virtual time that it stands for. Non-goal: the drive's own figures.
+enterprise suite on 100 GB, each beside the virtual time that it stands for; and of the report
+in each format. Non-goal: the drive's own figures.
 The ratio of virtual to real time is what holds; the seconds are those of this machine.
 """
 
@@ -23,6 +24,7 @@ from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
+    from assay.report import Format
     from assay.run.progress import Progress
 
 FULL = (("client", "256GB", 1.0), ("enterprise", "100GB", 1.0))
@@ -50,12 +52,23 @@ def run_suite(suite: str, capacity: str, scale: float) -> None:
         ended = time.perf_counter()
         render_run(run, FORMATS)
         report_s = time.perf_counter() - ended
+        formats = {name: format_s(run, name) for name in FORMATS}
         tests = read_run(run).tests
     marks = [*begun.values(), ended]
     for test, first, last in zip(tests, marks[:-1], marks[1:], strict=True):
         print(line(f"{suite} {capacity} {test.settings.test}", virtual_s(test), last - first, outcome(test)))
     whole = ended + report_s - marks[0]
     print(line(f"{suite} {capacity} with report", sum(map(virtual_s, tests)), whole, f"report {report_s:.1f} s"))
+    print(
+        f"{suite} {capacity} report by format  " + ", ".join(f"{name} {real:.1f} s" for name, real in formats.items())
+    )
+
+
+def format_s(run: Path, name: Format) -> float:
+    """Seconds of rendering one format by itself."""
+    begun = time.perf_counter()
+    render_run(run, [name])
+    return time.perf_counter() - begun
 
 
 def virtual_s(test: StoredTest) -> float:
