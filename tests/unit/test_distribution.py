@@ -12,7 +12,7 @@ import pytest
 from assay.engine.records import HistogramTable, SeriesTable, StepRecord, StoredTest
 from assay.pages.distribution import SHARES, part, percentile_table, screen_blocks
 from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, time_heat
-from assay.pages.model import Figure, Text
+from assay.pages.model import Text
 from assay.procedures.loop.distribution import drawn_cells, loop_distribution
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.seconds import thinned
@@ -20,7 +20,6 @@ from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.distribution import phases, saturation_distribution
 from assay.procedures.saturation.result import saturation_result
 from assay.report import build_report, render
-from assay.report.embedded import data_address
 from assay.report.figure import figure_svg
 from assay.results import ResponseTimes, merged
 from report_run import TRACKED, balanced, synthetic_run, synthetic_test
@@ -250,15 +249,3 @@ def test_means_are_of_ios_and_never_of_means() -> None:
     many = with_times(steps[1], np.array([2_000_000]))
     clean = [replace(one, read=replace(one.read, latency_io_count=0, latency_ns_sum=0)) for one in (few, many)]
     assert part((), "both", clean, []).latency_ms_mean == 1.1
-
-
-def test_an_embedded_picture_is_an_address_that_ends_no_attribute() -> None:
-    hostile = b'<?xml version="1.0"?>\n<svg width="1">\n <!-- <script> -->\n <a t="x&amp;#%"/>\n</svg>'
-    assert data_address(hostile) == (
-        "data:image/svg+xml,%3Csvg width='1'%3E %3Ca t='x%26amp;%23%25'/%3E %3C/svg%3E".replace("%3E %3C", "%3E%3C")
-    )
-    figure = build_report(synthetic_run(loop_test())).screen_figures[-2]
-    assert isinstance(figure, Figure)
-    address = data_address(figure_svg(figure))
-    assert not set(address) & set('"<>&#\n')
-    assert len(address) < len(figure_svg(figure))
