@@ -39,7 +39,7 @@ def page_of(*blocks: Any) -> Page:
 
 
 def report_of(*pages: Page, **changes: Any) -> Report:
-    return replace(build_report(synthetic_run()), pages=pages, appendix=(), **changes)
+    return replace(build_report(synthetic_run()), opening=(), pages=pages, appendix=(), **changes)
 
 
 def html_of(report: Report) -> str:
@@ -98,8 +98,8 @@ def test_headings_come_in_order_below_one_title() -> None:
 def test_the_standard_header_is_open_where_it_is_new_and_folded_where_it_is_repeated() -> None:
     forms = re.findall(r'<details class="form[^"]*"( open)?>', html_of(build_report(synthetic_run())))
     assert forms[0]
-    # The summary of the test repeats the header of all tests; its first page has a new one.
-    assert [bool(one) for one in forms[1:4]] == [False, True, False]
+    # The summaries repeat the header of the first page; the first page of the test has a new one.
+    assert [bool(one) for one in forms[1:5]] == [False, False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
     """Response times by phase, histograms of its samples added; no part where the result is withheld."""
     samples = complete_samples(test.steps("sample"))
     times = [found for one in test.stage("sample") for found in step_times(one)][: len(samples)]
+    # Histograms of a part cannot be told from those of the whole.
+    times = times if len(times) == len(samples) else []
     settings = test.settings_as(SaturationSettings)
     void = {place for place, sample in enumerate(samples) if is_void(sample, settings)}
     parts = tuple(
