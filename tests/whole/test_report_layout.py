@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import typst
 from assay.pages.model import Figure, Header, Page, Report, Series, Table, Tick
-from assay.report import _pictures, build_report
+from assay.report import build_report
 from assay.report.figure import figure_svg
 from assay.report.glyphs import FONTS
 from assay.report.pdf import report_pdf
@@ -33,7 +33,7 @@ SHORT_TABLE_ROWS = 8
 @pytest.mark.parametrize("kind", EVERY)
 def test_every_page_of_a_report_can_be_read(kind: str, quiet: Callable[[str], StoredRun]) -> None:
     report = build_report(quiet(kind))
-    pictures = _pictures(report)
+    pictures = {one.name: figure_svg(one) for one in report.printed_figures}
     faults = report_faults(report_pdf(report, pictures), report)
     assert [fault for fault in faults if not _has_reason(fault, report)] == []
     assert [fault for figure in report.figures for fault in few_ticks(figure, pictures[figure.name])] == []
@@ -42,12 +42,12 @@ def test_every_page_of_a_report_can_be_read(kind: str, quiet: Callable[[str], St
 
 def test_chapters_and_pages_are_in_the_outline_and_summaries_link_to_them(quiet: Callable[[str], StoredRun]) -> None:
     report = build_report(quiet("iops"))
-    document = PdfDocument(report_pdf(report, _pictures(report)))
-    pages = [*report.pages, *report.disclosure]
+    document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
+    pages = [*report.shown, *report.disclosure]
     outline = list(document.get_toc())
     assert [entry.get_title() for entry in outline] == [page.subtitle for page in pages]
     assert [entry.level for entry in outline] == [0 if page.chapter else 1 for page in pages]
-    first, summary = document[0].get_textpage().get_text_range(), document[1].get_textpage().get_text_range()
+    first, summary = document[0].get_textpage().get_text_range(), document[2].get_textpage().get_text_range()
     assert all(page.subtitle in first for page in pages[1:] if page.chapter)
     assert all(f"{page.subtitle} {page.place}" in summary.replace("\r\n", " ") for page in report.pages[2:-1])
 

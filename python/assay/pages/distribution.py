@@ -128,23 +128,24 @@ def screen_blocks(found: Distribution) -> tuple[Block, ...]:
     return (percentile_table(found, found.parts), *_curves(found), *figures)
 
 
-def printed_blocks(found: Distribution) -> tuple[Block, ...]:
-    """What stands on its one page of paper; nothing without histograms.
+def printed_pages(found: Distribution) -> tuple[tuple[Block, ...], ...]:
+    """What stands on its pages of paper: table and curves, then its map over time; nothing without histograms.
 
-    The page has the parts that are drawn; all of them are in the other formats.
+    The first page has the parts that are drawn; all of them are in the other formats.
     """
     if not (curves := distribution_figures(found)):
         return ()
-    maps = [figure for _, figure in found.maps if figure.name == found.printed]
+    maps = tuple(figure for _, figure in found.maps if figure.name == found.printed)
     left_out = len(found.parts) - len(found.curves)
-    notes = (f"{left_out} more are in report.html, report.xlsx, {found.name}_percentiles.csv and results.json.",)
-    return (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves, *maps)
+    notes = (f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json.",)
+    first: tuple[Block, ...] = (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves)
+    return (first, maps) if maps else (first,)
 
 
 def distribution_figures(found: Distribution) -> tuple[Figure, ...]:
     """The curves of the drawn parts; none without histograms."""
     curves = [(one.label, one.times) for one in found.drawn]
-    figure = exceedance_figure(f"{found.prefix}-exceedance", curves, beside=bool(found.printed))
+    figure = exceedance_figure(f"{found.prefix}-exceedance", curves)
     return (figure,) if figure else ()
 
 

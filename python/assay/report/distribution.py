@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.distribution import printed_blocks
+from assay.pages.distribution import printed_pages
 from assay.pages.model import Page
 from assay.report.summary import summary_header
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def pages(
     run: StoredRun, edition: Edition, tests: Sequence[TestReport], spread: Sequence[Distribution | None]
 ) -> Iterator[Page]:
-    """One page per test that has histograms and prints results."""
+    """The pages of each test that has histograms and prints results: one, and one for its map over time."""
     head = summary_header(run, edition)
     for one, found in zip(tests, spread, strict=True):
-        if found and (blocks := printed_blocks(found)):
-            subtitle = f"{found.title} - Response Times (ms) over {found.over}"
-            yield Page(title="Response Times", subtitle=subtitle, header=head, banner=one.banner, blocks=blocks)
+        if found:
+            for place, blocks in enumerate(printed_pages(found)):
+                subtitle = f"{found.title} - Response Times (ms) over {'Time' if place else found.over}"
+                yield Page(title="Response Times", subtitle=subtitle, header=head, banner=one.banner, blocks=blocks)

@@ -11,7 +11,7 @@ from assay.pages.headline import against_claim, claimed, number_text
 from assay.pages.model import Page, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
 from assay.report.conforming import conformity_label, deviations
-from assay.report.summary import summary_header
+from assay.report.summary import joined_banner, summary_header
 from assay.results import counted_sequences, sequence_host, void_places, withheld_reason
 from assay.spec.units import count_label
 
@@ -37,7 +37,7 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
         chapter="Executive Summary",
         subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}",
         header=summary_header(run, edition),
-        banner=None,
+        banner=joined_banner(tests),
         blocks=(),
         columns=(
             (

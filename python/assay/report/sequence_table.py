@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.model import DataTable
-from assay.pages.printed import paragraph
+from assay.pages.printed import or_na, paragraph
 from assay.results import counted_sequences, error_count, sequence_host, void_reason
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ _TABLE_COLUMNS = (
 def sequence_facts(test: StoredTest) -> list[dict[str, Any]]:
     """One record per sequence: name, stage, number, role, whether results come from it, and what befell it.
 
-    number : of the round or variant that it is. counts : results come from it. host : ``pass``, ``warn``, ``invalid``
-    or ``unknown``, with the gravest reason. void_reason : what the drive did that takes it out of results, or empty.
+    number : of the round or variant that it is. counts : results come from it. host : ``pass``, ``warn`` or
+    ``invalid`` with the gravest reason, None where nobody watched. void_reason : what the drive did that takes it out
+    of results, None where it did nothing.
     Worked: a host stall of 1,502 ms in round 3 -> ``host`` ``invalid``, ``"the host stalled for 1,502 ms"``.
     """
     counted = {id(one) for one in counted_sequences(test)}
@@ -47,18 +48,18 @@ def _facts(test: StoredTest, sequence: StoredSequence, *, counts: bool) -> dict[
         "counts": counts,
         "step_count": len(sequence.steps),
         "error_count": sum(error_count(step) for step in sequence.steps),
-        "host": host.level,
-        "host_reason": paragraph(host.reason) if host.level in {"warn", "invalid"} else "",
-        "void_reason": paragraph(void) if void else "",
+        "host": None if host.level == "unknown" else host.level,
+        "host_reason": paragraph(host.reason) if host.level in {"warn", "invalid"} else None,
+        "void_reason": paragraph(void) if void else None,
     }
 
 
 def sequence_table(test: StoredTest, suffix: str) -> DataTable:
-    """The same as a table; true and false as yes and no."""
+    """The same as a table; true and false as yes and no, n/a for None."""
     rows = tuple(tuple(_cell(one[column]) for column in _TABLE_COLUMNS) for one in sequence_facts(test))
     name = test.settings.test.replace("-", "_")
     return DataTable(name=f"{name}_sequences{suffix}", columns=_TABLE_COLUMNS, rows=rows)
 
 
 def _cell(value: Any) -> Any:
-    return ("yes" if value else "no") if isinstance(value, bool) else value
+    return ("yes" if value else "no") if isinstance(value, bool) else or_na(value)

@@ -72,7 +72,7 @@ def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
         title="Summary Report - All Tests",
         subtitle=f"Summary of Tests - {edition.title}",
         header=summary_header(run, edition),
-        banner=_joined_banner(tests),
+        banner=joined_banner(tests),
         blocks=(table, *filter(None, (condition_table(run),)), _special_notes(run)),
     )
 
@@ -115,7 +115,7 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
         title="Summary Performance - Selected",
         subtitle=f"{model_label(run)} - Summary Performance - Selected",
         header=summary_header(run, edition),
-        banner=_joined_banner(tests),
+        banner=joined_banner(tests),
         blocks=(*boxes, _select_table(tests)),
     )
 
@@ -298,7 +298,7 @@ def _name(procedure: str, test: str, table: Any) -> str:
     return f"{found.title}{f' {variant}' if variant else ''} - {status}"
 
 
-def _joined_banner(tests: Sequence[TestReport]) -> str | None:
+def joined_banner(tests: Sequence[TestReport]) -> str | None:
     """The banners of all tests, each under its test's name."""
     found = ((test_report.test.settings.test.upper(), test_report.banner) for test_report in tests)
     return " | ".join(f"{name}: {text}" for name, text in found if text) or None

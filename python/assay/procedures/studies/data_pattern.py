@@ -32,7 +32,7 @@ def plan_data_pattern(ground: Ground) -> Study:
     if path:
         contents.append(("file", DataPattern(kind="file", path=path)))
     variants = tuple(_variant(label, replace(ground, data=data)) for label, data in contents)
-    reason = "the plan names no data_file in [study]"
+    reason = "the plan names no file of data in its table [study]"
     return Study(
         variants=variants,
         plots=(
