@@ -35,6 +35,7 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     return Page(
         title="Executive Summary",
         chapter="Executive Summary",
+        anchor="executive-summary",
         subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}",
         header=summary_header(run, edition),
         banner=joined_banner(tests),
