@@ -60,7 +60,7 @@ class NativeStimulus:
     @staticmethod
     def faulty(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, faults: str) -> NativeStimulus:
         """
-        The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the card's seed.
+        The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the drive model's seed.
         """
     @staticmethod
     def from_state(model: str, seed: SupportsIndex, epoch_wall_ns: SupportsIndex, path: str | PathLike[str]) -> NativeStimulus:

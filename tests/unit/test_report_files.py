@@ -56,7 +56,7 @@ def test_runs_that_ended_badly_render_in_every_format(
 ) -> None:
     files = rendered(synthetic_run(synthetic_test(tracked=tracked, ended=ended)), tmp_path)
     assert files["report.pdf"].startswith(b"%PDF-")
-    assert files["report.html"].count(b'class="banner"') == 9
+    assert files["report.html"].count(b'class="banner"') == 10
 
 
 @pytest.mark.parametrize("edition", ["pts-c-1.0", "pts-c-2.0"])

@@ -7,8 +7,8 @@
 //! ```
 
 mod arm;
-mod model;
 mod geometry;
+mod model;
 mod queue;
 
 use std::collections::VecDeque;
@@ -19,8 +19,8 @@ use crate::flash_model::DriveModelError;
 use crate::front::Front;
 use crate::limits::span_of;
 use arm::Arm;
-pub use model::DiskModel;
 use geometry::Geometry;
+pub use model::DiskModel;
 use queue::{Command, Queue};
 
 /// A simulated hard disk. It has no fresh state: a disk that was never written to is as fast as any other.

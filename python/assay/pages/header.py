@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.pages.label import host_label
 from assay.pages.model import Group, Header
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -58,7 +59,7 @@ def _form_1_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             Group(title="Device Under Test", entries=_device_1_0(run)),
             Group(title="DUT Preparation", entries=_preparation_1_0(run, test, facts)),
             Group(title="Test Loop Parameters", entries=_loop_1_0(test.settings, facts)),
-            Group(title="Steady State", entries=_steady_1_0(test.settings, facts)),
+            Group(title="Steady State", entries=_steady_1_0(test, facts)),
         ),
     )
 
@@ -93,14 +94,21 @@ def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     return ("REQUIRED: Data Pattern", data_label(settings.data)), *demands, ("Test Step", facts.step)
 
 
-def _steady_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
+def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
     return (
         ("Convergence", facts.convergence),
         ("Rounds", facts.rounds),
         ("PC AR", facts.preconditioned),
         ("AR AMOUNT", facts.test_range),
-        ("AR Segments", segments_label(settings)),
+        ("AR Segments", segments_label(test.settings)),
+        *_host(test),
     )
+
+
+def _host(test: StoredTest) -> tuple[Entry, ...]:
+    """How much of what was measured the test system disturbed, where somebody watched it."""
+    disturbed = host_label(test)
+    return () if disturbed is None else (("Disturbed by Host", disturbed),)
 
 
 def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFacts) -> Header:
@@ -122,7 +130,7 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             Group(title="Test Platform", entries=_platform_2_0(run)),
             Group(title="Device Under Test", entries=_device_2_0(run, test)),
             Group(title="Set Up Parameters", entries=_set_up_2_0(run, test.settings, facts)),
-            Group(title="Test Parameters", entries=_test_2_0(test.settings, facts)),
+            Group(title="Test Parameters", entries=(*_test_2_0(test.settings, facts), *_host(test))),
         ),
     )
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import paragraph
-from assay.results import ENDED, void_places, withholding
+from assay.results import ENDED, counted_sequences, sequence_host, void_places, withholding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,3 +34,14 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     reasons = (one.alone for one in withholding(test) if one.name != ENDED or test.ended not in ENDINGS)
     said += [f"NO HEADLINE: {paragraph(reason)}" for reason in islice(reasons, 1)]
     return " - ".join(said) or None
+
+
+def host_label(test: StoredTest) -> str | None:
+    """How many sequences that results come from the test system disturbed; None where nobody watched it.
+
+    Worked: a stall of the host in two of 27 rounds -> ``"2 of 27"``.
+    """
+    levels = [sequence_host(one)[0].level for one in counted_sequences(test)]
+    if not set(levels) - {"unknown"}:
+        return None
+    return f"{sum(level in {'warn', 'invalid'} for level in levels)} of {len(levels)}"

@@ -116,7 +116,7 @@ def _laid_out(run: StoredRun, tests: list[TestReport], spread: Sequence[Distribu
         opening=(executive_page(run, edition, tests, places),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
-        appendix=(*disclosure.run_blocks(run), *_behind_tests(tests, spread)),
+        appendix=(*disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
     )
 
 

@@ -92,7 +92,7 @@ def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> list
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
     return [
         _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
-        _page(run, edition, "Disclosure - Integrity Checks", ((_integrity(tests),),)),
+        _page(run, edition, "Disclosure - Integrity Checks", ((integrity(tests),),)),
         *(
             _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests
@@ -119,7 +119,7 @@ def _columns(blocks: Sequence[Block], count: int) -> tuple[tuple[Block, ...], ..
     return tuple(tuple(column) for column in columns if column)
 
 
-def _integrity(tests: Sequence[TestReport]) -> Table:
+def integrity(tests: Sequence[TestReport]) -> Table:
     """One row per test: what was issued, what the drive's own counters say, and what was lost."""
     rows = []
     for one in tests:

@@ -8,24 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import against_claim, claimed, number_text
+from assay.pages.label import host_label
 from assay.pages.model import Page, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
 from assay.report.conforming import conformity_label, deviations
 from assay.report.summary import joined_banner, summary_header
-from assay.results import counted_sequences, sequence_host, void_places, withheld_reason
+from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredRun, StoredTest
-    from assay.finding import Level
+    from assay.engine.records import StoredRun
     from assay.pages.headline import Headline
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
 
 _NAMED = 3
-_NOT_STATED = "not stated"
+_NOT_STATED, _NOT_WATCHED = "not stated", "not watched"
 
 
 def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport], places: Sequence[str]) -> Page:
@@ -51,23 +51,9 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     )
 
 
-def host_label(test: StoredTest) -> str:
-    """How many measured sequences the test system disturbed. Worked: ``"2 of 27"``; ``"not watched"``."""
-    levels = _host_levels(test)
-    return f"{_disturbed(test)} of {len(levels)}" if set(levels) - {"unknown"} else "not watched"
-
-
-def _disturbed(test: StoredTest) -> int:
-    return sum(level in {"warn", "invalid"} for level in _host_levels(test))
-
-
-def _host_levels(test: StoredTest) -> list[Level]:
-    return [sequence_host(one)[0].level for one in counted_sequences(test)]
-
-
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
     rows = [
-        (one.test.settings.test.upper(), _verdict(one), one.facts.extent, host_label(one.test), place)
+        (one.test.settings.test.upper(), _verdict(one), one.facts.extent, host_label(one.test) or _NOT_WATCHED, place)
         for one, place in zip(tests, places, strict=True)
     ]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
@@ -127,8 +113,9 @@ def _of_test(test_report: TestReport) -> Iterator[str]:
     yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
-    if _disturbed(test):
-        yield f"the host disturbed {host_label(test)} of what was measured; see Disclosure, Integrity Checks"
+    disturbed = host_label(test)
+    if disturbed and not disturbed.startswith("0 "):
+        yield f"the host disturbed {disturbed} measured parts; see Disclosure, Integrity Checks"
 
 
 def _reading(tests: Sequence[TestReport]) -> str:

@@ -1,7 +1,7 @@
 //! The arm with its heads over turning discs: how long until a run of blocks is under the head.
 
-use super::model::DiskModel;
 use super::geometry::{Extent, Geometry, Place};
+use super::model::DiskModel;
 use crate::stream::Stream;
 
 /// When the medium begins and ends to serve a command.
