@@ -15,6 +15,7 @@ LIVE = "document.querySelectorAll('.figure.live .js-plotly-plot').length"
 # Heat maps and bars are pictures only.
 DRAWN = "document.querySelectorAll('.figure:not(.heat):not(.bars)')"
 FIGURES = f"{DRAWN}.length"
+SAVED_BYTES_MIN = 500
 WINDOW = "iops-steady-state-measurement-window"
 
 
@@ -110,6 +111,10 @@ def test_a_table_is_sorted_by_click_and_keys_and_comes_back(report: Path, page: 
     assert page.value(column) == as_it_came
 
 
+def _is_written(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > SAVED_BYTES_MIN
+
+
 def test_the_data_of_a_figure_can_be_saved(report: Path, page: Page, tmp_path: Path) -> None:
     page.open(report)
     page.ask("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
@@ -119,9 +124,10 @@ def test_the_data_of_a_figure_can_be_saved(report: Path, page: Page, tmp_path: P
         page.value(f"document.querySelector('.figure.columns .bar button:nth-child({place})').click()")
         wanted = tmp_path / f"iops-1-columns.{name}"
         deadline = time.monotonic() + 30
-        while not wanted.exists() and time.monotonic() < deadline:
+        # A browser makes the file first and writes into it later.
+        while not _is_written(wanted) and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert wanted.stat().st_size > 500, name
+        assert wanted.stat().st_size > SAVED_BYTES_MIN, name
     rows = (tmp_path / "iops-1-columns.csv").read_text("utf-8").splitlines()
     assert rows[0] == "series,Block Size (KiB),IOPS"
     assert len(rows) == 1 + 8 * 7
