@@ -6,14 +6,12 @@ Counts of histograms are added before a percentile is read from them; no percent
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, or_na
-from assay.results import latency_count, max_latency_ns, merged, percentiles
-from assay.spec.units import MILLISECOND_NS
+from assay.results import latency_count, mean_and_max_ms, merged, percentiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,16 +83,14 @@ def part(key: tuple[Any, ...], label: str, steps: Sequence[StepRecord], times: S
 
     Worked: four steps of 1,000 I/Os at 1 ms and one of 1,000 at 2 ms -> mean 1.2 ms.
     """
-    count = sum(map(latency_count, steps))
-    total_ns = sum(side.latency_ns_sum for step in steps for side in (step.read, step.write))
-    largest = [found for step in steps if (found := max_latency_ns(step)) is not None]
+    mean_ms, max_ms = mean_and_max_ms(steps)
     return Part(
         key=key,
         label=label,
-        io_count=count,
+        io_count=sum(map(latency_count, steps)),
         times=merged(times),
-        latency_ms_mean=float(Fraction(total_ns, count * MILLISECOND_NS)) if count else None,
-        latency_ms_max=max(largest) / MILLISECOND_NS if largest else None,
+        latency_ms_mean=mean_ms,
+        latency_ms_max=max_ms,
     )
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from assay.results import ResponseTimes
 
-_BESIDE_ASPECT, _ALONE_ASPECT = 1.25, 1.95
 _POINTS_PER_DECADE = 10
 _FIRST_SHARES = (0.01, 0.1)
 _DECADES_MAX = 2
@@ -21,10 +20,10 @@ _SMALLEST_MS = 1e-6
 Point = tuple[float, float]
 
 
-def exceedance_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]], *, beside: bool = False) -> Figure | None:
+def exceedance_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]]) -> Figure | None:
     """Plot the share of I/Os that were slower over the response time, both logarithmic, down to ten I/Os.
 
-    The axis names the percentile too: what 1 % of I/Os exceed, 99 % do not. beside : another figure stands beside it.
+    The axis names the percentile too: what 1 % of I/Os exceed, 99 % do not.
     None without an I/O. Worked: of 100,000 I/Os the curve ends at 0.01 %.
     """
     drawn = [(label, _points(times)) for label, times in curves if times.io_count]
@@ -41,9 +40,7 @@ def exceedance_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]], *,
         y_scale="log",
         ticks=_time_ticks(drawn),
         y_ticks=tuple(_slower_tick(power) for power in range(math.floor(2 - math.log10(lowest)) + 1)),
-        series=tuple(_series(label, place, points) for place, (label, points) in enumerate(drawn)),
-        aspect=_BESIDE_ASPECT if beside else _ALONE_ASPECT,
-        beside=beside,
+        series=tuple(Series.through(points, label, place, "lines") for place, (label, points) in enumerate(drawn)),
     )
 
 
@@ -61,16 +58,6 @@ def _slower_tick(power: int) -> Tick:
     """The label of so many nines. Worked: 2 -> ``"1 (99)"``."""
     slower = 10.0 ** (2 - power)
     return Tick(at=slower, label=f"{slower:g} ({100 - slower:.10g})" if power else "100")
-
-
-def _series(label: str, place: int, points: Sequence[Point]) -> Series:
-    return Series(
-        label=label if points else f"{label} n/a",
-        x=tuple(x for x, _ in points),
-        y=tuple(y for _, y in points),
-        colour=place,
-        mode="lines",
-    )
 
 
 def _time_ticks(drawn: Sequence[tuple[str, Sequence[Point]]]) -> tuple[Tick, ...]:

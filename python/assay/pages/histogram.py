@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.pages.histogram_figures import confidence_figure, histogram_figure
 from assay.pages.model import Text
 from assay.pages.printed import milliseconds_text
-from assay.results import kept_histograms, max_latency_ns, merged, response_time, step_times, withheld_reason
+from assay.results import all_step_times, kept_histograms, max_latency_ns, merged, response_time, withheld_reason
 from assay.spec.units import MILLISECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
 
 def histogram_times(test: StoredTest) -> ResponseTimes:
     """All response times of the histogram step behind a test; empty where it had none, or none that is not void."""
-    return merged([times for sequence in kept_histograms(test) for times in step_times(sequence)])
+    return merged(all_step_times(kept_histograms(test)))
 
 
 def _or_nothing(figure: Figure | None) -> Block:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import paragraph
-from assay.results import ENDED, counted_sequences, sequence_host, void_places, withholding
+from assay.results import ENDED, disturbed_count, void_places, withholding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,5 @@ def host_label(test: StoredTest) -> str | None:
 
     Worked: a stall of the host in two of 27 rounds -> ``"2 of 27"``.
     """
-    levels = [sequence_host(one)[0].level for one in counted_sequences(test)]
-    if not set(levels) - {"unknown"}:
-        return None
-    return f"{sum(level in {'warn', 'invalid'} for level in levels)} of {len(levels)}"
+    found = disturbed_count(test)
+    return None if found is None else f"{found[0]} of {found[1]}"

@@ -7,10 +7,10 @@ numbers are only found in the series of figures.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
@@ -98,6 +98,17 @@ class Series:
     dash: Dash = "solid"
     filled: bool = False
     mark: bool = False
+
+    @classmethod
+    def through(
+        cls, points: Sequence[tuple[float, float]], label: str, colour: int, mode: Mode = "lines+markers"
+    ) -> Self:
+        """A series through points; one that has none says n/a in the legend.
+
+        Worked: no point and the label ``MRT`` -> ``"MRT n/a"``.
+        """
+        shown = label if points or not label else f"{label} n/a"
+        return cls(label=shown, x=tuple(x for x, _ in points), y=tuple(y for _, y in points), colour=colour, mode=mode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,11 @@ class TestReport(ABC):
     def outline(self) -> str:
         """What the test did, in one sentence with the lengths and amounts that it was set to."""
 
+    @property
+    def preparation(self) -> str:
+        """How the drive was prepared, with the lengths of the run; empty where it is as the procedure says."""
+        return ""
+
     @abstractmethod
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of the test, without its summary."""

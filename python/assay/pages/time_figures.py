@@ -77,10 +77,4 @@ def _series(part: Part, scale: Scale, mode: Mode) -> Series:
         for minute, value in zip(minutes, values, strict=True)
         if value is not None and (value > 0 or scale == "linear")
     ]
-    return Series(
-        label=label if points else f"{label} n/a" if label else "",
-        x=tuple(x for x, _ in points),
-        y=tuple(y for _, y in points),
-        colour=colour,
-        mode=mode,
-    )
+    return Series.through(points, label, colour, mode)

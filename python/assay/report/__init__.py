@@ -100,13 +100,10 @@ def build_report(run: StoredRun) -> Report:
 def _laid_out(run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None]) -> Report:
     edition = tests[0].edition
     of_tests = [list(test_pages(one.prefix, (test_page(one), *one.report_pages()))) for one in tests]
-    first, selected = all_tests_page(run, edition, tests), selected_page(run, edition, tests)
-    pages = _numbered([replace(first, chapter=first.title), *chain.from_iterable(of_tests)], "")
+    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)], "")
     places = _places(pages, [len(one) for one in of_tests])
-    disclosed = disclosure.pages(run, edition, tests)
-    disclosed[0] = replace(disclosed[0], chapter=disclosed[0].title)
     times = distribution.pages(run, edition, tests, spread)
-    behind = _numbered([replace(selected, chapter=selected.title), *disclosed, *times], "A")
+    behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests), *times], "A")
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - PTS report",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -90,8 +91,9 @@ def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
 
 def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> list[Page]:
     """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
+    first = _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2))
     return [
-        _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2)),
+        replace(first, chapter=first.title),
         _page(run, edition, "Disclosure - Integrity Checks", ((integrity(tests),),)),
         *(
             _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))

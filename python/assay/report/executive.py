@@ -13,7 +13,7 @@ from assay.pages.model import Page, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
 from assay.report.conforming import conformity_label, deviations
 from assay.report.summary import joined_banner, summary_header
-from assay.results import void_places, withheld_reason
+from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     return Page(
         title="Executive Summary",
         chapter="Executive Summary",
-        anchor="executive-summary",
         subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}",
         header=summary_header(run, edition),
         banner=joined_banner(tests),
@@ -113,9 +112,9 @@ def _of_test(test_report: TestReport) -> Iterator[str]:
     yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
-    disturbed = host_label(test)
-    if disturbed and not disturbed.startswith("0 "):
-        yield f"the host disturbed {disturbed} measured parts; see Disclosure, Integrity Checks"
+    disturbed = disturbed_count(test)
+    if disturbed and disturbed[0]:
+        yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Integrity Checks"
 
 
 def _reading(tests: Sequence[TestReport]) -> str:

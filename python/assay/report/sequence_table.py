@@ -49,7 +49,7 @@ def _facts(test: StoredTest, sequence: StoredSequence, *, counts: bool) -> dict[
         "step_count": len(sequence.steps),
         "error_count": sum(error_count(step) for step in sequence.steps),
         "host": None if host.level == "unknown" else host.level,
-        "host_reason": paragraph(host.reason) if host.level in {"warn", "invalid"} else None,
+        "host_reason": paragraph(host.reason) if host.marked else None,
         "void_reason": paragraph(void) if void else None,
     }
 

@@ -35,7 +35,7 @@ from assay.report.checks import condition_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.engine.records import DriveCondition, SkippedTest, StoredRun, TestSettings
+    from assay.engine.records import DriveCondition, SkippedTest, StoredRun
     from assay.pages.model import Entry
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
@@ -70,6 +70,7 @@ def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     table = Table(caption="Tests", columns=("Sec.", "Test", *_SET_UP), rows=tuple(rows))
     return Page(
         title="Summary Report - All Tests",
+        chapter="Summary Report - All Tests",
         subtitle=f"Summary of Tests - {edition.title}",
         header=summary_header(run, edition),
         banner=joined_banner(tests),
@@ -81,9 +82,12 @@ def test_page(test_report: TestReport) -> Page:
     """Lay out the summary of one test: its description, its settings and its selected figures."""
     run, edition, test = test_report.run, test_report.edition, test_report.test
     name = _name(test.settings.procedure, test.settings.test, test_report.table)
-    purpose, preconditioning = _description(test.settings)
-    outline = paragraph(test_report.outline)
-    description = (("Purpose", purpose), ("Test Outline", outline), ("Preconditioning", preconditioning))
+    procedure = find_procedure(test.settings.procedure)
+    description = (
+        ("Purpose", procedure.question),
+        ("Test Outline", paragraph(test_report.outline)),
+        ("Preconditioning", test_report.preparation or procedure.preconditioning),
+    )
     return Page(
         title=f"Summary Report - {name}",
         subtitle=f"{edition.market} {name}",
@@ -102,17 +106,12 @@ def test_page(test_report: TestReport) -> Page:
     )
 
 
-def _description(settings: TestSettings) -> tuple[str, str]:
-    """Question and preconditioning; a study says the latter with the lengths that it was set to."""
-    procedure = find_procedure(settings.procedure)
-    return procedure.question, getattr(settings, "preparation", procedure.preconditioning)
-
-
 def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
     """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
     boxes = tuple(_settings_box(test_report) for test_report in tests)
     return Page(
         title="Summary Performance - Selected",
+        chapter="Summary Performance - Selected",
         subtitle=f"{model_label(run)} - Summary Performance - Selected",
         header=summary_header(run, edition),
         banner=joined_banner(tests),

@@ -23,7 +23,7 @@ def picture_address(picture: bytes) -> str:
 
 def _shorter(text: str) -> str:
     text = _GROUP_NAME.sub("<g", _WASTE.sub("", text))
-    text = _PLACES.sub(_rounded, text)
+    text = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), text)
     text = re.sub(r"\s*\n\s*", " ", text).replace("> <", "><").replace('"', "'").strip()
     return _MARKERS.sub(_once_styled, text)
 
@@ -31,9 +31,3 @@ def _shorter(text: str) -> str:
 def _once_styled(markers: re.Match[str]) -> str:
     style = f" style='{markers[2]}'"
     return f"<g{style}>{markers[0].replace(style, '')}</g>"
-
-
-def _rounded(attribute: re.Match[str]) -> str:
-    """Scales of glyphs keep their digits."""
-    text = attribute[0]
-    return text if "scale(0.015625)" in text else _DIGITS.sub(r"\1", text)

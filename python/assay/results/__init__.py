@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from assay.results.audit import SequenceAudit, sequence_audits
 from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latency_buckets
-from assay.results.disturbed import host_findings, sequence_host
+from assay.results.disturbed import disturbed_count, host_findings, sequence_host
 from assay.results.ended import ran_to_its_end, stored_error_count
 from assay.results.events import disturbing, disturbs
 from assay.results.histogram import (
     BEYOND_MIN,
     NINES,
     ResponseTimes,
+    all_step_times,
     direction_times,
     intended_times,
     merged,
@@ -46,6 +47,7 @@ from assay.results.step import (
     latency_count,
     lead_in_latency_ns_max,
     max_latency_ns,
+    mean_and_max_ms,
     mean_latency_ns,
     ran_whole,
     rate_count,
@@ -69,12 +71,14 @@ __all__ = [
     "SequenceAudit",
     "Stall",
     "Tracked",
+    "all_step_times",
     "arrival_label",
     "cell_label",
     "certified_point",
     "completed_count",
     "counted_sequences",
     "direction_times",
+    "disturbed_count",
     "disturbing",
     "disturbs",
     "effective_queue_depth",
@@ -97,6 +101,7 @@ __all__ = [
     "latency_count",
     "lead_in_latency_ns_max",
     "max_latency_ns",
+    "mean_and_max_ms",
     "mean_latency_ns",
     "merged",
     "no_completions_reason",

@@ -67,6 +67,17 @@ def disturbances(test: StoredTest) -> Iterator[Finding]:
         yield replace(worst, where=sequence.name, measured=None, limit=None)
 
 
+def disturbed_count(test: StoredTest) -> tuple[int, int] | None:
+    """How many of the sequences that results come from the host disturbed, and of how many; None where nobody watched.
+
+    Worked: a stall in two of 27 rounds -> (2, 27).
+    """
+    worst = [sequence_host(sequence)[0] for sequence in counted_sequences(test)]
+    if all(one.level == "unknown" for one in worst):
+        return None
+    return sum(one.marked for one in worst), len(worst)
+
+
 def _stalls(host: HostRecord) -> Iterator[Finding]:
     # A stall lengthens a sequence that an amount ends, and is therefore no part of the time that it is a share of.
     ran_ns = max(host.span_ns - host.stalled_ns, 0)

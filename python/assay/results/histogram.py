@@ -78,6 +78,11 @@ def step_times(sequence: StoredSequence) -> list[ResponseTimes]:
     return _by_step(sequence, sequence.histograms, [_range_ns(step, "latency_ns") for step in sequence.steps])
 
 
+def all_step_times(sequences: Iterable[StoredSequence]) -> list[ResponseTimes]:
+    """The same for each step of several sequences, in order."""
+    return [found for one in sequences for found in step_times(one)]
+
+
 def intended_times(sequence: StoredSequence) -> list[ResponseTimes]:
     """The same from when the I/Os were due; empty without a stated arrival rate."""
     return _by_step(sequence, sequence.intended, [_range_ns(step, "intended_ns") for step in sequence.steps])

@@ -67,6 +67,12 @@ def kibibytes(size_bytes: int) -> float:
     return size_bytes / KIB
 
 
+def kib_value(size_bytes: int) -> float:
+    """The same, a whole number as such, so that tables have it without a point. Worked: 4096 -> 4, 512 -> 0.5."""
+    value = kibibytes(size_bytes)
+    return int(value) if value.is_integer() else value
+
+
 def kib_label(size_bytes: int) -> str:
     """A transfer size as the reports print it. Worked: 512 -> ``"0.5"``, 1048576 -> ``"1024"``."""
     return f"{size_bytes / KIB:g}"

@@ -11,7 +11,7 @@ from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.seconds import seconds_figure
 from assay.procedures.loop.settings import LoopSettings
 from assay.results import cell_label, step_times
-from assay.spec.units import KIB
+from assay.spec.units import KIB, kib_value
 
 if TYPE_CHECKING:
     from assay.engine.records import Cell, StoredSequence, StoredTest
@@ -38,7 +38,7 @@ def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Dist
         parts=tuple(parts[cell] for cell in cells),
         withheld=result.withheld or "a measurement window needs five complete rounds",
         curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
-        maps=_maps(settings, sequences, parts, prefix),
+        maps=_maps(settings, result, sequences, parts, prefix),
     )
 
 
@@ -57,7 +57,7 @@ def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell
     times = [found for one in sequences if (found := step_times(one))]
     return {
         cell: part(
-            (_kib(cell), cell.read_pct),
+            (kib_value(cell.transfer_bytes), cell.read_pct),
             cell_label(cell, settings.access),
             [one.steps[place] for one in sequences],
             [found[place] for found in times],
@@ -68,15 +68,9 @@ def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell
 
 
 def _maps(
-    settings: LoopSettings, sequences: list[StoredSequence], parts: dict[Cell, Part], prefix: str
+    settings: LoopSettings, result: LoopResult, sequences: list[StoredSequence], parts: dict[Cell, Part], prefix: str
 ) -> tuple[tuple[str, Figure], ...]:
     """The matrix of IOPS as maps, and the tracked cells second by second."""
-    maps = matrix_maps(settings, sequences, parts, prefix) if settings.variable == "iops" else ()
+    maps = matrix_maps(settings, result, sequences, parts, prefix) if settings.variable == "iops" else ()
     seconds = seconds_figure(f"{prefix}-seconds", settings, sequences)
     return (*maps, *((seconds,) if seconds else ()))
-
-
-def _kib(cell: Cell) -> float:
-    """A whole number of KiB as such, so that it is printed without a point."""
-    value = cell.transfer_bytes / KIB
-    return int(value) if value.is_integer() else value

@@ -118,14 +118,7 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
         found = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
         # A log axis has no place for zero.
         points = [(kibibytes(size), value) for size, value in found.items() if value > 0]
-        series.append(
-            Series(
-                label=mix_label(read_pct) if points else f"{mix_label(read_pct)} n/a",
-                x=tuple(x for x, _ in points),
-                y=tuple(y for _, y in points),
-                colour=index,
-            )
-        )
+        series.append(Series.through(points, mix_label(read_pct), index))
     return _drawn(
         Figure(
             name=name,

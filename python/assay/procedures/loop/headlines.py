@@ -10,7 +10,6 @@ from assay.pages.printed import rounds_label
 from assay.procedures.loop.result import window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.values import headline_window, no_window_reason
-from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
@@ -50,10 +49,8 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
     times, demand = window_times(test, result), test.settings.demand
     outstanding = demand.thread_count * demand.queue_depth
     for read_pct, letter, side in _SIDES:
-        cell, item = (
-            Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES),
-            f"RND 4KiB {letter}, {outstanding} outstanding",
-        )
+        cell = Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES)
+        item = f"RND 4KiB {letter}, {outstanding} outstanding"
         yield _average(result, cell, f"{item}, average", "ms", f"{side}_latency_ms")
         for share in _QUOTED_SHARES:
             value = times[cell].percentiles_ms.get(share) if cell in times else None
@@ -64,9 +61,14 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
 
 
 def _average(result: LoopResult, cell: Cell, item: str, unit: str, claim: str | None) -> Headline:
-    value = result.matrix.get(cell)
-    values = () if value is None else result.by_round[cell][-WINDOW_ROUNDS:]
-    return Headline(item=item, unit=unit, value=value, values=values, basis=_basis(result, "average of "), claim=claim)
+    return Headline(
+        item=item,
+        unit=unit,
+        value=result.matrix.get(cell),
+        values=result.window_values(cell),
+        basis=_basis(result, "average of "),
+        claim=claim,
+    )
 
 
 def _basis(result: LoopResult, what: str) -> str:

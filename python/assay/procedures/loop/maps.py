@@ -7,29 +7,33 @@ from typing import TYPE_CHECKING
 from assay.engine.records import Cell
 from assay.pages.heat_figures import matrix_heat
 from assay.pages.printed import NOT_AVAILABLE, mix_label
-from assay.results import iops, throughput
+from assay.results import throughput
 from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from fractions import Fraction
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from assay.engine.records import StepRecord, StoredSequence
+    from assay.engine.records import StoredSequence
     from assay.pages.distribution import Part
     from assay.pages.model import Figure
     from assay.procedures.loop.settings import LoopSettings
+    from assay.procedures.loop.values import LoopResult
 
 _DIGITS = 3
 _LARGE = 100
 
 
 def matrix_maps(
-    settings: LoopSettings, sequences: Sequence[StoredSequence], parts: dict[Cell, Part], prefix: str
+    settings: LoopSettings,
+    result: LoopResult,
+    sequences: Sequence[StoredSequence],
+    parts: dict[Cell, Part],
+    prefix: str,
 ) -> Iterator[tuple[str, Figure]]:
-    """A map per quantity, each behind a sentence; none without a measurement window."""
-    quantities = (
-        ("iops", "IOPS", _averages(settings, sequences, iops)),
-        ("mb", "Throughput (MB/s)", _averages(settings, sequences, throughput)),
+    """A map per quantity of a test of IOPS, each behind a sentence; none without a measurement window."""
+    quantities: tuple[tuple[str, str, Mapping[Cell, float | None]], ...] = (
+        ("iops", "IOPS", result.matrix),
+        ("mb", "Throughput (MB/s)", _mean_throughput(settings, sequences)),
         ("mean", "Mean Response Time (ms)", {cell: found.latency_ms_mean for cell, found in parts.items()}),
     )
     for name, title, values in quantities:
@@ -38,17 +42,15 @@ def matrix_maps(
             yield f"{title} of every cell, averaged over the measurement window.", figure
 
 
-def _averages(
-    settings: LoopSettings, sequences: Sequence[StoredSequence], value: Callable[[StepRecord], Fraction]
-) -> dict[Cell, float | None]:
+def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]) -> dict[Cell, float | None]:
     return {
-        cell: float(sum(value(one.steps[place]) for one in sequences) / len(sequences))
+        cell: float(sum(throughput(one.steps[place]) for one in sequences) / len(sequences))
         for place, cell in enumerate(settings.cells)
         if sequences
     }
 
 
-def _map(name: str, title: str, settings: LoopSettings, values: dict[Cell, float | None]) -> Figure | None:
+def _map(name: str, title: str, settings: LoopSettings, values: Mapping[Cell, float | None]) -> Figure | None:
     sizes, mixes = sorted(settings.sizes_bytes), sorted(settings.read_pcts)
     rows = [[values.get(Cell(read_pct=mix, transfer_bytes=size)) for size in sizes] for mix in mixes]
     return matrix_heat(

@@ -13,7 +13,7 @@ from assay.results.ended import stored_error_count
 from assay.results.histogram import merged, percentiles, step_times
 from assay.results.outcome import unsteady, verify_verdict, withheld_reason
 from assay.results.silent import Tracked, is_whole_round
-from assay.results.step import cell_label, iops, latency_count, max_latency_ns, response_time, throughput
+from assay.results.step import cell_label, iops, max_latency_ns, mean_and_max_ms, response_time, throughput
 from assay.spec.steady import WINDOW_ROUNDS, exact_limit, steady_state
 from assay.spec.units import MILLISECOND_NS
 
@@ -161,14 +161,12 @@ def window_times(test: StoredTest, result: LoopResult) -> dict[Cell, WindowTimes
 
 
 def _window_times(steps: Sequence[StepRecord], times: Sequence[ResponseTimes]) -> WindowTimes:
-    completed = sum(latency_count(step) for step in steps)
-    summed = sum(response_time(step) * latency_count(step) for step in steps)
-    maxima = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
+    mean_ms, max_ms = mean_and_max_ms(steps)
     return WindowTimes(
         iops=float(sum(iops(step) for step in steps) / len(steps)),
-        latency_ms_mean=float(summed / completed) if completed else None,
+        latency_ms_mean=mean_ms,
         percentiles_ms=percentiles(merged(times)) if times else {},
-        latency_ms_max=max(maxima) / MILLISECOND_NS if maxima else None,
+        latency_ms_max=max_ms,
     )
 
 

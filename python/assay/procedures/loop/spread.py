@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from assay.spec.steady import WINDOW_ROUNDS
-
 if TYPE_CHECKING:
     from assay.engine.records import Cell
     from assay.procedures.loop.settings import LoopSettings
@@ -37,7 +35,7 @@ def cell_spreads(result: LoopResult, settings: LoopSettings) -> dict[Cell, Sprea
     Worked: rounds of 279, 162, 159, 158 and 158 IOPS -> 158 to 279, variation 0.292, moved.
     """
     return {
-        cell: _spread(result.by_round[cell][-WINDOW_ROUNDS:], tracked=cell in settings.tracking)
+        cell: _spread(result.window_values(cell), tracked=cell in settings.tracking)
         for cell in settings.cells
         if cell in result.matrix
     }

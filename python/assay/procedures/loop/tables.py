@@ -16,7 +16,7 @@ from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
 from assay.results import NINES, effective_queue_depth, error_count, iops, max_latency_ns, mean_latency_ns, throughput
-from assay.spec.units import kibibytes, milliseconds
+from assay.spec.units import kib_value, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def _matrix(run: StoredRun, test: StoredTest, result: LoopResult, name: str) -> 
             value = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size), absent)
             found = (value, 100 - read_pct, rounds, steady, *drive, paragraph(note) if note else "")
             spread = spreads.get(Cell(read_pct=read_pct, transfer_bytes=size))
-            rows.append((_kib(size), read_pct, *found, *_spread(spread, absent)))
+            rows.append((kib_value(size), read_pct, *found, *_spread(spread, absent)))
     variable = shown(settings).column
     columns = ("block_kib", "read_pct", variable, "write_pct", "rounds", "steady_state")
     more = ("drive_model", "drive_serial", "note", *spread_columns(variable))
@@ -95,7 +95,7 @@ def _spread(spread: Spread | None, absent: str) -> tuple[Any, ...]:
 def _rounds(test: StoredTest, name: str) -> DataTable:
     """Every cell of every complete round in the order they ran."""
     rows = (
-        (round_.index, _kib(cell.transfer_bytes), cell.read_pct, *_measured(record))
+        (round_.index, kib_value(cell.transfer_bytes), cell.read_pct, *_measured(record))
         for round_ in complete_rounds(test)
         for cell, record in zip(test.settings_as(LoopSettings).cells, round_.cells, strict=True)
     )
@@ -107,7 +107,7 @@ def _response_times(test: StoredTest, result: LoopResult, name: str) -> DataTabl
     for cell, times in window_times(test, result).items():
         nines = [or_na(times.percentiles_ms.get(share)) for share in NINES]
         values = (times.iops, or_na(times.latency_ms_mean), *nines, or_na(times.latency_ms_max))
-        rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
+        rows.append((kib_value(cell.transfer_bytes), cell.read_pct, *values))
     columns = ("block_kib", "read_pct", "iops", "latency_ms_mean_of_ios", *PERCENTILE_COLUMNS, "latency_ms_max")
     return DataTable(name=name, columns=columns, rows=tuple(sorted(rows)))
 
@@ -119,7 +119,7 @@ def _open_loop(test: StoredTest, result: LoopResult, name: str) -> DataTable:
         both = (value for kind in (times[cell].service, times[cell].intended) for value in _latencies(kind))
         level = None if rate.level == "unknown" else rate.level
         values = (rate.offered_per_s, rate.achieved_per_s, rate.share, or_na(level), *both)
-        rows.append((_kib(cell.transfer_bytes), cell.read_pct, *values))
+        rows.append((kib_value(cell.transfer_bytes), cell.read_pct, *values))
     nines = tuple(f"p{share * 100:g}" for share in OPEN_LOOP_SHARES)
     latencies = tuple(f"{kind}_ms_{what}" for kind in ("service", "intended") for what in ("mean", *nines, "max"))
     columns = ("block_kib", "read_pct", "offered_per_s", "achieved_per_s", "achieved_share", "verdict", *latencies)
@@ -141,9 +141,3 @@ def _measured(record: StepRecord) -> tuple[Any, ...]:
         NOT_AVAILABLE if largest is None else milliseconds(largest),
         error_count(record),
     )
-
-
-def _kib(size_bytes: int) -> float:
-    """A whole number of KiB as such, so that it is printed without a point."""
-    value = kibibytes(size_bytes)
-    return int(value) if value.is_integer() else value

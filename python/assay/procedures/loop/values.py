@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ class LoopResult:
     error_count: int
     withheld: str | None
     findings: tuple[Finding, ...] = ()
+
+    def window_values(self, cell: Cell) -> tuple[float, ...]:
+        """The rounds that a cell's average in the matrix is that of; empty for one that has none."""
+        return self.by_round[cell][-WINDOW_ROUNDS:] if cell in self.matrix else ()
 
 
 def headline_window(result: LoopResult) -> MeasurementWindow | None:

@@ -8,7 +8,7 @@ from assay.pages.distribution import Distribution, part
 from assay.pages.heat_figures import time_heat
 from assay.procedures.saturation.result import complete_samples, verdict_sample
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.results import is_void, step_times
+from assay.results import all_step_times, is_void
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ Phase = tuple[str, str, "tuple[int, ...]"]
 def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: str) -> Distribution:
     """Response times by phase, histograms of its samples added; no part where the result is withheld."""
     samples = complete_samples(test.steps("sample"))
-    times = [found for one in test.stage("sample") for found in step_times(one)][: len(samples)]
+    times = all_step_times(test.stage("sample"))[: len(samples)]
     # Histograms of a part cannot be told from those of the whole.
     times = times if len(times) == len(samples) else []
     settings = test.settings_as(SaturationSettings)

@@ -20,7 +20,7 @@ from assay.engine.records import MeasurementWindow
 from assay.finding import Finding
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.results.ended import stored_error_count
-from assay.results.histogram import NINES, percentiles, step_times
+from assay.results.histogram import NINES, all_step_times, percentiles
 from assay.results.outcome import verify_verdict, withheld_reason
 from assay.results.stall import is_void
 from assay.results.step import iops, issued_bytes, max_latency_ms, ran_whole, response_time, throughput
@@ -241,6 +241,6 @@ class _Curve:
 
 
 def _sample_percentiles(test: StoredTest, count: int) -> dict[float, tuple[float | None, ...]]:
-    times = [step for sequence in test.stage("sample") for step in step_times(sequence)][:count]
+    times = all_step_times(test.stage("sample"))[:count]
     found = [percentiles(step) for step in times]
     return {share: tuple(one[share] for one in found) for share in NINES} if found else {}

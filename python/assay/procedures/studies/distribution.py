@@ -10,7 +10,7 @@ from assay.pages.heat_figures import time_heat
 from assay.pages.printed import paragraph
 from assay.procedures.studies.result import settled_count
 from assay.procedures.studies.settings import StudySettings
-from assay.results import step_times
+from assay.results import all_step_times
 from assay.spec.units import MINUTE_NS
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def _maps(test: StoredTest, result: StudyResult, prefix: str) -> Iterator[tuple[
 
 
 def _measured(test: StoredTest, index: int) -> _Measured:
-    stored = test.stage("variant", index)
-    steps = [step for one in stored for step in one.steps]
-    return _Measured(steps, [found for one in stored for found in step_times(one)])
+    return _Measured(test.steps("variant", index), all_step_times(test.stage("variant", index)))
 
 
 def _cut(measured: _Measured, first: int, last: int) -> _Measured:

@@ -89,10 +89,4 @@ def _settled(stage: StageResult, variable: str) -> float | None:
 
 def _series(label: str, points: list[Point], place: int, scale: Scale, plot: StudyPlot) -> Series:
     drawn = [(x, y) for x, y in points if y is not None and (y > 0 or scale == "linear")]
-    return Series(
-        label=label if drawn else f"{label} n/a",
-        x=tuple(x for x, _ in drawn),
-        y=tuple(y for _, y in drawn),
-        colour=place,
-        mode="lines+markers" if plot.kind == "places" else "lines",
-    )
+    return Series.through(drawn, label, place, "lines+markers" if plot.kind == "places" else "lines")

@@ -74,6 +74,11 @@ class StudyReport(TestReport):
         return self.settings.outline
 
     @property
+    def preparation(self) -> str:
+        """The same of the preparation."""
+        return self.settings.preparation
+
+    @property
     def readings(self) -> dict[str, str]:
         """Sentences below the figures, which are numbered."""
         how = {
