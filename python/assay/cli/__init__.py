@@ -7,20 +7,11 @@ import os
 import signal
 import sys
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from assay.cli.calibrate import calibrate
-from assay.cli.check import check
-from assay.cli.crosscheck import crosscheck
-from assay.cli.drives import drives
-from assay.cli.fit import fit
-from assay.cli.plan import plan
-from assay.cli.report import report
-from assay.cli.run import run
-from assay.cli.runs import runs
-from assay.cli.trace_stack import trace_stack
 from assay.errors import AssayError, InterruptedRunError, UsageError
 from assay.visible import visible
 
@@ -41,14 +32,41 @@ assay calibrate                      what this host costs, without a drive
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
+_COMMANDS = (
+    "drives",
+    "check",
+    "plan",
+    "run",
+    "report",
+    "runs",
+    "crosscheck",
+    "trace-stack",
+    "calibrate",
+    "fit",
+)
+"""In the order of their use. Each is the function of its name in the module of its name."""
+
+
+class _Commands(click.Group):
+    """The commands; a module is read when its command is named, or when all are listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"assay.cli.{name}"), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
 @click.version_option(package_name="assay")
 def assay() -> None:
     """Hold the commands."""
-
-
-for command in (drives, check, plan, run, report, runs, crosscheck, trace_stack, calibrate, fit):
-    assay.add_command(command)
 
 
 def main() -> NoReturn:

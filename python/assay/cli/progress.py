@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from assay.results import iops
-from assay.spec.units import duration_label, seconds
-
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
@@ -137,6 +134,9 @@ def _now(progress: Progress) -> str:
 
 
 def _judged_line(phase: str, judged: RoundOutcome) -> str:
+    from assay.results import iops  # noqa: PLC0415
+    from assay.spec.units import duration_label  # noqa: PLC0415
+
     span = duration_label(sum(step.span_ns for step in judged.steps))
     noun = "cells" if phase == "round" else "samples"
     name = "round" if phase == "round" else "samples"
@@ -172,4 +172,4 @@ def _verdict_text(verdict: SteadyVerdict) -> str:
 
 
 def _stamp() -> str:
-    return time.strftime("%H:%M:%S", time.localtime(seconds(time.time_ns())))
+    return time.strftime("%H:%M:%S")
