@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 NATIVE := $(VENV)/.native-built
 TIMED_FILE := target/release/assay-timed-file
 
-.PHONY: help setup demo test test-all soak test-rust check bench instructions test-drives stubs clean
+.PHONY: help setup demo test test-all soak test-rust check bench dist docs instructions test-drives stubs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,12 @@ stubs: $(NATIVE) ## write the type stubs of the native module anew
 bench: $(NATIVE) $(TIMED_FILE) ## run the benchmarks at real size
 	@cargo run --locked --quiet --release -p assay-ftl --example speed
 	@for bench in benches/*.py; do PYTHONPATH=tools $(BIN)/python $$bench || exit 1; done
+
+dist: $(NATIVE) ## make wheel, source archive, Debian package, bill of materials and checksums in dist/
+	@tools/dist
+
+docs: $(NATIVE) ## build the documentation site and a sample report into target/site
+	@tools/docs
 
 instructions: $(NATIVE) ## hold the instructions per I/O against the kept figures, in a guest
 	@PYTHONPATH=tools $(BIN)/python benches/instructions.py --gate
