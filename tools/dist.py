@@ -81,25 +81,7 @@ def _debian(tree: Path, out: Path, version: str, wheels: list[Path], environment
     """A Debian package with every Python package that Debian lacks in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "assay"
-        private = root / _PRIVATE
-        _run(
-            [
-                BIN / "pip",
-                "install",
-                "--quiet",
-                "--no-index",
-                "--no-deps",
-                "--no-compile",
-                "--target",
-                private,
-                *wheels,
-            ],
-            tree,
-        )
-        shutil.rmtree(private / "bin", ignore_errors=True)
-        for path in private.glob("*.dist-info/direct_url.json"):
-            path.unlink()
-        _environment_of_its_own(root)
+        _environment_of_its_own(tree, root, wheels)
         _install(tree / "packaging" / "assay", root / "usr" / "bin" / "assay", 0o755)
         _install(tree / "LICENSE", root / "usr" / "share" / "doc" / "assay" / "copyright", 0o644)
         size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) // 1024
@@ -112,9 +94,15 @@ def _debian(tree: Path, out: Path, version: str, wheels: list[Path], environment
         _run(["dpkg-deb", "--root-owner-group", "-Zzstd", "--build", root, package], tree, environment)
 
 
-def _environment_of_its_own(root: Path) -> None:
-    """What makes a folder a virtual environment: no package of the system comes before one in it."""
+def _environment_of_its_own(tree: Path, root: Path, wheels: list[Path]) -> None:
+    """A folder that is a virtual environment: no package of the system comes before one in it."""
     place = root / _PRIVATE
+    packages = place / "lib" / _PYTHON / "site-packages"
+    command = [BIN / "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile"]
+    _run([*command, "--target", packages, *wheels], tree)
+    shutil.rmtree(packages / "bin", ignore_errors=True)
+    for path in packages.glob("*.dist-info/direct_url.json"):
+        path.unlink()
     (place / "bin").mkdir()
     (place / "bin" / "python3").symlink_to("/usr/bin/python3")
     (place / "pyvenv.cfg").write_text("home = /usr/bin\ninclude-system-site-packages = false\n", "utf-8")
