@@ -98,10 +98,11 @@ def extent_done(steps: Sequence[StepSpec], step_index: int, io_count: int, elaps
     return extent(steps[:step_index])
 
 
-def part_left(part: PlannedPart, done: Extent, unit_left_ns: int) -> TimeLeft:
+def part_left(part: PlannedPart, done: Extent, unit_left_ns: int, running_ns: int = 0) -> TimeLeft:
     """Device time that is left of a part of a test.
 
-    done : device time of it, and bytes written meanwhile. unit_left_ns : of the sequence that runs, or comes next.
+    done : device time of its sequences that ended, and bytes written meanwhile. unit_left_ns : of the sequence that
+    runs, or comes next. running_ns : how long it has run.
     Worked: five to 25 rounds of 56 min, 1,000 s into the seventh -> 39 min 20 s to 17 h 27 min 20 s.
     """
     earliest = [] if part.earliest_ns is None else [part.earliest_ns - done.time_ns]
@@ -112,8 +113,8 @@ def part_left(part: PlannedPart, done: Extent, unit_left_ns: int) -> TimeLeft:
         earliest, latest = [*earliest, at_this_pace_ns], [*latest, at_this_pace_ns]
     elif part.amount_bytes:
         earliest = [0]
-    first_ns = max(min(earliest, default=0), unit_left_ns)
-    return TimeLeft(first_ns, max(min(latest), first_ns) if latest else None)
+    first_ns = max(min(earliest, default=0) - running_ns, unit_left_ns)
+    return TimeLeft(first_ns, max(min(latest) - running_ns, first_ns) if latest else None)
 
 
 @dataclass
@@ -268,8 +269,8 @@ class RunTimes:
     def _parts_left(self) -> TimeLeft:
         """Device time: of the part that runs, and of those behind it."""
         running = self._whole.without(self._now).time_ns or self._next_ns
-        parts, done = self._test.foreseen, self._done + Extent(self._now.time_ns)
-        here = [part_left(part, done, running) for part in parts[self._part : self._part + 1]]
+        parts, now_ns = self._test.foreseen, self._now.time_ns
+        here = [part_left(part, self._done, running, now_ns) for part in parts[self._part : self._part + 1]]
         return _sum([*here, *(part_left(part, NOTHING, 0) for part in parts[self._part + 1 :])])
 
     def _factor(self, pace: _Pace) -> float | None:
