@@ -68,7 +68,11 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
 @click.version_option(package_name="assay")
 def assay() -> None:
-    """Hold the commands."""
+    """Say what a killed run has left changed; programs that read the output ask ``assay status``."""
+    if sys.stderr.isatty():
+        from assay.cli.notice import say_left_changed  # noqa: PLC0415
+
+        say_left_changed()
 
 
 def main() -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.notice import say_left_changed
 from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
 from assay.errors import UsageError
 from assay.visible import visible
@@ -40,6 +42,9 @@ def status(run: Path | None, as_json: bool) -> None:
     from assay.run.store.status import newest_run, run_state  # noqa: PLC0415
     from assay.run.store.write import RUNS  # noqa: PLC0415
 
+    if not sys.stderr.isatty():
+        # On a terminal every command says it.
+        say_left_changed()
     folder = run or newest_run(RUNS)
     if folder is None:
         raise UsageError(str(RUNS), "holds no run", "name a run folder")

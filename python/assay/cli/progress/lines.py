@@ -84,7 +84,20 @@ def tracked_lines(judged: RoundOutcome) -> Iterator[str]:
         return
     latest = {one.label: f"{value_label(one.value, unit)}, " for one in judged.values}
     for label, verdict in judged.window.verdicts.items():
-        yield f"{label}: {latest.get(label, '')}{verdict_label(verdict, unit)}"
+        yield f"{label}: {latest.get(label, '')}{bounds_label(verdict)}"
+
+
+def bounds_label(verdict: SteadyVerdict) -> str:
+    """What is held against what, in short. Worked: ``excursion 9,155 <= 13,378, slope 7,041 > 6,689``."""
+    decimals = _decimals(verdict.average)
+    pairs = (
+        ("excursion", verdict.excursion_measured, verdict.excursion_allowed),
+        ("slope", verdict.slope_measured, verdict.slope_allowed),
+    )
+    return ", ".join(
+        f"{name} {measured:,.{decimals}f} {'<=' if measured <= allowed else '>'} {allowed:,.{decimals}f}"
+        for name, measured, allowed in pairs
+    )
 
 
 def verdict_label(verdict: SteadyVerdict, unit: str = "") -> str:

@@ -113,7 +113,7 @@ def _panel(progress: Progress, judged: RoundOutcome | None, width: int) -> Rende
     from rich.text import Text  # noqa: PLC0415
 
     table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="bold", no_wrap=True, min_width=len("Tracked"))
     table.add_column(overflow="ellipsis", no_wrap=True)
     for name, content in _rows(progress, judged):
         table.add_row(name, content if not isinstance(content, str) else Text(visible(content)))
