@@ -44,6 +44,8 @@ def test_a_phase_says_its_amount_when_it_begins_and_its_rate_and_time_left_while
     run = "; run: 25 to 50 %, 1 h to 3 h left"
     assert begin_line(FILL) == f"iops (test 2 of 4): preconditioning, 64.0 GB{run}"
     assert still_line(FILL) == f"iops preconditioning: 25 %, 16.0 of 64.0 GB, 500 MB/s, 1 min 37 s left{run}"
+    rounds = replace(FILL, phase="round", name="round 1", whole=Extent(56 * MINUTE_NS), step_count=56)
+    assert begin_line(rounds) == f"iops (test 2 of 4): rounds of 56 cells, 56 min each{run}"
     end = PhaseEnd(name="preconditioning", span_ns=128 * SECOND_NS, amount_bytes=64 * GB)
     (line,) = event_lines(replace(FILL, phase_end=end))
     assert line == f"iops preconditioning done: 64.0 GB in 2 min 8 s, 500 MB/s{run}"

@@ -11,7 +11,7 @@ from assay.engine.pattern import cell_pattern, fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, StepSequence, StepSpec, StopRule
 from assay.procedures.procedure import PlannedPart
 from assay.run.progress import Pace, Progress
-from assay.run.time_left import Extent, RunTimes, TimeLeft, extent_done, part_left
+from assay.run.time_left import Extent, RunTimes, TimeLeft, extent_done, filling_share, part_left
 from assay.spec.units import GB, KIB, MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -74,6 +74,14 @@ def test_a_fill_is_known_to_the_byte_and_cells_by_their_time() -> None:
     assert extent_done(fill, 0, 10**9, 5) == Extent(0, 64 * GB)
     assert extent_done(cells, 1, 7, 90 * SECOND_NS) == Extent(90 * SECOND_NS)
     assert extent_done([*fill, *cells], 2, 7, 90) == Extent(60 * SECOND_NS, 64 * GB)
+
+
+def test_a_fill_among_samples_has_its_share_of_their_time() -> None:
+    steps = [step(StopRule(amount_bytes=64 * GB)), *[step(StopRule(time_ns=SECOND_NS))] * 10]
+    spans = [30 * SECOND_NS, *[SECOND_NS] * 10]
+    records: Any = [SimpleNamespace(span_ns=span_ns) for span_ns in spans]
+    assert filling_share(steps, records) == 0.75
+    assert (filling_share(steps, ()), filling_share(steps[:1], ())) == (0, 1)
 
 
 def test_a_real_run_from_purge_to_the_second_test() -> None:

@@ -13,7 +13,7 @@ from assay.errors import AssayError, DeviceFailureError
 from assay.procedures.procedure import Context
 from assay.results import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, Watched
-from assay.run.time_left import RunTimes, TimeLeft
+from assay.run.time_left import RunTimes, TimeLeft, extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -252,11 +252,13 @@ class _Runner:
 
     def _tell_phase_end(self, sequence: StepSequence, records: Sequence[StepRecord]) -> None:
         """Say that a sequence ended which gets no verdict of its own; those of rounds and samples say it."""
+        whole = extent(sequence.steps)
         end = PhaseEnd(
             name=sequence.name,
             span_ns=sum(record.span_ns for record in records),
             steps=tuple(records),
-            amount_bytes=sum(step.stop.amount_bytes or 0 for step in sequence.steps),
+            # Of steps that time ends as well, the amount is not that of the span.
+            amount_bytes=0 if whole.time_ns else whole.amount_bytes,
         )
         if sequence.stage not in {"round", "sample"}:
             self._tell(sequence.stage, name=sequence.name, index=sequence.index, phase_end=end)

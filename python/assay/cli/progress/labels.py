@@ -110,7 +110,7 @@ def extent_label(progress: Progress) -> str:
 
 def rate_label(progress: Progress) -> str:
     """The rate of an amount so far, in the drive's time. Worked: 16 GB in 32 s -> ``"500 MB/s"``."""
-    if not progress.done.amount_bytes or not progress.device_ns:
+    if progress.whole.time_ns or not progress.done.amount_bytes or not progress.device_ns:
         return ""
     return f"{progress.done.amount_bytes * 1000 / progress.device_ns:,.0f} MB/s"
 

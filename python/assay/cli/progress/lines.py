@@ -45,11 +45,16 @@ def event_lines(progress: Progress, *, cells: bool = False) -> Iterator[str]:
 def begin_line(progress: Progress) -> str:
     """That a phase begins, and what is known of its length.
 
-    Worked: ``iops (test 1 of 2): preconditioning, 64.0 GB; run: 4 h to 20 h left``.
+    Worked: ``iops (test 1 of 2): preconditioning, 64.0 GB; run: 4 h to 20 h left``, then
+    ``iops (test 1 of 2): rounds of 56 cells, 56 min each; run: 4 h to 20 h left``.
     """
     whole = extent_label(progress).rpartition(" of ")[2]
-    where = f"{progress.test} (test {progress.number} of {progress.count})"
-    return f"{where}: {progress.name}{f', {whole}' if whole else ''}{_run_left(progress)}"
+    what = f"{progress.name}{f', {whole}' if whole else ''}"
+    if progress.phase == "round":
+        what = f"rounds of {progress.step_count} cells, {whole} each"
+    elif progress.phase == "sample":
+        what = "samples"
+    return f"{progress.test} (test {progress.number} of {progress.count}): {what}{_run_left(progress)}"
 
 
 def still_line(progress: Progress) -> str:
@@ -128,7 +133,7 @@ def value_label(value: float, unit: str) -> str:
 def _missing(judged: RoundOutcome) -> Iterator[str]:
     """What stands between this round and steady state."""
     if judged.window is None:
-        noun = "rounds" if judged.stage == "round" else "verdict samples"
+        noun = "rounds" if judged.stage == "round" else "samples"
         yield f"{judged.gathered} of the {_WINDOW} {noun} that a verdict takes"
         return
     yield "steady" if judged.window.reached else "not steady yet"

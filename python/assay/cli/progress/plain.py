@@ -48,9 +48,12 @@ class PlainDisplay:
             self._gone = True
 
     def _follow(self, progress: Progress) -> None:
-        """Print that a phase begins, or that a tenth of it is done; rounds and samples are one phase each."""
+        """Print that a phase begins, or that a tenth of it is done.
+
+        Rounds and samples are one phase each, and so are the parts of an access group, wait state or variant.
+        """
         repeated = progress.phase in {"round", "sample"}
-        phase = (progress.test, progress.phase if repeated else progress.name)
+        phase = (progress.test, progress.phase if repeated else f"{progress.phase} {progress.index}")
         tenth = int((progress.share or 0) * 10)
         if phase != self._phase:
             self.say(begin_line(progress))
