@@ -81,17 +81,18 @@ class LiveDisplay:
 
     @contextmanager
     def _unless_gone(self) -> Iterator[None]:
-        """A run goes on when its terminal is closed."""
+        """A run goes on when its terminal is closed, or cannot show a character."""
         try:
             yield
-        except OSError:
+        except (OSError, UnicodeError):
             self._gone = True
 
     def _draw(self, drawn: RenderableType) -> None:
         from rich.live import Live  # noqa: PLC0415
 
         if self._live is None:
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            # Standard output may be a file, whose lines are not to be drawn here.
+            self._live = Live(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
             self._live.start()
         self._live.update(drawn, refresh=True)
 
