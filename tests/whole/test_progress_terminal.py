@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assay.run.store.read import read_run
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 DRIVE = "sim:client-2011?capacity=1GB"
@@ -122,6 +123,8 @@ def test_a_command_is_run_at_the_end_and_at_a_failure_and_changes_no_exit_code(
         assert json.loads(done.stdout)["exit_code"] == 0
         log = (tmp_path / "run/run.log").read_text()
         assert "run ended: exit code 0" in log
+        (tmp_path / "run/run.log").write_text("nobody reads it")
+        assert read_run(tmp_path / "run").tests[0].ended == "amount"
         assert re.search(r"sample 1, cell 1 of \d+, RND 4KiB 0/100: [\d,.]+ IOPS", log)
 
 

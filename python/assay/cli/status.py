@@ -78,7 +78,7 @@ def _rows(state: RunState, now_ns: int) -> Iterator[tuple[str, str]]:
     for test, ended in state.tests:
         if ended or not goes_on:
             yield "Test", f"{test}: {ended or 'not ended'}"
-    if state.progress:
+    if state.progress and state.state != "finished":
         yield from _progress_rows(state.progress, goes_on=goes_on)
     if not goes_on:
         yield "Last sign", time_label(state.last_wall_ns)

@@ -85,9 +85,9 @@ def run_state(folder: Path) -> RunState:
 
     Raises StoreError where it is no run folder or cannot be read, VerificationError where it was changed.
     """
-    # The lock first: a run that ends in between has its end in the journal, which is read behind it.
-    held = _is_held(folder)
     head, document = read_document(folder)
+    # The lock before the journal: a run that ends in between has its end there.
+    held = _is_held(folder)
     journal = read_journal(folder, head)
     progress = _progress(folder)
     last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
