@@ -118,7 +118,7 @@ def test_without_a_known_range_a_percentile_is_the_middle_of_its_bucket() -> Non
 def test_a_line_of_the_log_has_one_format_of_numbers(values: tuple[float, ...], shown: str) -> None:
     verdict = steady_state(ROUNDS, values)
     window = MeasurementWindow(rounds=ROUNDS, verdicts={"X": verdict}, reached=False)
-    line = judged_line(RoundOutcome(stage="round", index=7, steps=(), window=window, ended=None))
+    line = judged_line(RoundOutcome(stage="round", index=7, steps=(), window=window, ended=None), "round 7")
     assert shown in line
     assert not re.search(r"\de[+-]\d", line)
 

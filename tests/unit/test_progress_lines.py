@@ -52,11 +52,14 @@ def test_a_phase_says_its_amount_when_it_begins_and_its_rate_and_time_left_while
 
 
 def test_a_round_says_its_value_with_unit_and_what_is_missing_until_steady() -> None:
-    assert judged_line(ROUND) == "round 3: 0 cells in 0 s; X 3,190.0 IOPS; 3 of the 5 rounds that a verdict takes"
+    assert (
+        judged_line(ROUND, "round 3")
+        == "round 3: 0 cells in 0 s; X 3,190.0 IOPS; 3 of the 5 rounds that a verdict takes"
+    )
     verdict = steady_state((1, 2, 3, 4, 5), [83715.0, 97000.0, 71090.0, 83000.0, 84000.0])
     window = MeasurementWindow(rounds=(1, 2, 3, 4, 5), verdicts={"X": verdict}, reached=False)
     judged = replace(ROUND, index=5, window=window, gathered=5)
-    line = judged_line(judged, virtual=True)
+    line = judged_line(judged, "round 5", virtual=True)
     assert "; not steady yet; average 83,761 IOPS, excursion 25,910 of 16,752 allowed (too wide), slope " in line
     (short,) = tracked_lines(judged)
     assert short.startswith("X: 3,190.0 IOPS, excursion 25,910 > 16,752, slope ")

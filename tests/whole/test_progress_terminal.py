@@ -125,7 +125,7 @@ def test_a_command_is_run_at_the_end_and_at_a_failure_and_changes_no_exit_code(
         assert "run ended: exit code 0" in log
         (tmp_path / "run/run.log").write_text("nobody reads it")
         assert read_run(tmp_path / "run").tests[0].ended == "amount"
-        assert re.search(r"sample 1, cell 1 of \d+, RND 4KiB 0/100: [\d,.]+ IOPS", log)
+        assert re.search(r"samples? 1( to \d+)?, cell 1 of \d+, RND 4KiB 0/100: [\d,.]+ IOPS", log)
 
 
 def status(*arguments: str, folder: Path) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class _Runner:
         self._capture = capture
         self._engine: dict[str, str] = {}
         self._watched: Watched | None = None
-        self._verdict = ""
+        self._verdict, self._last_name = "", ""
         self._cache_before: CacheState | None = None
 
     def follow(self, course: Course) -> Ending:
@@ -183,8 +183,7 @@ class _Runner:
         self._verdict = _VERDICTS[judged.window.reached if judged.window else None]
         if judged.ended:
             self._times.part_ended()
-        name = f"{judged.stage} {judged.index}"
-        self._tell(judged.stage, name=name, index=judged.index, judged=judged)
+        self._tell(judged.stage, name=self._last_name, index=judged.index, judged=judged)
         if judged.ended == "stalled":
             raise self._stalled(f"the last void {judged.stage}: {judged.void}")
 
@@ -206,6 +205,7 @@ class _Runner:
 
     def _run(self, sequence: StepSequence) -> list[StepRecord]:
         """Run a sequence, make its record durable, and stop where it failed or the drive is another than before."""
+        self._last_name = sequence.name
         self._times.sequence_begins(sequence)
         self._tell(sequence.stage, name=sequence.name, index=sequence.index, step_count=len(sequence.steps))
         self._dut.unchanged()

@@ -32,8 +32,9 @@ def event_lines(progress: Progress, *, cells: bool = False) -> Iterator[str]:
         yield progress.advice
     elif progress.judged:
         if cells:
-            yield from _cell_lines(progress, f"{progress.judged.stage} {progress.judged.index}", progress.judged.steps)
-        yield f"{progress.test} {judged_line(progress.judged, virtual=progress.virtual)}{_run_left(progress)}"
+            yield from _cell_lines(progress, progress.name, progress.judged.steps)
+        said = judged_line(progress.judged, progress.name, virtual=progress.virtual)
+        yield f"{progress.test} {said}{_run_left(progress)}"
     elif progress.phase_end:
         if cells:
             yield from _cell_lines(progress, progress.phase_end.name, progress.phase_end.steps)
@@ -64,15 +65,17 @@ def still_line(progress: Progress) -> str:
     return f"{progress.test} {progress.name}: {', '.join(filter(None, [*facts, left]))}{_run_left(progress)}"
 
 
-def judged_line(judged: RoundOutcome, *, virtual: bool = False) -> str:
-    """What a round, or samples, gave: the tracked values with their unit, and what is missing until steady."""
+def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> str:
+    """What a round, or samples, gave: the tracked values with their unit, and what is missing until steady.
+
+    name : of the sequence. virtual : the drive's time is not that of the clock.
+    """
     from assay.spec.units import count_label, duration_label  # noqa: PLC0415
 
     is_round = judged.stage == "round"
     span = duration_label(sum(step.span_ns for step in judged.steps))
     counted = count_label(len(judged.steps), "cell" if is_round else "sample")
-    name = "round" if is_round else "samples"
-    parts = [f"{name} {judged.index}: {counted} in {span}{' of simulated time' if virtual else ''}"]
+    parts = [f"{name}: {counted} in {span}{' of simulated time' if virtual else ''}"]
     if judged.void:
         parts.append(f"VOID: {judged.void}")
     if judged.silent:
