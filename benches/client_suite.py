@@ -42,7 +42,8 @@ def run_suite(suite: str, capacity: str, scale: float) -> None:
     begun: dict[str, float] = {}
 
     def note(progress: Progress) -> None:
-        begun.setdefault(progress.test, time.perf_counter())
+        if progress.test:
+            begun.setdefault(progress.test, time.perf_counter())
 
     keys = {"suite": suite, "scale": scale, "seed": 1, "wsat": {"stop": "time"}}
     plan = load_plan(None, {"drive": f"sim:client-2011?capacity={capacity}", **keys})

@@ -17,6 +17,7 @@ import pytest
 from assay.dut.real.identity import identify
 from assay.run.store.read import read_run
 from conftest import allocate, command
+from shown_errors import error_lines
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 160 << 20
@@ -117,9 +118,9 @@ def running(drive: HostedDrive, out: Path, *options: str, test: str = "iops") ->
     arguments = [ASSAY, "run", drive.path, *chosen]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout
-            while "round 1" not in process.stdout.readline():
-                assert process.poll() is None, process.stderr and process.stderr.read()
+            assert process.stderr
+            while "round 1" not in (line := process.stderr.readline()):
+                assert process.poll() is None, line
             yield process
         finally:
             process.kill()
@@ -132,7 +133,7 @@ def ended(process: "subprocess.Popen[str]", limit_s: float) -> tuple[int, str, f
     """Exit code, error line, and the seconds that it took."""
     begun = time.monotonic()
     _, error = process.communicate(timeout=limit_s)
-    return process.returncode, error, time.monotonic() - begun
+    return process.returncode, error_lines(error), time.monotonic() - begun
 
 
 def results(out: Path) -> dict[str, Any]:
@@ -184,9 +185,9 @@ def test_a_file_whose_size_changes_in_mid_run_ends_it_with_exit_code_4(tmp_path:
     chosen = ["--test", "iops", "--scale", "0.001", "--yes-destroy", str(image), "--out", str(out)]
     arguments = [ASSAY, "run", str(image), "--file-target", *chosen]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        while "round 1" not in process.stdout.readline():
-            assert process.poll() is None, process.stderr and process.stderr.read()
+        assert process.stderr
+        while "round 1" not in (line := process.stderr.readline()):
+            assert process.poll() is None, line
         os.truncate(image, SIZE + change_bytes)
         code, error, _ = ended(process, 60)
     # Beyond its end, a file answers with nothing until somebody looks why.
@@ -300,7 +301,8 @@ def test_a_drive_that_holds_a_thread_inside_a_system_call_is_told_and_written_do
         hosted.freeze()
         assert process.stderr
         begun = time.monotonic()
-        error = process.stderr.readline()
+        while not (error := process.stderr.readline()).startswith("assay: "):
+            assert error
         assert time.monotonic() - begun < HANG_LIMIT_S + 15
         assert '"kind":"run_ended"' in (out / "journal.jsonl").read_text("utf-8")
         hosted.thaw()

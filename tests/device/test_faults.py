@@ -18,6 +18,7 @@ from assay.report import FORMATS
 from assay.run.reporting import render_run
 from assay.run.store.read import read_run
 from conftest import LoopDrive, allocate
+from shown_errors import error_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +44,9 @@ def on_device(path: str, out: Path, scale: str = "0.001") -> list[str]:
 
 
 def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
-    assert process.stdout
-    while word not in process.stdout.readline():
-        assert process.poll() is None, process.stderr and process.stderr.read()
+    assert process.stderr
+    while word not in (line := process.stderr.readline()):
+        assert process.poll() is None, line
 
 
 def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: LoopDrive, tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: L
     with running(*on_device(path, out)) as process:
         wait_for(process, "round 1")
         os.truncate(tmp_path / "loop0.img", 1 << 20)
-        _, error = process.communicate(timeout=60)
+        error = error_lines(process.communicate(timeout=60)[1])
     assert (process.returncode, "errno 5" in error, error.count("\n")) == (4, True, 1), error
     (test,) = read_run(out).tests
     assert test.ended == DeviceFailureError.slug
@@ -71,7 +72,7 @@ def test_ctrl_c_in_any_phase_stops_within_five_seconds(loop_drive: LoopDrive, tm
         wait_for(process, phase)
         begun = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=30)
+        error = error_lines(process.communicate(timeout=30)[1])
     assert time.monotonic() - begun < 5
     assert process.returncode == 130, error
     assert "assay run" in error
@@ -88,15 +89,15 @@ def test_ctrl_c_while_a_file_is_overwritten_is_an_interruption_and_no_accusation
         wait_for(process, "purge")
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=30)
+        error = error_lines(process.communicate(timeout=30)[1])
     assert (process.returncode, "assay run" in error, error.count("\n")) == (130, True, 1), error
     assert '"reason":"interrupted"' in (out / "journal.jsonl").read_text()
 
 
 def test_a_log_that_nobody_reads_any_more_does_not_end_the_run(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    command = f"{ASSAY} run sim:client-2011?capacity=1GB --test iops --seed 1 --scale 0.01 --out {out} | head -1"
-    subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=True, timeout=60)
+    command = f"{ASSAY} run sim:client-2011?capacity=1GB --test iops --seed 1 --scale 0.01 --no-report --out {out}"
+    subprocess.run(["/bin/sh", "-c", f"{command} 2>&1 | head -1"], capture_output=True, check=True, timeout=60)
     assert read_run(out).tests[0].ended == "steady"
 
 
@@ -121,7 +122,7 @@ def test_a_drive_that_failed_and_is_another_one_by_then_is_told_so(loop_drive: L
         wait_for(process, "round 1")
         os.truncate(tmp_path / "loop0.img", 1 << 20)
         subprocess.run(["/usr/sbin/losetup", "--set-capacity", path], check=True)
-        _, error = process.communicate(timeout=60)
+        error = error_lines(process.communicate(timeout=60)[1])
     assert process.returncode == 4, error
     assert re.search(
         r"and the drive is not the one that was named: its size changed from .* to 1,048,576 bytes", error
@@ -134,7 +135,7 @@ def test_a_drive_that_turns_read_only_ends_the_run_with_no_further_write(loop_dr
         wait_for(process, "round 1")
         subprocess.run(["/usr/sbin/blockdev", "--setro", path], check=True)
         try:
-            _, error = process.communicate(timeout=60)
+            error = error_lines(process.communicate(timeout=60)[1])
         finally:
             # A loop device keeps this even when another image is attached to it.
             subprocess.run(["/usr/sbin/blockdev", "--setrw", path], check=True)

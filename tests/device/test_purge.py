@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from assay.dut.real.purge.offer import Shown
     from assay.dut.real.transport import CommandSet, NvmeCommand, NvmeReply, ScsiCommand, ScsiReply
     from assay.engine.records import PurgeMethod, PurgeRecord
     from conftest import LoopDrive
@@ -42,12 +43,12 @@ def fill(drive: OpenDrive, size_bytes: int) -> int:
 
 
 def purged(
-    drive: OpenDrive, overwrite: Callable[[], int], *, wanted: PurgeMethod | Literal["auto"] = "auto"
+    drive: OpenDrive, overwrite: Callable[[Shown], int], *, wanted: PurgeMethod | Literal["auto"] = "auto"
 ) -> PurgeRecord:
     return purge_drive(drive, choose_purge(drive, overwrite, wanted=wanted))
 
 
-def never() -> int:
+def never(_show: object) -> int:
     pytest.fail("overwritten although the discard worked")
 
 
@@ -70,7 +71,7 @@ def test_a_discard_without_effect_is_found_out_and_the_drive_overwritten(
 ) -> None:
     with opened(loop_drive(SIZE_BYTES)) as drive:
         monkeypatch.setattr("fcntl.ioctl", keep_discard_away(monkeypatch))
-        record = purged(drive, lambda: fill(drive, SIZE_BYTES))
+        record = purged(drive, lambda _: fill(drive, SIZE_BYTES))
     assert record.method == "overwrite"
     assert record.span_ns > 0
     assert record.deviation == "no purge available: the drive was overwritten once"
@@ -102,19 +103,19 @@ def test_a_refused_discard_ends_in_an_overwrite(loop_drive: LoopDrive, monkeypat
     # No driver knows request 0; the kernel answers ENOTTY.
     monkeypatch.setattr(discard, "_BLKDISCARD", 0)
     with opened(loop_drive(SIZE_BYTES)) as drive:
-        assert purged(drive, lambda: fill(drive, SIZE_BYTES)).method == "overwrite"
+        assert purged(drive, lambda _: fill(drive, SIZE_BYTES)).method == "overwrite"
 
 
 @pytest.mark.parametrize("covered_bytes", [4096, SIZE_BYTES - 4096])
 def test_an_overwrite_that_misses_a_part_is_a_failed_purge(loop_drive: LoopDrive, covered_bytes: int) -> None:
     with opened(loop_drive(SIZE_BYTES)) as drive, pytest.raises(DeviceFailureError, match="outlived the overwrite"):
-        purged(drive, lambda: fill(drive, covered_bytes), wanted="overwrite")
+        purged(drive, lambda _: fill(drive, covered_bytes), wanted="overwrite")
 
 
 def test_a_file_is_overwritten_and_keeps_its_blocks(tmp_path: Path) -> None:
     image = allocate(tmp_path / "target.img", MIB)
     with opened(str(image), file_target=True) as drive:
-        record = purged(drive, lambda: fill(drive, MIB))
+        record = purged(drive, lambda _: fill(drive, MIB))
     assert record.method == "overwrite"
     assert image.stat().st_blocks * 512 >= MIB
     assert image.read_bytes() == b"\xa5" * MIB
@@ -126,7 +127,7 @@ def test_nothing_is_written_to_a_drive_that_is_no_longer_the_same(tmp_path: Path
         image.rename(tmp_path / "moved.img")
         allocate(image, MIB)
         with pytest.raises(IdentityError, match="replaced"):
-            purged(drive, lambda: fill(drive, MIB))
+            purged(drive, lambda _: fill(drive, MIB))
     assert not any((tmp_path / "moved.img").read_bytes())
 
 

@@ -24,6 +24,7 @@ from assay.report import build_report
 from assay.results import disturbing, run_checks, void_reason
 from assay.run.store.read import read_run
 from emulated import CAPACITY, Control, FindDrive, held, short_iops, step
+from shown_errors import error_lines
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SECOND = 10**9
@@ -79,9 +80,9 @@ def run_beyond_round(found: DriveIdentity, out: Path, number: int, *more: str) -
 
 
 def wait_for_round(process: subprocess.Popen[str], number: int) -> None:
-    assert process.stdout
-    while f"round {number}" not in (line := process.stdout.readline()):
-        assert line, process.stderr and process.stderr.read()
+    assert process.stderr
+    while f"round {number}" not in (line := process.stderr.readline()):
+        assert line
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_a_run_whose_controller_is_reset_has_a_void_round_and_says_why(
     found, out = drive("Q-NVME-A"), tmp_path / "run"
     with run_beyond_round(found, out, 1, "--on-stall", "stop") as process:
         reset_controller(found)
-        _, error = process.communicate(timeout=200)
+        error = error_lines(process.communicate(timeout=200)[1])
     control.say(error.strip())
     assert (process.returncode, error.count("\n"), "default/read/poll queues" in error) == (4, 1, True), error
     run = read_run(out)

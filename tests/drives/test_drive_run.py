@@ -8,6 +8,7 @@ from assay.errors import DeviceFailureError
 from assay.procedures.loop.result import loop_result
 from assay.run.store.read import read_run
 from emulated import Control, FindDrive, short_iops
+from shown_errors import error_lines
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 
@@ -19,13 +20,13 @@ def test_a_run_whose_drive_is_removed_ends_with_no_headline_and_keeps_what_it_ha
     command = [ASSAY, "run", found.path, *short_iops(found, out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout
-            while "round 1" not in (line := process.stdout.readline()):
-                assert line, process.stderr and process.stderr.read()
+            assert process.stderr
+            while "round 1" not in (line := process.stderr.readline()):
+                assert line
             control.remove("nvme-a")
             # In the same slot at once: a run never goes on with what has appeared in its drive's place.
             control.insert("nvme-a")
-            _, error = process.communicate(timeout=150)
+            error = error_lines(process.communicate(timeout=150)[1])
         finally:
             process.kill()
     assert (process.returncode, error.count("\n")) == (4, 1), error

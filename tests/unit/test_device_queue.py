@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from assay.dut.real.notes import left_changed
 from assay.dut.real.queue import merging_off, split_factor, stat_path
 from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError
@@ -91,6 +93,29 @@ def test_a_killed_run_leaves_a_note_from_which_the_next_one_puts_back_the_first_
     assert state(queue) == ("0", "0")
     assert list((tmp_path / "notes").iterdir()) == []
     assert len(alive) == 2
+
+
+def test_what_a_killed_run_left_changed_is_said_with_the_way_back_and_that_of_a_running_one_is_not(
+    tmp_path: Path,
+) -> None:
+    queue, notes = make_queue(tmp_path, nomerges="0", iostats="1"), tmp_path / "notes"
+    alive = killed(tmp_path)
+    assert left_changed(notes) == []
+    (note,) = notes.iterdir()
+    # Another process that got the number of the one that was killed.
+    note.write_text(json.dumps({**json.loads(note.read_text()), "pid_start": "1"}))
+    (line,) = left_changed(notes)
+    assert line.startswith(
+        f"{queue}/nomerges was 0 before a run that was killed; the next run on the drive puts it back"
+    )
+    assert line.endswith(f"echo 0 > {queue}/nomerges")
+    cache = {"path": "/dev/sdz", "kernel": "enabled", "drive": "enabled"}
+    (notes / "write-cache-0.json").write_text(json.dumps(cache))
+    assert "hdparm -W1 /dev/sdz" in left_changed(notes)[1]
+    (queue / "nomerges").write_text("0")
+    assert len(left_changed(notes)) == 1
+    assert left_changed(tmp_path / "none") == []
+    assert alive is not None
 
 
 def test_a_note_counts_only_where_the_queue_still_has_what_the_killed_run_set(tmp_path: Path) -> None:

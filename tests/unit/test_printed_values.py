@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from assay.cli.progress import _judged_line
+from assay.cli.progress.lines import judged_line
 from assay.engine.records import MeasurementWindow
 from assay.pages.printed import milliseconds_label, milliseconds_text, minutes_label, one_decimal, ordinal, significant
 from assay.pages.verdict import time_box
@@ -104,15 +104,21 @@ def test_without_a_known_range_a_percentile_is_the_middle_of_its_bucket() -> Non
 @pytest.mark.parametrize(
     ("values", "shown"),
     [
-        ((83715.0, 97000.0, 71090.0, 83000.0, 84000.0), "average 83,761, excursion 25,910 of 16,752, slope "),
-        ((0.31, 0.29, 0.33, 0.31, 0.31), "average 0.31000, excursion 0.04000 of 0.06200, slope 0.00800 of 0.03100"),
-        ((0.0,) * 5, "average 0, excursion 0 of 0, slope 0 of 0"),
+        (
+            (83715.0, 97000.0, 71090.0, 83000.0, 84000.0),
+            "average 83,761, excursion 25,910 of 16,752 allowed (too wide), slope ",
+        ),
+        (
+            (0.31, 0.29, 0.33, 0.31, 0.31),
+            "average 0.31000, excursion 0.04000 of 0.06200 allowed, slope 0.00800 of 0.03100 allowed",
+        ),
+        ((0.0,) * 5, "average 0, excursion 0 of 0 allowed, slope 0 of 0 allowed"),
     ],
 )
 def test_a_line_of_the_log_has_one_format_of_numbers(values: tuple[float, ...], shown: str) -> None:
     verdict = steady_state(ROUNDS, values)
     window = MeasurementWindow(rounds=ROUNDS, verdicts={"X": verdict}, reached=False)
-    line = _judged_line("round", RoundOutcome(stage="round", index=7, steps=(), window=window, ended=None))
+    line = judged_line(RoundOutcome(stage="round", index=7, steps=(), window=window, ended=None), "round 7")
     assert shown in line
     assert not re.search(r"\de[+-]\d", line)
 

@@ -106,7 +106,7 @@ def test_a_run_without_a_completion_in_a_tracked_cell_ends_at_once_withheld_and_
     assert done.returncode == 5, done.stderr
     said = "no I/O of RND 4KiB 0/100 completed within a step of 0.06 s"
     assert f"RESULTS WITHHELD: iops: {said}" in done.stdout
-    assert re.search(r"iops round 1: .* NO I/O COMPLETED in RND 4KiB 0/100", done.stdout)
+    assert re.search(r"iops round 1: .* NO I/O COMPLETED in RND 4KiB 0/100", done.stderr)
     assert "round 2" not in done.stdout
     assert "average 0" not in done.stdout
     (listed,) = json.loads(assay("runs", "--json", cwd=tmp_path).stdout)
@@ -129,11 +129,12 @@ def test_json_names_every_reason_not_to_exit_with_0(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def logged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A run whose output goes into a log: its folder and what it said."""
+    """A run whose output goes into a log: its folder and what it said on standard error."""
     out = tmp_path_factory.mktemp("logged") / "run"
     done = assay("run", DRIVE, "--test", "iops", "--scale", "0.01", "--seed", "1", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    return out, done.stdout
+    assert done.stdout.rstrip().endswith("report.pdf")
+    return out, done.stderr
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "series/000001.parquet", "histograms/000001.parquet"])
@@ -150,8 +151,15 @@ def test_a_folder_that_was_tampered_with_exits_5(name: str, tmp_path: Path, logg
 def test_a_log_gets_plain_lines(logged: tuple[Path, str]) -> None:
     _, said = logged
     assert "\x1b" not in said
-    assert re.search(r"iops round 5: 56 cells in 33.6 s: (steady|not steady yet) \(RND 4KiB 0/100 average", said)
-    assert said.rstrip().endswith("report.pdf")
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d ", line) for line in said.splitlines())
+    value, limit = r"RND 4KiB 0/100 [\d,.]+ IOPS", r"[\d,.]+ of [\d,.]+ allowed"
+    cells = "56 cells in 33.6 s of simulated time"
+    assert re.search(rf"iops round 1: {cells}; {value}; 1 of the 5 rounds that a verdict takes", said)
+    verdict = rf"(steady|not steady yet); average [\d,.]+ IOPS, excursion {limit}( \(too wide\))?, slope {limit}"
+    assert re.search(rf"iops round 5: {cells}; {value}; {verdict}", said)
+    assert re.search(r"iops preconditioning done: [\d.]+ GB in .* of simulated time, [\d,]+ MB/s", said)
+    assert "iops ended: " in said
+    assert "report: pdf, format 5 of 5" in said
 
 
 def test_plan_touches_nothing_and_tells_what_would_be_written(tmp_path: Path) -> None:
@@ -172,8 +180,8 @@ def test_drives_lists_the_simulated_ones_with_sources() -> None:
 def test_a_signal_stops_within_five_seconds_and_says_how_to_run_again(number: signal.Signals, tmp_path: Path) -> None:
     command = [ASSAY, "run", "sim:client-2011?capacity=32GB", "--test", "iops", "--out", str(tmp_path / "run")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        while "round" not in process.stdout.readline():
+        assert process.stderr
+        while "round" not in process.stderr.readline():
             assert process.poll() is None
         begun = time.monotonic()
         process.send_signal(number)
@@ -183,6 +191,6 @@ def test_a_signal_stops_within_five_seconds_and_says_how_to_run_again(number: si
             process.kill()
     assert time.monotonic() - begun < 5
     assert process.returncode == 130
-    assert "assay run" in error
-    assert error.count("\n") == 1
+    (last,) = (line for line in error.splitlines() if line.startswith("assay: "))
+    assert "assay run" in last
     assert (tmp_path / "run/journal.jsonl").read_text().count('"reason":"interrupted"') == 1

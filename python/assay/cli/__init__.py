@@ -25,6 +25,7 @@ assay drives                         what could be tested
 assay check DRIVE                    whether this host is fit to test it
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
+assay status                         how far the newest run is, or how it ended
 assay report RUN                     render the report of a run folder again
 assay crosscheck DRIVE               our engine beside fio on the same drive
 assay trace-stack FOLDER             what becomes of I/Os on their way to a device
@@ -37,6 +38,7 @@ _COMMANDS = (
     "check",
     "plan",
     "run",
+    "status",
     "report",
     "runs",
     "crosscheck",
@@ -66,7 +68,11 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
 @click.version_option(package_name="assay")
 def assay() -> None:
-    """Hold the commands."""
+    """Say what a killed run has left changed; programs that read the output ask ``assay status``."""
+    if sys.stderr.isatty():
+        from assay.cli.notice import say_left_changed  # noqa: PLC0415
+
+        say_left_changed()
 
 
 def main() -> NoReturn:

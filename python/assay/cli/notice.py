@@ -21,3 +21,11 @@ def say_unfinished(folder: Path, run: StoredRun) -> None:
             f"{folder}: unfinished or cut: its journal ends after {run.journal.line_count} lines, without the run's end"
         )
         click.echo(f"assay: {visible(text)}", err=True)
+
+
+def say_left_changed() -> None:
+    """Say what runs that were killed have left changed in the kernel or a drive, and how it is put back."""
+    from assay.dut.real.notes import left_changed  # noqa: PLC0415
+
+    for line in left_changed():
+        click.echo(f"assay: {visible(line)}", err=True)

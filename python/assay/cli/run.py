@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.on_end import command_at_end
 from assay.cli.options import make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
-from assay.cli.progress import display
-from assay.errors import InterruptedRunError
+from assay.cli.progress import RunDisplay
+from assay.errors import InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
+    from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
     from assay.run.plan_file import Plan
-    from assay.run.progress import Progress
     from assay.run.run import Outcome
 
 
@@ -44,18 +45,38 @@ if TYPE_CHECKING:
 )
 @click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def run(out: Path | None, no_report: bool, as_json: bool, **options: Any) -> int:
+@click.option("-q", "--quiet", is_flag=True, help="Show nothing but errors; run.log in the run folder has it all.")
+@click.option("-v", "--verbose", is_flag=True, help="Show each cell as a line once its round has ended.")
+@click.option(
+    "--on-end",
+    metavar="COMMAND",
+    help="Run COMMAND in a shell at the end or at a failure, with ASSAY_RUN, ASSAY_EXIT_CODE, ASSAY_OUTCOME.",
+)
+def run(
+    *, out: Path | None, no_report: bool, as_json: bool, quiet: bool, verbose: bool, on_end: str | None, **options: Any
+) -> int:
     """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
     4 device error, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read or written,
     7 steady state not reached, 130 interrupted.
     """
+    if quiet and verbose:
+        raise UsageError("--quiet", "contradicts --verbose", "give one of them")
+    verbosity: Verbosity = "quiet" if quiet or (as_json and not verbose) else "verbose" if verbose else "normal"
     given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
     plan = make_plan(**options)
-    answers = _answers(plan, out, **given)
-    outcome = _run(plan, out, answers, quiet=as_json)
-    return _tell(outcome, [] if no_report else _rendered(outcome.folder), as_json=as_json)
+    display = RunDisplay(verbosity)
+    with command_at_end(on_end, display) as ended:
+        answers = _answers(plan, out, **given)
+        with display:
+            outcome = _run(plan, out, answers, display)
+            display.say(f"run ended: exit code {outcome.exit_code}")
+            paths = [] if no_report else _rendered(outcome.folder, display)
+        ended.exit_code = outcome.exit_code
+        if not quiet or as_json:
+            _tell(outcome, paths, as_json=as_json)
+    return outcome.exit_code
 
 
 def _answers(
@@ -74,23 +95,14 @@ def _answers(
     return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)
 
 
-def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outcome:
+def _run(plan: Plan, out: Path | None, answers: Answers, display: RunDisplay) -> Outcome:
     from assay.run.run import run_plan  # noqa: PLC0415
 
     try:
-        if quiet:
-            return run_plan(plan, out=out, answers=answers, show=_advise)
-        with display() as shown:
-            return run_plan(plan, out=out, answers=answers, show=shown.show)
+        return run_plan(plan, out=out, answers=answers, show=display.show)
     except InterruptedRunError as error:
         remedy = f"{error.remedy}; run it again with: {_again(sys.argv[1:])}"
         raise InterruptedRunError(error.thing, error.reason, remedy) from None
-
-
-def _advise(progress: Progress) -> None:
-    """Show only what must not be missed."""
-    if progress.advice:
-        click.echo(progress.advice, err=True)
 
 
 def _again(arguments: list[str]) -> str:
@@ -100,12 +112,12 @@ def _again(arguments: list[str]) -> str:
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 
-def _rendered(folder: Path) -> list[Path]:
+def _rendered(folder: Path, display: RunDisplay) -> list[Path]:
     from assay.report import FORMATS  # noqa: PLC0415
     from assay.run.reporting import render_run  # noqa: PLC0415
 
     try:
-        return render_run(folder, FORMATS)
+        return render_run(folder, FORMATS, shown=display.rendering)
     except KeyboardInterrupt:
         reason = f"stopped while its report was written; the run in {folder} is complete"
         raise InterruptedRunError("run", reason, f"write it with: assay report {folder}") from None

@@ -269,7 +269,7 @@ def _real(
     ) as (held, stimulus, queue):
         offers = choose_purge(
             held,
-            lambda: overwrite(stimulus, drive, drive.capacity_bytes),
+            lambda show: overwrite(stimulus, drive, drive.capacity_bytes, show),
             wanted=plan.purge,
             all_namespaces=answers.all_namespaces,
         )
@@ -403,8 +403,20 @@ def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
     return "synchronous" if hands_to_workers(held.fd, drive.logical_block_bytes) else "interrupt"
 
 
-def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> int:
-    """Write the first bytes of a drive once; the time it took in ns. Raises as ``check_sequence``."""
+def overwrite(
+    stimulus: Stimulus,
+    drive: DriveIdentity,
+    length_bytes: int,
+    show: Callable[[float | None, int], None] = lambda *_: None,
+) -> int:
+    """Write the first bytes of a drive once; the time it took in ns.
+
+    show : takes the fraction of 1 that is written, and the ns since it began. Raises as ``check_sequence``.
+    """
+
+    def watch(_step: int, io_count: int, _latency_ns_sum: int, elapsed_ns: int) -> None:
+        show(min(io_count * _OVERWRITE_BYTES / length_bytes, 1.0), elapsed_ns)
+
     step = StepSpec(
         label="overwrite",
         pattern=fill_pattern(_OVERWRITE_BYTES, DataPattern()),
@@ -412,7 +424,7 @@ def overwrite(stimulus: Stimulus, drive: DriveIdentity, length_bytes: int) -> in
         active_range=leading_range(length_bytes),
         stop=StopRule(amount_bytes=length_bytes),
     )
-    records = stimulus.run([step])
+    records = stimulus.run([step], watch)
     check_sequence(records, drive.path)
     return records[0].span_ns
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         DriveIdentity,
         Ending,
         SkippedTest,
+        Stage,
         StoredRun,
         StoredTest,
         TestSettings,
@@ -71,6 +72,21 @@ class PlanSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPart:
+    """A part of a test whose length is foreseen, such as its rounds, or what comes behind them.
+
+    stages : of its sequences; those of ``precondition`` that an amount ends belong to no part. Empty for all.
+    earliest_ns, latest_ns : device time of its earliest and its latest end; None where no time ends it.
+    amount_bytes : that end it once they are written; 0 where no amount does.
+    """
+
+    stages: tuple[Stage, ...]
+    earliest_ns: int | None
+    latest_ns: int | None
+    amount_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
@@ -82,6 +98,8 @@ class PlannedTest:
     kept_bytes : room for the completions that the test always keeps.
     step_count : steps that are stored, where their number is settled beforehand. outline : what is repeated, for the
     eyes of people.
+    parts : that the time of the test is made of, in order, for the time that is left; one of the whole unless given.
+    purge_count : how often the drive is purged.
     """
 
     settings: TestSettings
@@ -94,6 +112,13 @@ class PlannedTest:
     step_count: int | None = None
     kept_bytes: int = 0
     outline: PlanSummary
+    parts: tuple[PlannedPart, ...] = ()
+    purge_count: int = 1
+
+    @property
+    def foreseen(self) -> tuple[PlannedPart, ...]:
+        """Its parts; where it names none, one of the whole."""
+        return self.parts or (PlannedPart(stages=(), earliest_ns=self.earliest_ns, latest_ns=self.latest_ns),)
 
     @property
     def written_bytes(self) -> int:

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import takewhile
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from assay.engine.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.results import NO_COMPLETIONS, no_completions_reason, ran_whole, silent_cell, void_reason
+from assay.results import NO_COMPLETIONS, iops, no_completions_reason, ran_whole, silent_cell, void_reason
+from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from fractions import Fraction
 
     from assay.engine.records import MeasurementWindow, TestSettings
     from assay.results import Tracked
+
+
+class TrackedValue(NamedTuple):
+    """What a tracking cell gave in one round. unit : as printed."""
+
+    label: str
+    value: float
+    unit: str
+
 
 Until = Literal["steady", "round-limit", "time", "amount", "incomplete", "stalled", "no-completions"]
 
@@ -31,6 +43,8 @@ class RoundOutcome:
     without one.
     void : why it enters no verdict, None where it may. silent : the tracking cell in which no I/O completed, None where
     each has a value. ended : why nothing follows, None where more does.
+    values : of the tracking cells in what ran, empty where it has none. gathered : values in a row that a verdict could
+    be taken of, up to five.
     """
 
     stage: str
@@ -38,6 +52,8 @@ class RoundOutcome:
     steps: tuple[StepRecord, ...]
     window: MeasurementWindow | None
     ended: Until | None
+    values: tuple[TrackedValue, ...] = ()
+    gathered: int = 0
     complete: tuple[Round, ...] = ()
     covered: tuple[int, ...] = ()
     void: str | None = None
@@ -67,12 +83,15 @@ def until_steady(
     judge: Callable[[Sequence[Round]], MeasurementWindow | None],
     tracked: Callable[[Sequence[StepRecord]], Iterable[Tracked]],
     complete: Callable[[Sequence[StepRecord]], bool],
+    value: Callable[[StepRecord], Fraction] = iops,
+    unit: str = "IOPS",
 ) -> Judging:
     """Ask for rounds until all tracking cells are steady at once, or the round limit is reached.
 
     round_sequence : the sequence of round ``index``, from 1. judge : the window of the complete rounds so far.
     tracked : the steps of a round that steady state is decided by.
     complete : whether a round ran to its end and has a value in each of them.
+    value, unit : of the tracking variable in such a step, for those who watch.
     Yields each round and then its verdict; returns the last. Ends after the first steady one, after the limit, after
     one that is not complete, or after one in which no I/O of a tracking cell completed; a void one is left out, and the
     window begins anew behind it, as often as the settings allow.
@@ -103,6 +122,8 @@ def until_steady(
             index=index,
             steps=steps,
             window=window,
+            values=tuple(TrackedValue(one.label, float(value(one.step)), unit) for one in tracked(steps) if whole),
+            gathered=_in_a_row(done) if whole else 0,
             complete=tuple(done),
             covered=window.rounds if window else (),
             void=void,
@@ -112,6 +133,12 @@ def until_steady(
         yield judged
         if ended:
             return judged
+
+
+def _in_a_row(done: Sequence[Round]) -> int:
+    """How many of the last rounds follow each other, up to five. Worked: rounds 1, 2, 4 and 5 -> 2."""
+    last = [round_.index for round_ in done[-WINDOW_ROUNDS:]]
+    return sum(1 for _ in takewhile(lambda pair: pair[1] == last[-1] - pair[0], enumerate(reversed(last))))
 
 
 def _round_ending(index: int, limit: int, window: MeasurementWindow | None) -> Until | None:

@@ -13,7 +13,7 @@ from assay.run.store.document import fix_report_date
 from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
@@ -26,12 +26,15 @@ CROSSCHECK = "crosscheck.json"
 STACK = "stack.json"
 
 
-def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
+def render_run(
+    folder: Path, formats: Collection[Format], *, shown: Callable[[str, int, int], None] = lambda *_: None
+) -> list[Path]:
     """Render a run folder's report in these formats; every further rendering is byte-identical.
 
+    shown : called as each format is begun, with its name, its number from 1, and their count.
     Returns the paths written. Raises StoreError and VerificationError.
     """
-    return render_stored(stored_run(folder), folder, formats)
+    return render_stored(stored_run(folder), folder, formats, shown=shown)
 
 
 def stored_run(folder: Path) -> StoredRun:
@@ -39,10 +42,16 @@ def stored_run(folder: Path) -> StoredRun:
     return read_run(folder, histograms=True)
 
 
-def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
+def render_stored(
+    run: StoredRun,
+    folder: Path,
+    formats: Collection[Format],
+    *,
+    shown: Callable[[str, int, int], None] = lambda *_: None,
+) -> list[Path]:
     """Render the report of a run into the folder that it was read from, as ``render_run``."""
     fix_report_date(folder, run)
-    return render(run, folder, formats=formats, below=REPORT_FOLDER)
+    return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown)
 
 
 def write_crosscheck(

@@ -21,10 +21,13 @@ from assay.errors import (
 from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_edition
 from assay.results import withheld_reason
+from assay.run.keep_progress import keeping
 from assay.run.planning import plan_suite
+from assay.run.progress import Progress
 from assay.run.runner import run_test
 from assay.run.store.read import read_run
 from assay.run.store.write import RUNS, RunWriter, new_folder, run_document
+from assay.run.time_left import RunTimes
 from assay.spec.units import HOUR_SECONDS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity, SkippedTest
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
-    from assay.run.progress import Progress
     from assay.spec.edition import Edition
 
 
@@ -117,8 +119,11 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
         writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
         with _failures_noted(writer):
             writer.condition(dut.condition())
+            times, show = RunTimes(planned.tests, real=dut.host_time), keeping(writer, show)
+            show(Progress(folder=folder))
             reached = [
-                run_test(test, dut, writer, seed=seed, show=show, capture=plan.capture) for test in planned.tests
+                run_test(test, dut, writer, seed=seed, show=show, capture=plan.capture, times=times)
+                for test in planned.tests
             ]
             writer.condition(dut.condition())
             writer.wait()

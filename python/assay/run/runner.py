@@ -12,7 +12,8 @@ from assay.engine.stimulus import Capture
 from assay.errors import AssayError, DeviceFailureError
 from assay.procedures.procedure import Context
 from assay.results import stalled_steps, void_reason
-from assay.run.progress import Pace, Progress
+from assay.run.progress import Pace, PhaseEnd, Progress, Watched
+from assay.run.time_left import RunTimes, TimeLeft, extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,12 +21,19 @@ if TYPE_CHECKING:
     from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
     from assay.dut.simulated.fault_watch import FaultWatch
-    from assay.engine.records import CacheState, Ending, StepRecord
+    from assay.engine.records import CacheState, DriveRecord, Ending, HostRecord, StepRecord
     from assay.procedures.procedure import Course, PlannedTest
     from assay.procedures.until import Action, RoundOutcome
     from assay.run.store.write import RunWriter
 
     Watcher = Callable[[int, int, int, int], None]
+
+
+_VERDICTS = {
+    True: "steady in its last verdict",
+    False: "not steady in its last verdict",
+    None: "too few values for a verdict",
+}
 
 
 def run_test(
@@ -36,15 +44,19 @@ def run_test(
     seed: int,
     show: Callable[[Progress], None],
     capture: str = "none",
+    times: RunTimes | None = None,
 ) -> bool:
     """Run one test from purge to end and write it down.
 
     capture : ``none``, or ``times`` or ``addresses`` of every completion of what is measured.
+    times : of the run that it is a part of; None where it is all of it.
 
     Returns False where steady state was required and not reached; a write saturation test requires none.
     Raises KeyboardInterrupt, DeviceFailureError and StoreError; what was measured until then is written.
     """
-    runner = _Runner(planned, dut, writer, show, capture)
+    times = times or RunTimes([planned], real=dut.host_time)
+    runner = _Runner(planned, dut, writer, show=show, capture=capture, times=times)
+    times.test_begins()
     writer.test_started(planned.settings)
     try:
         with change_told(dut.unchanged), runner.write_cache_put_back():
@@ -52,6 +64,7 @@ def run_test(
             ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
         writer.test_condition(dut.condition())
         writer.note("test_ended", reason=ending.reason, **({"detail": ending.detail} if ending.detail else {}))
+        runner.tell_ending(ending)
     except KeyboardInterrupt:
         writer.note("test_ended", reason="interrupted")
         raise
@@ -77,13 +90,21 @@ class _Runner:
     """Carries out what one test asks for, writes it down and shows how far it is."""
 
     def __init__(
-        self, planned: PlannedTest, dut: Dut, writer: RunWriter, show: Callable[[Progress], None], capture: str
+        self,
+        planned: PlannedTest,
+        dut: Dut,
+        writer: RunWriter,
+        *,
+        show: Callable[[Progress], None],
+        capture: str,
+        times: RunTimes,
     ) -> None:
-        self._dut = dut
+        self._dut, self._times = dut, times
         self._planned, self._writer, self._show = planned, writer, show
         self._capture = capture
         self._engine: dict[str, str] = {}
-        self._done_ns = 0
+        self._watched: Watched | None = None
+        self._verdict, self._last_name = "", ""
         self._cache_before: CacheState | None = None
 
     def follow(self, course: Course) -> Ending:
@@ -113,17 +134,21 @@ class _Runner:
         return None
 
     def purge(self) -> None:
-        self._tell("purge")
-        self._writer.purged(self._dut.purge(PurgeWatch(show=self._show_purge, keep=self._keep)))
+        self._times.purge_begins()
+        self._tell("purge", name="purge")
+        record = self._dut.purge(PurgeWatch(show=self._show_purge, keep=self._keep))
+        self._times.purge_ended()
+        self._writer.purged(record)
+        self._tell("purge", name="purge", phase_end=PhaseEnd(name=f"purge ({record.method})", span_ns=record.span_ns))
 
     def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
-        step = "" if done is None else f"{int(done * 10) * 10} %"
-        expected_ns = int(elapsed_ns / done) if done else 0
-        self._tell("purge", step=step, unit_done_ns=elapsed_ns, unit_ns=expected_ns)
+        left_ns = round(elapsed_ns * (1 - done) / done) if done else None
+        left = None if left_ns is None else TimeLeft(left_ns, left_ns)
+        self._tell("purge", name="purge", share=done, left=left, unit_elapsed_ns=elapsed_ns)
 
     def _keep(self, advice: str) -> None:
         self._writer.keep_advice(advice)
-        self._tell("purge", advice=advice)
+        self._tell("purge", name="purge", advice=advice)
 
     def _trim(self, trim: Trim) -> None:
         self._dut.trim(trim.from_bytes, trim.to_bytes)
@@ -155,7 +180,10 @@ class _Runner:
         """Write down a verdict. Raises DeviceFailureError where more is void than the test allows."""
         if judged.window:
             self._writer.judged(judged.window, judged.stage, judged.covered)
-        self._tell(judged.stage, index=judged.index, judged=judged)
+        self._verdict = _VERDICTS[judged.window.reached if judged.window else None]
+        if judged.ended:
+            self._times.part_ended()
+        self._tell(judged.stage, name=self._last_name, index=judged.index, judged=judged)
         if judged.ended == "stalled":
             raise self._stalled(f"the last void {judged.stage}: {judged.void}")
 
@@ -177,7 +205,9 @@ class _Runner:
 
     def _run(self, sequence: StepSequence) -> list[StepRecord]:
         """Run a sequence, make its record durable, and stop where it failed or the drive is another than before."""
-        self._tell(sequence.stage, index=sequence.index)
+        self._last_name = sequence.name
+        self._times.sequence_begins(sequence)
+        self._tell(sequence.stage, name=sequence.name, index=sequence.index, step_count=len(sequence.steps))
         self._dut.unchanged()
         self._dut.heat()
         watch, capture = self._watcher(sequence), self._captured(sequence)
@@ -188,8 +218,7 @@ class _Runner:
             records = self._dut.stimulus.run(sequence.steps, _both(drive, watch), capture)
         records = drive.finished(records) if drive else records
         self._disclose()
-        if sequence.role == "measure":
-            self._done_ns += sum(record.span_ns for record in records)
+        self._times.sequence_ended(sequence, records)
         self._writer.stepped(
             sequence, records, host=host.record if host else None, drive=drive.record if drive else None
         )
@@ -197,7 +226,46 @@ class _Runner:
             self._writer.note("stall", sequence=sequence.name, step=step.label, stall_ns=step.stall_ns_max)
         check_sequence(records, self._dut.identity.path)
         self._dut.unchanged()
+        self._seen(sequence, records, host.record if host else None, drive.record if drive else None)
+        self._tell_phase_end(sequence, records)
         return records
+
+    def _seen(
+        self,
+        sequence: StepSequence,
+        records: Sequence[StepRecord],
+        host: HostRecord | None,
+        drive: DriveRecord | None,
+    ) -> None:
+        """Keep for those who watch what was seen beside a sequence; nothing is asked anew for it."""
+        if not host and not drive:
+            return
+        before = self._watched or Watched(after="")
+        stalls = None if host is None else (before.host_stalls or 0) + len(host.stalls)
+        self._watched = Watched(
+            after=sequence.name,
+            temperature_c=drive.after.temperature_c if drive else None,
+            host_stalls=stalls,
+            host_stalled_ns=before.host_stalled_ns + (host.stalled_ns if host else 0),
+            drive_events=before.drive_events + sum(len(record.drive_events) for record in records),
+        )
+
+    def _tell_phase_end(self, sequence: StepSequence, records: Sequence[StepRecord]) -> None:
+        """Say that a sequence ended which gets no verdict of its own; those of rounds and samples say it."""
+        whole = extent(sequence.steps)
+        end = PhaseEnd(
+            name=sequence.name,
+            span_ns=sum(record.span_ns for record in records),
+            steps=tuple(records),
+            # Of steps that time ends as well, the amount is not that of the span.
+            amount_bytes=0 if whole.time_ns else whole.amount_bytes,
+        )
+        if sequence.stage not in {"round", "sample"}:
+            self._tell(sequence.stage, name=sequence.name, index=sequence.index, phase_end=end)
+
+    def tell_ending(self, ending: Ending) -> None:
+        """Say why the test ended."""
+        self._tell("end", ending=ending, verdict=self._verdict)
 
     def _captured(self, sequence: StepSequence) -> Capture | None:
         """Where the completions of a sequence are kept: of what is measured on request, of others where they say so."""
@@ -207,20 +275,21 @@ class _Runner:
         return Capture(path=path, addresses=self._capture == "addresses")
 
     def _watcher(self, sequence: StepSequence) -> Watcher:
-        pace, unit_ns = Pace(), sum(step.stop.time_ns or 0 for step in sequence.steps)
+        pace = Pace()
 
         def watch(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:
-            rate, latency_ms = pace.look(io_count, latency_ns_sum, elapsed_ns)
-            timed_ns = elapsed_ns if unit_ns else 0
+            rate, latency_ms = pace.look(step_index, io_count, latency_ns_sum, elapsed_ns)
+            self._times.looked(sequence, step_index, io_count, elapsed_ns)
             self._tell(
                 sequence.stage,
+                name=sequence.name,
                 index=sequence.index,
                 step=sequence.steps[step_index].label,
+                step_number=step_index + 1,
+                step_count=len(sequence.steps),
                 iops=rate,
                 latency_ms=latency_ms,
-                unit_done_ns=timed_ns,
-                unit_ns=unit_ns,
-                done_ns=self._done_ns + timed_ns,
+                device_ns=elapsed_ns,
             )
 
         return watch
@@ -233,7 +302,25 @@ class _Runner:
             self._engine = engine
 
     def _tell(self, phase: str, **facts: Any) -> None:
-        planned = self._planned
-        facts.setdefault("done_ns", self._done_ns)
-        test, earliest_ns, latest_ns = planned.settings.test, planned.earliest_ns, planned.latest_ns
-        self._show(Progress(test=test, phase=phase, earliest_ns=earliest_ns, latest_ns=latest_ns, **facts))
+        times = self._times
+        known = {
+            "whole": times.whole,
+            "done": times.done,
+            "share": times.done.share_of(times.whole),
+            "unit_elapsed_ns": times.unit_elapsed_ns,
+            "left": times.unit_left(),
+        }
+        progress = Progress(
+            folder=self._writer.folder,
+            test=self._planned.settings.test,
+            number=times.number,
+            count=times.count,
+            phase=phase,
+            virtual=not self._dut.host_time,
+            test_left=times.test_left(),
+            run_left=times.run_left(),
+            elapsed_ns=times.elapsed_ns,
+            watched=self._watched,
+            **(known | facts),
+        )
+        self._show(progress)

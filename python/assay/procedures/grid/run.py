@@ -13,8 +13,14 @@ from assay.engine.records import Demand, Ending, Purge, SkippedTest, StepSequenc
 from assay.procedures.grid.result import demand_label, demand_window, is_complete_round, operating_points, tracked_cells
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
+from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Request
+from assay.procedures.saturation.run import (
+    earliest_steady_ns,
+    pattern_step,
+    sampled_preconditioning,
+    saturate,
+    saturation_part,
+)
 from assay.procedures.sequences import one_round
 from assay.procedures.until import Judging, until_steady
 from assay.spec.steady import WINDOW_ROUNDS
@@ -51,6 +57,10 @@ def plan_demand(
         refuse_deep(test, demand)
     round_ns = settings.pre_write_samples * settings.sample_ns + len(settings.grid) * settings.cell_ns
     points_ns = POINT_COUNT * (settings.point_pre_write_samples * settings.sample_ns + settings.capture_ns)
+    rounds = PlannedPart(
+        stages=("round",), earliest_ns=WINDOW_ROUNDS * round_ns, latest_ns=settings.round_limit * round_ns
+    )
+    points = PlannedPart(stages=("pre-write", "point"), earliest_ns=points_ns, latest_ns=points_ns)
     return PlannedTest(
         settings=settings,
         run=run_over_demands,
@@ -58,6 +68,7 @@ def plan_demand(
         latest_ns=settings.preconditioning.time_ns + settings.round_limit * round_ns + points_ns,
         kept_bytes=POINT_COUNT * (settings.sample_ns + settings.capture_ns) * KEPT_BYTES_PER_S // SECOND_NS,
         outline=_outline(settings),
+        parts=(saturation_part(settings.preconditioning), rounds, points),
     )
 
 

@@ -8,8 +8,14 @@ from assay.engine.pattern import workload
 from assay.engine.records import IDLE, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import earliest_steady_ns, pattern_step, sampled_preconditioning, saturate
+from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Request
+from assay.procedures.saturation.run import (
+    earliest_steady_ns,
+    pattern_step,
+    sampled_preconditioning,
+    saturate,
+    saturation_part,
+)
 from assay.procedures.sequences import numbered
 from assay.spec.units import duration_label
 
@@ -45,6 +51,10 @@ def plan_hir(request: Request[IdleRecoveryTable, DemandOptions]) -> list[Planned
             earliest_ns=earliest_steady_ns(settings.preconditioning) + waits_ns,
             latest_ns=settings.preconditioning.time_ns + waits_ns,
             outline=_outline(settings),
+            parts=(
+                saturation_part(settings.preconditioning),
+                PlannedPart(stages=("segment",), earliest_ns=waits_ns, latest_ns=waits_ns),
+            ),
         )
     ]
 

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from assay.engine.records import Cell, Round, StepRecord, StoredTest
     from assay.results.histogram import ResponseTimes
 
-_VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
+VARIABLES = {"iops": iops, "throughput": throughput, "latency": response_time}
+UNITS = {"iops": "IOPS", "throughput": "MB/s", "latency": "ms"}
+"""How a value of each is printed where it stands alone."""
 
 
 def cell_values(round_: Round, settings: LoopSettings) -> dict[Cell, Fraction]:
     """The test's variable (IOPS, MB/s or ms) in every cell of one round."""
-    value = _VARIABLES[settings.variable]
+    value = VARIABLES[settings.variable]
     return {cell: value(record) for cell, record in zip(settings.cells, round_.cells, strict=True)}
 
 

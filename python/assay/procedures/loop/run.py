@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.engine.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
 from assay.engine.records import Purge, StepSequence, StepSpec, StopRule
 from assay.errors import TooSmallError, ValueRangeError
-from assay.procedures.loop.result import is_complete, measurement_window, tracked_cells
+from assay.procedures.loop.result import UNITS, VARIABLES, is_complete, measurement_window, tracked_cells
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.planned import (
     refuse_deep,
@@ -20,8 +20,8 @@ from assay.procedures.planned import (
     shared_bytes,
     whole_blocks,
 )
-from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.sequences import histogram, one_round
+from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Request
+from assay.procedures.sequences import histogram, histogram_part, one_round
 from assay.procedures.until import Judging, until_steady
 from assay.results import cell_label
 from assay.spec.steady import WINDOW_ROUNDS
@@ -96,7 +96,15 @@ def plan_loop(
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,
         outline=_outline(settings),
+        parts=_parts(settings, round_ns),
     )
+
+
+def _parts(settings: LoopSettings, round_ns: int) -> tuple[PlannedPart, ...]:
+    rounds = PlannedPart(
+        stages=("round",), earliest_ns=WINDOW_ROUNDS * round_ns, latest_ns=settings.round_limit * round_ns
+    )
+    return (rounds, histogram_part(settings.histogram_ns))
 
 
 def _outline(settings: LoopSettings) -> PlanSummary:
@@ -130,6 +138,8 @@ def loop_rounds(settings: LoopSettings, round_sequence: Callable[[int], StepSequ
         judge=lambda done: measurement_window(done, settings),
         tracked=lambda steps: tracked_cells(steps, settings),
         complete=lambda steps: is_complete(steps, settings),
+        value=VARIABLES[settings.variable],
+        unit=UNITS[settings.variable],
     )
 
 

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import leading_range
 from assay.engine.records import StepSequence, StepSpec, StopRule
-from assay.procedures.planned import (
-    scaled_ns,
-    shared_bytes,
-)
+from assay.procedures.planned import scaled_ns, shared_bytes
+from assay.procedures.procedure import PlannedPart
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.procedures.saturation.until import until_saturated
+from assay.procedures.saturation.until import SAMPLES_MAX, until_saturated
 from assay.procedures.sequences import numbered
 from assay.spec.steady import WINDOW_ROUNDS
 
@@ -66,6 +64,25 @@ def earliest_steady_ns(settings: SaturationSettings) -> int:
     """The earliest time at which five verdict samples are there. Worked: minutes 30, 60 to 150 -> 9000 s."""
     first = settings.first_verdict_sample or settings.samples_per_verdict
     return (first + (WINDOW_ROUNDS - 1) * settings.samples_per_verdict) * settings.sample_ns
+
+
+def saturation_part(settings: SaturationSettings) -> PlannedPart:
+    """The samples as a part of a test: ended by time, an amount, the five-point rule, or the first of them.
+
+    Worked: samples of a minute until 1,440 of them, 1,024 GB or the rule of every 31st -> earliest 155 min, latest
+    24 h, unless the amount is written before.
+    """
+    by_verdict = settings.stop in {"first", "steady", "rounds"}
+    by_time = settings.stop in {"first", "time", "rounds"}
+    latest_ns = settings.time_ns if by_time else None
+    return PlannedPart(
+        stages=("sample",),
+        earliest_ns=min(earliest_steady_ns(settings), latest_ns or SAMPLES_MAX * settings.sample_ns)
+        if by_verdict
+        else latest_ns,
+        latest_ns=latest_ns,
+        amount_bytes=settings.amount_bytes if settings.stop in {"first", "amount"} else 0,
+    )
 
 
 def saturate(settings: SaturationSettings, role: Role) -> Judging:

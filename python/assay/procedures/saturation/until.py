@@ -11,8 +11,9 @@ from assay.procedures.saturation.result import (
     verdict_sample,
     written_bytes,
 )
-from assay.procedures.until import RoundOutcome
-from assay.results import Tracked, is_void, issued_bytes, silent_cell, void_reason
+from assay.procedures.until import RoundOutcome, TrackedValue
+from assay.results import Tracked, iops, is_void, issued_bytes, ran_whole, silent_cell, void_reason
+from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +60,8 @@ def until_saturated(settings: SaturationSettings, samples: Callable[[int, int, i
             index=index,
             steps=steps,
             window=window,
+            values=_values(settings, steps),
+            gathered=_gathered(settings, done),
             covered=_covered(settings, window, last_samples),
             void=void_reason(steps, settings),
             silent=silent,
@@ -67,6 +70,19 @@ def until_saturated(settings: SaturationSettings, samples: Callable[[int, int, i
         yield judged
         if ended:
             return judged
+
+
+def _values(settings: SaturationSettings, steps: Sequence[StepRecord]) -> tuple[TrackedValue, ...]:
+    """The IOPS of the last sample, which is that of the verdict where there is one."""
+    last = steps[-1]
+    return (TrackedValue(settings.label, float(iops(last)), "IOPS"),) if ran_whole(last) else ()
+
+
+def _gathered(settings: SaturationSettings, done: Sequence[StepRecord]) -> int:
+    """Verdict samples since the last void one, up to five."""
+    last_void = max((number for number, sample in enumerate(done, 1) if is_void(sample, settings)), default=0)
+    verdicts = sum(is_verdict_sample(number, settings) for number in range(last_void + 1, len(done) + 1))
+    return min(verdicts, WINDOW_ROUNDS)
 
 
 def _covered(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.engine.records import SkippedTest
 from assay.procedures.departures import shortened
 from assay.procedures.planned import refuse_deep
-from assay.procedures.procedure import PlannedTest, PlanSummary, Procedure
+from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Procedure
 from assay.procedures.studies.ground import SAMPLE_SECONDS, Ground, Study
 from assay.procedures.studies.options import StudyOptions
 from assay.procedures.studies.pages import study_report
@@ -100,6 +100,8 @@ def _plan(
             written_first_bytes=_written_bytes(found, "prepare"),
             written_amount_bytes=_written_bytes(found, "measure"),
             outline=_outline(settings),
+            parts=(_part(found),),
+            purge_count=sum(variant.purge or place == 0 for place, variant in enumerate(found.variants)),
         )
     ]
 
@@ -136,6 +138,16 @@ def _written_bytes(study: Study, role: str) -> int:
     """What is known to be written: steps that an amount ends."""
     steps = (step for variant in study.variants for step in variant.steps if step.role == role)
     return sum(step.amount_bytes * step.samples for step in steps)
+
+
+def _part(study: Study) -> PlannedPart:
+    """All steps that time ends, those of the preparation as well; amounts that are measured end the others."""
+    spans = [(step, step.span_ns * step.samples) for variant in study.variants for step in variant.steps]
+    timed_ns = sum(span_ns for _, span_ns in spans)
+    open_ended = any(step.role == "measure" and not span_ns for step, span_ns in spans)
+    return PlannedPart(
+        stages=("precondition", "variant"), earliest_ns=timed_ns, latest_ns=None if open_ended else timed_ns
+    )
 
 
 def _measured(variant: StudyVariant) -> list[StudyStep]:

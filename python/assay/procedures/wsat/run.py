@@ -9,9 +9,9 @@ from assay.engine.records import Purge, SkippedTest
 from assay.errors import ValueRangeError
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import pattern_step, saturate
+from assay.procedures.saturation.run import pattern_step, saturate, saturation_part
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.procedures.sequences import histogram
+from assay.procedures.sequences import histogram, histogram_part
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes
 
@@ -68,6 +68,7 @@ def _plan_workload(name: str, request: Request[SaturationTable, SaturationOption
         latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
         written_amount_bytes=settings.amount_bytes if settings.stop in {"first", "amount"} else 0,
         outline=_outline(settings),
+        parts=(saturation_part(settings), histogram_part(settings.histogram_ns)),
     )
 
 

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
 ADVICE = "advice.txt"
+PROGRESS = "progress.json"
+"""While the run goes on, and behind one that was killed."""
 FREE_BYTES_MIN = 64 << 20
 """A run is not begun with less free space; the journal and tables of a day's test need about this much."""
 _TABLES = (
@@ -206,6 +209,16 @@ class RunWriter:
         """SHA-256 of the journal's last line; that of the whole run once everything is durable."""
         return self._journal.digest
 
+    def keep_progress(self, facts: dict[str, Any]) -> None:
+        """How far the run is, in a file of its own, for those who ask from outside; not durable, and no loss."""
+        content = canonical(facts)
+
+        def job() -> None:
+            with suppress(OSError):
+                write_inside(self.folder, PROGRESS, content, durable=False)
+
+        self._journal.prepare(job)
+
     def wait(self) -> None:
         """Return once everything is durable. Raises StoreError."""
         self._journal.wait()
@@ -213,6 +226,8 @@ class RunWriter:
     def close(self) -> None:
         """Finish writing and let go of the folder."""
         self._journal.close()
+        with suppress(OSError):
+            (self.folder / PROGRESS).unlink(missing_ok=True)
         os.close(self._lock)
 
     def __enter__(self) -> Self:

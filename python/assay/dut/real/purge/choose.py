@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.dut.real.gate import OpenDrive
-    from assay.dut.real.purge.offer import Offer
+    from assay.dut.real.purge.offer import Offer, Shown
     from assay.dut.real.transport import CommandSet, Transport
     from assay.engine.records import PurgeMethod
 
 
 def choose_purge(
     drive: OpenDrive,
-    overwrite: Callable[[], int],
+    overwrite: Callable[[Shown], int],
     *,
     wanted: PurgeMethod | Literal["auto"] = "auto",
     all_namespaces: int | None = None,
@@ -32,9 +32,9 @@ def choose_purge(
 ) -> tuple[Offer, ...]:
     """Ask the drive what it offers and choose; nothing is written.
 
-    overwrite : writes the whole drive once; the span in ns. wanted : a method, or ``auto``: the format of an NVMe
-    drive, else discard, else an overwrite. Commands that no drive has rehearsed, and those that leave a drive locked
-    when they are cut short, are done only by name.
+    overwrite : writes the whole drive once and shows how far it is; the span in ns.
+    wanted : a method, or ``auto``: the format of an NVMe drive, else discard, else an overwrite. Commands that no drive
+    has rehearsed, and those that leave a drive locked when they are cut short, are done only by name.
     all_namespaces : number of namespaces whose destruction is acknowledged. transport, commands : of the held drive.
     Returns what is to be tried, in order. Raises UsageError for what the drive does not offer, and GateRefusedError
     where it must not be done.

@@ -10,7 +10,7 @@ import os
 import struct
 from typing import TYPE_CHECKING
 
-from assay.dut.real.purge.offer import Offer, PurgeWatch, watch_command
+from assay.dut.real.purge.offer import Offer, PurgeWatch, Shown, watch_command
 from assay.dut.real.sysfs import disk_of
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def discard_offer(drive: OpenDrive) -> Offer:
     return Offer(method="discard", label="discard", run=run, deviation=DISCARD_DEVIATION)
 
 
-def overwrite_offer(overwrite: Callable[[], int], *, chosen: bool) -> Offer:
+def overwrite_offer(overwrite: Callable[[Shown], int], *, chosen: bool) -> Offer:
     """Write the whole drive once. chosen : by the user, and not for want of anything better."""
 
-    def run(_: PurgeWatch) -> str:
-        overwrite()
+    def run(watch: PurgeWatch) -> str:
+        overwrite(watch.show)
         return "the flash is not as new"
 
     deviation = _OVERWRITE_CHOSEN if chosen else _OVERWRITE_DEVIATION

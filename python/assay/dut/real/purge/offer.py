@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import AssayError, DeviceFailureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from assay.engine.records import PurgeMethod
 
 CHECK_REMEDY = "check the drive and the kernel log; its contents are undefined now"
@@ -21,16 +20,20 @@ _UNKNOWN_LIMIT_S = 12 * 3600
 _PAUSE_S = 0.5
 
 
+Shown = Callable[[float | None, int], None]
+"""Takes the fraction of 1 that is done, None where nobody knows, and the ns since it began."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeWatch:
     """Who watches a purge.
 
-    show : takes the fraction of 1 that is done, None where the drive does not tell, and the ns since it began.
+    show : takes how far it is.
     keep : takes advice that must be on paper before the drive is locked; returns once it is durable.
     clock, pause : seconds of a monotonic clock, and waiting for some.
     """
 
-    show: Callable[[float | None, int], None] = lambda *_: None
+    show: Shown = lambda *_: None
     keep: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = time.sleep

@@ -1,0 +1,198 @@
+"""The lines that a run leaves behind: what began, what ended, and what was judged."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from assay.cli.progress.labels import extent_label, left_label, percent_label, rate_label, shares_label, span_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import Ending, SteadyVerdict, StepRecord
+    from assay.procedures.until import RoundOutcome
+    from assay.run.progress import PhaseEnd, Progress
+
+_DIGITS = 5
+"""That the average of a verdict is shown with; what is compared with it has the same decimals."""
+_WINDOW = 5
+_REASONS = {
+    "steady": "steady state",
+    "round-limit": "the last allowed round is over, without steady state",
+    "time": "its time is over",
+    "amount": "its amount is written",
+    "no-completions": "no I/O completed, so that nothing can be judged",
+}
+
+
+def event_lines(progress: Progress, *, cells: bool = False) -> Iterator[str]:
+    """What is to be said of something that happened. cells : each cell of what ended, too."""
+    if progress.advice:
+        yield progress.advice
+    elif progress.judged:
+        if cells:
+            yield from _cell_lines(progress, progress.name, progress.judged.steps)
+        said = judged_line(progress.judged, progress.name, virtual=progress.virtual)
+        yield f"{progress.test} {said}{_run_left(progress)}"
+    elif progress.phase_end:
+        if cells:
+            yield from _cell_lines(progress, progress.phase_end.name, progress.phase_end.steps)
+        yield f"{progress.test} {_end_line(progress.phase_end, virtual=progress.virtual)}{_run_left(progress)}"
+    elif progress.ending:
+        yield f"{progress.test} ended: {_ending_label(progress.ending, progress.verdict)}"
+
+
+def begin_line(progress: Progress) -> str:
+    """That a phase begins, and what is known of its length.
+
+    Worked: ``iops (test 1 of 2): preconditioning, 64.0 GB; run: 4 h to 20 h left``, then
+    ``iops (test 1 of 2): rounds of 56 cells, 56 min each; run: 4 h to 20 h left``.
+    """
+    whole = extent_label(progress).rpartition(" of ")[2]
+    what = f"{progress.name}{f', {whole}' if whole else ''}"
+    if progress.phase == "round":
+        what = f"rounds of {progress.step_count} cells, {whole} each"
+    elif progress.phase == "sample":
+        what = "samples"
+    return f"{progress.test} (test {progress.number} of {progress.count}): {what}{_run_left(progress)}"
+
+
+def still_line(progress: Progress) -> str:
+    """How far a long phase is. Worked: ``iops preconditioning: 25 %, 16.0 of 64.0 GB, 500 MB/s, 97 s left``."""
+    facts = [percent_label(progress.share), extent_label(progress), progress.step, rate_label(progress)]
+    left = f"{left_label(progress.left)} left" if progress.left else f"{span_label(progress.unit_elapsed_ns)} so far"
+    return f"{progress.test} {progress.name}: {', '.join(filter(None, [*facts, left]))}{_run_left(progress)}"
+
+
+def judged_line(judged: RoundOutcome, name: str, *, virtual: bool = False) -> str:
+    """What a round, or samples, gave: the tracked values with their unit, and what is missing until steady.
+
+    name : of the sequence. virtual : the drive's time is not that of the clock.
+    """
+    from assay.spec.units import count_label, duration_label  # noqa: PLC0415
+
+    is_round = judged.stage == "round"
+    span = duration_label(sum(step.span_ns for step in judged.steps))
+    counted = count_label(len(judged.steps), "cell" if is_round else "sample")
+    parts = [f"{name}: {counted} in {span}{' of simulated time' if virtual else ''}"]
+    if judged.void:
+        parts.append(f"VOID: {judged.void}")
+    if judged.silent:
+        return "; ".join([*parts, f"NO I/O COMPLETED in {judged.silent.label}, the results are withheld"])
+    parts += [f"{one.label} {value_label(one.value, one.unit)}" for one in judged.values]
+    return "; ".join([*parts, *_missing(judged)])
+
+
+def tracked_lines(judged: RoundOutcome) -> Iterator[str]:
+    """Each tracking variable of a verdict with its bounds, or of a round before one."""
+    unit = judged.values[0].unit if judged.values else ""
+    if judged.window is None:
+        yield from (f"{one.label}: {value_label(one.value, one.unit)}" for one in judged.values)
+        return
+    latest = {one.label: f"{value_label(one.value, unit)}, " for one in judged.values}
+    for label, verdict in judged.window.verdicts.items():
+        yield f"{label}: {latest.get(label, '')}{bounds_label(verdict)}"
+
+
+def bounds_label(verdict: SteadyVerdict) -> str:
+    """What is held against what, in short. Worked: ``excursion 9,155 <= 13,378, slope 7,041 > 6,689``."""
+    decimals = _decimals(verdict.average)
+    pairs = (
+        ("excursion", verdict.excursion_measured, verdict.excursion_allowed),
+        ("slope", verdict.slope_measured, verdict.slope_allowed),
+    )
+    return ", ".join(
+        f"{name} {measured:,.{decimals}f} {'<=' if measured <= allowed else '>'} {allowed:,.{decimals}f}"
+        for name, measured, allowed in pairs
+    )
+
+
+def verdict_label(verdict: SteadyVerdict, unit: str = "") -> str:
+    """A verdict with as many decimals throughout as give its average five digits.
+
+    Worked: ``average 83,715 IOPS, excursion 25,911 of 16,743 allowed (too wide), slope 8,371 of 8,372 allowed``; five
+    decimals for an average of 0.31036.
+    """
+    decimals = _decimals(verdict.average)
+
+    def text(value: float) -> str:
+        return f"{value:,.{decimals}f}"
+
+    wide = " (too wide)" if verdict.excursion_measured > verdict.excursion_allowed else ""
+    steep = " (too steep)" if verdict.slope_measured > verdict.slope_allowed else ""
+    return (
+        f"average {text(verdict.average)}{f' {unit}' if unit else ''}, "
+        f"excursion {text(verdict.excursion_measured)} of {text(verdict.excursion_allowed)} allowed{wide}, "
+        f"slope {text(verdict.slope_measured)} of {text(verdict.slope_allowed)} allowed{steep}"
+    )
+
+
+def value_label(value: float, unit: str) -> str:
+    """Worked: 3189.96 IOPS -> ``"3,190.0 IOPS"``, 0.31036 ms -> ``"0.31036 ms"``."""
+    return f"{value:,.{_decimals(value)}f} {unit}"
+
+
+def _missing(judged: RoundOutcome) -> Iterator[str]:
+    """What stands between this round and steady state."""
+    if judged.window is None:
+        noun = "rounds" if judged.stage == "round" else "samples"
+        yield f"{judged.gathered} of the {_WINDOW} {noun} that a verdict takes"
+        return
+    yield "steady" if judged.window.reached else "not steady yet"
+    unit = judged.values[0].unit if judged.values else ""
+    several = len(judged.window.verdicts) > 1
+    for label, verdict in judged.window.verdicts.items():
+        yield f"{f'{label} ' if several else ''}{verdict_label(verdict, unit)}"
+
+
+def _decimals(value: float) -> int:
+    return max(_DIGITS - 1 - math.floor(math.log10(abs(value))), 0) if value else 0
+
+
+def _end_line(end: PhaseEnd, *, virtual: bool) -> str:
+    """A phase that ended. Worked: ``preconditioning done: 64.0 GB in 2 min 8 s, 500 MB/s``; ``purge done in 4 s``."""
+    amount = f": {end.amount_bytes / 1e9:,.1f} GB" if end.amount_bytes else ""
+    rate = f", {end.amount_bytes * 1000 / end.span_ns:,.0f} MB/s" if end.amount_bytes and end.span_ns else ""
+    own = " of simulated time" if virtual else ""
+    return f"{end.name} done{amount} in {_exact_label(end.span_ns)}{own}{rate}"
+
+
+def _exact_label(span_ns: int) -> str:
+    """Worked: 0.0004 s -> ``"0.0004 s"``, 24.00231 s -> ``"24 s"``."""
+    from assay.spec.units import MINUTE_NS, SECOND_NS, duration_label  # noqa: PLC0415
+
+    return f"{span_ns / SECOND_NS:.3g} s" if span_ns < MINUTE_NS else duration_label(span_ns)
+
+
+def _ending_label(ending: Ending, verdict: str) -> str:
+    """Why a test ended, and what its last verdict was. Worked: ``"its time is over; not steady in its last verdict"``.
+
+    A test whose length is settled beforehand, and which takes no verdict, has run whole.
+    """
+    text = _REASONS.get(ending.reason, ending.reason)
+    if ending.reason == "time" and not verdict:
+        text = "all of it ran"
+    if ending.detail:
+        return f"{text} ({ending.detail})"
+    of_itself = ending.reason not in {"time", "amount"}
+    return text if of_itself or not verdict else f"{text}; {verdict}"
+
+
+def _cell_lines(progress: Progress, where: str, steps: tuple[StepRecord, ...]) -> Iterator[str]:
+    """Each cell of a sequence. Worked: ``iops round 3, cell 1 of 56, RND 1024KiB 100/0: 276.30 IOPS, 28.947 ms``."""
+    from assay.results import iops, latency_count, mean_latency_ns  # noqa: PLC0415
+
+    for number, step in enumerate(steps, 1):
+        late = f", {float(mean_latency_ns(step) or 0) / 1e6:,.3f} ms" if latency_count(step) else ""
+        figures = f"{value_label(float(iops(step)), 'IOPS')}{late}" if step.span_ns else "cut short"
+        yield f"{progress.test} {where}, cell {number} of {len(steps)}, {step.label}: {figures}"
+
+
+def _run_left(progress: Progress) -> str:
+    """What is left of the run. Worked: ``"; run: 25 to 50 %, 1 h to 3 h left"``; the empty text where it is unknown."""
+    left = left_label(progress.run_left)
+    if left == "unknown":
+        return ""
+    shares = shares_label(progress)
+    return f"; run: {f'{shares}, ' if shares else ''}{left} left"

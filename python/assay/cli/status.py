@@ -1,0 +1,115 @@
+"""``assay status``: how far a run is, or how it ended."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.notice import say_left_changed
+from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
+from assay.errors import UsageError
+from assay.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.run.store.status import KeptProgress, RunState
+
+_STATES = {
+    "running": "running",
+    "suspended": "suspended: its process was stopped by a signal; kill -CONT lets it go on",
+    "finished": "finished",
+    "ended-early": "ended early",
+    "dead": "dead: its process was killed, or the host went down; what was measured is kept",
+}
+_SILENT_NS = 60 * 10**9
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), metavar="[RUN]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def status(run: Path | None, as_json: bool) -> None:
+    """Show how far RUN is, or how it ended; by default the newest run below runs.
+
+    It tells a run that goes on from one that died, and disturbs neither. Exit code 0 whatever the state.
+    """
+    from assay.run.store.status import newest_run, run_state  # noqa: PLC0415
+    from assay.run.store.write import RUNS  # noqa: PLC0415
+
+    if not sys.stderr.isatty():
+        # On a terminal every command says it.
+        say_left_changed()
+    folder = run or newest_run(RUNS)
+    if folder is None:
+        raise UsageError(str(RUNS), "holds no run", "name a run folder")
+    state = run_state(folder)
+    if as_json:
+        click.echo(json.dumps(_facts(state), indent=2))
+        return
+    for name, text in _rows(state, time.time_ns()):
+        click.echo(f"{name:<10}{visible(text)}")
+
+
+def _facts(state: RunState) -> dict[str, Any]:
+    return {
+        "run": str(state.folder),
+        "state": state.state,
+        "started_wall_ns": state.started_wall_ns,
+        "last_wall_ns": state.last_wall_ns,
+        "exit_code": state.exit_code,
+        "message": state.message,
+        "tests": [{"test": test, "ended": ended} for test, ended in state.tests],
+        "progress": asdict(state.progress) if state.progress else None,
+    }
+
+
+def _rows(state: RunState, now_ns: int) -> Iterator[tuple[str, str]]:
+    """What is known, by name. now_ns : wall clock."""
+    goes_on = state.state in {"running", "suspended"}
+    yield "Run", str(state.folder)
+    yield "State", _state_label(state, now_ns)
+    yield "Started", f"{time_label(state.started_wall_ns)}, {span_label(max(now_ns - state.started_wall_ns, 0))} ago"
+    for test, ended in state.tests:
+        if ended or not goes_on:
+            yield "Test", f"{test}: {ended or 'not ended'}"
+    if state.progress and state.state != "finished":
+        yield from _progress_rows(state.progress, goes_on=goes_on)
+    if not goes_on:
+        yield "Last sign", time_label(state.last_wall_ns)
+    if state.message:
+        yield "Reason", state.message
+    if state.state == "dead":
+        yield "Report", f"assay report {state.folder}"
+
+
+def _state_label(state: RunState, now_ns: int) -> str:
+    text = _STATES[state.state]
+    if state.exit_code is not None:
+        return f"{text}, exit code {state.exit_code}"
+    if state.state == "running" and state.progress:
+        silent_ns = now_ns - state.last_wall_ns
+        quiet = f", no sign for {span_label(silent_ns)}" if silent_ns > _SILENT_NS else ""
+        return f"{text}, process {state.progress.pid}{quiet}"
+    return text
+
+
+def _progress_rows(kept: KeptProgress, *, goes_on: bool) -> Iterator[tuple[str, str]]:
+    """How far it is; of one that died, how far it was."""
+    cell = f"cell {kept.step_number} of {kept.step_count}" if kept.step and kept.step_count > 1 else ""
+    where = f"{kept.test} (test {kept.test_number} of {kept.test_count})" if kept.test else "not begun"
+    yield "Now" if goes_on else "Was at", ", ".join(filter(None, [where, kept.name, kept.step, cell]))
+    if not goes_on:
+        return
+    share = percent_label(kept.share)
+    yield "Phase", ", ".join(filter(None, [share, f"time left: {left_label(kept.left)}"]))
+    yield "Left", f"test: {left_label(kept.test_left)}; run: {left_label(kept.run_left)}"
+    if kept.run_left and kept.run_left.latest_ns is not None:
+        first, last = (kept.wall_ns + at for at in (kept.run_left.earliest_ns, kept.run_left.latest_ns))
+        yield "End", f"{time_label(first)} to {time_label(last)}, report not counted"
+    yield "As of", time_label(kept.wall_ns)

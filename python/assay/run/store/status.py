@@ -1,0 +1,173 @@
+"""What has become of a run: whether it goes on, ended, or died, also while another process writes to its folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from assay.engine.codec import decode, parse
+from assay.errors import StoreError
+from assay.files import read_inside
+from assay.run.store.document import read_document
+from assay.run.store.journal import read_journal
+from assay.run.store.read import list_runs
+from assay.run.store.write import PROGRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.run.store.journal import Entry
+
+State = Literal["running", "suspended", "finished", "ended-early", "dead"]
+"""``suspended`` : it goes on, but its process was stopped. ``dead`` : nobody writes to it and it has no end."""
+
+_PROGRESS_BYTES_MAX = 1 << 16
+_Time = Annotated[int, Field(ge=0, lt=1 << 63)]
+_Text = Annotated[str, Field(max_length=4096)]
+_Count = Annotated[int, Field(ge=0, lt=1 << 31)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptLeft:
+    """Between what the time left lies, wall time in ns; latest_ns is None where nobody knows."""
+
+    earliest_ns: _Time
+    latest_ns: _Time | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptProgress:
+    """``progress.json``: how far a run was at an instant. See docs/formats/run-folder.md."""
+
+    pid: _Count
+    wall_ns: _Time
+    elapsed_ns: _Time
+    test: _Text
+    test_number: _Count
+    test_count: _Count
+    phase: _Text
+    name: _Text
+    step: _Text
+    step_number: _Count
+    step_count: _Count
+    share: Annotated[float, Field(ge=0, le=1)] | None
+    left: KeptLeft | None
+    test_left: KeptLeft | None
+    run_left: KeptLeft | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """What has become of a run.
+
+    progress : the last that was kept, None where there is none. tests : names of those that began, with how each ended,
+    None for one that has not. last_wall_ns : of the last sign of it. exit_code, message : of one that ended.
+    """
+
+    folder: Path
+    state: State
+    started_wall_ns: int
+    last_wall_ns: int
+    progress: KeptProgress | None
+    tests: tuple[tuple[str, str | None], ...]
+    exit_code: int | None = None
+    message: str = ""
+
+
+def run_state(folder: Path) -> RunState:
+    """What has become of the run in a folder.
+
+    Raises StoreError where it is no run folder or cannot be read, VerificationError where it was changed.
+    """
+    head, document = read_document(folder)
+    # The lock before the journal: a run that ends in between has its end there.
+    held = _is_held(folder)
+    journal = read_journal(folder, head)
+    progress = _progress(folder)
+    last_wall_ns = journal.lines[-1].wall_ns if journal.lines else document.started_wall_ns
+    end = journal.lines[-1].data if journal.complete else None
+    return RunState(
+        folder=folder,
+        state=_state(end, progress, held=held),
+        started_wall_ns=document.started_wall_ns,
+        last_wall_ns=max(last_wall_ns, progress.wall_ns if progress else 0),
+        progress=progress,
+        tests=tuple(_tests(journal.lines)),
+        exit_code=_number(end.get("exit_code")) if end else None,
+        message=str(end.get("message", "")) if end else "",
+    )
+
+
+def newest_run(folder: Path) -> Path | None:
+    """The run below a folder that was started last; None where there is none that can be read."""
+    found = []
+    for path in list_runs(folder):
+        with suppress(StoreError):
+            found.append((read_document(path)[1].started_wall_ns, path))
+    return max(found)[1] if found else None
+
+
+def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held: bool) -> State:
+    if end is not None:
+        return "ended-early" if "message" in end or end.get("exit_code") == _INTERRUPTED else "finished"
+    if not held:
+        return "dead"
+    return "suspended" if progress and _is_stopped(progress.pid) else "running"
+
+
+_INTERRUPTED = 130
+
+
+def _is_held(folder: Path) -> bool:
+    """Whether a process writes to the folder: it holds a lock, which ends with it however it ends."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process of this host was stopped by a signal or a debugger."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[:1] in (["T"], ["t"])
+
+
+def _progress(folder: Path) -> KeptProgress | None:
+    try:
+        content = read_inside(folder, PROGRESS, bytes_max=_PROGRESS_BYTES_MAX)
+        name = str(folder / PROGRESS)
+        return decode(KeptProgress, parse(content, name=name), name=name)
+    except (OSError, StoreError):
+        return None
+
+
+def _tests(entries: Iterable[Entry]) -> list[tuple[str, str | None]]:
+    """The tests that began, in order, with how each ended."""
+    found: list[tuple[str, str | None]] = []
+    for entry in entries:
+        if entry.kind == "test_started":
+            settings = entry.data.get("settings")
+            found.append((str(settings.get("test") if isinstance(settings, dict) else "unknown"), None))
+        elif entry.kind == "test_ended" and found:
+            found[-1] = (found[-1][0], str(entry.data.get("reason")))
+    return found
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
