@@ -88,6 +88,33 @@ class _Names(click.Option):
         return super().get_help_record(ctx)
 
 
+def gate_options(command: Command) -> Command:
+    """Add what the gate is asked with, but for the confirmation: of a run, and of a plan, which is refused as a run."""
+    options = [
+        click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty."),
+        click.option(
+            "--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it."
+        ),
+        click.option(
+            "--max-drive-writes",
+            "drive_writes_max",
+            type=click.FloatRange(0, min_open=True),
+            metavar="N",
+            help="Refuse where more than N capacities of the drive could be written, as assay plan shows them. "
+            "Not given: where more than 30 are known to be written, by preconditioning and other stated amounts.",
+        ),
+        click.option(
+            "--all-namespaces",
+            type=click.IntRange(min=1),
+            metavar="COUNT",
+            help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def yes_destroy_option(command: Command) -> Command:
     """Add the confirmation of a real drive; two of them are refused, since one of them is of another drive."""
     return click.option(

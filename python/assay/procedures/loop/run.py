@@ -13,6 +13,7 @@ from assay.engine.records import Purge, StepSequence, StepSpec, StopRule
 from assay.errors import TooSmallError, ValueRangeError
 from assay.procedures.loop.result import is_complete, measurement_window, tracked_cells
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.phases import PlannedPhase, TimedSteps, timed_phase
 from assay.procedures.planned import (
     refuse_deep,
     scaled_ns,
@@ -95,8 +96,30 @@ def plan_loop(
         earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,
+        phases=_phases(settings, round_ns),
         outline=_outline(settings),
     )
+
+
+def _phases(settings: LoopSettings, round_ns: int) -> tuple[PlannedPhase, ...]:
+    """Preconditioning, rounds and histogram, with what each writes at most."""
+
+    def steps(cell: Cell, span_ns: int, count: int) -> TimedSteps:
+        return TimedSteps(
+            read_share=cell.read_pct / 100,
+            transfer_bytes=cell.transfer_bytes,
+            demand=settings.demand,
+            span_ns=span_ns,
+            count=count,
+        )
+
+    fill = PlannedPhase(name="preconditioning", amount_bytes=settings.preconditioning_bytes)
+    cells = [steps(cell, settings.step_ns, settings.round_limit) for cell in settings.cells]
+    rounds = timed_phase("rounds", cells, least_ns=WINDOW_ROUNDS * round_ns)
+    if not settings.histogram_ns:
+        return (fill, rounds)
+    behind = [steps(settings.tracking[0], settings.histogram_ns, 1)]
+    return (fill, rounds, timed_phase("histogram", behind, least_ns=settings.histogram_ns, repeats=True))
 
 
 def _outline(settings: LoopSettings) -> PlanSummary:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import leading_range
 from assay.engine.records import StepSequence, StepSpec, StopRule
+from assay.procedures.phases import steps_of, timed_phase
 from assay.procedures.planned import (
     scaled_ns,
     shared_bytes,
 )
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.procedures.saturation.until import until_saturated
+from assay.procedures.saturation.until import BY_AMOUNT, BY_TIME, BY_VERDICT, SAMPLES_MAX, until_saturated
 from assay.procedures.sequences import numbered
 from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, Demand, Role
+    from assay.procedures.phases import PlannedPhase
     from assay.procedures.procedure import Request
     from assay.procedures.until import Judging
     from assay.spec.edition import RangeDatum, SampledPreconditioning
@@ -66,6 +70,22 @@ def earliest_steady_ns(settings: SaturationSettings) -> int:
     """The earliest time at which five verdict samples are there. Worked: minutes 30, 60 to 150 -> 9000 s."""
     first = settings.first_verdict_sample or settings.samples_per_verdict
     return (first + (WINDOW_ROUNDS - 1) * settings.samples_per_verdict) * settings.sample_ns
+
+
+def saturation_phase(name: str, settings: SaturationSettings) -> PlannedPhase:
+    """Samples until their stop rule, as a part of a test. name : as printed.
+
+    An amount is passed by the samples of one sequence at most, see ``until_saturated``.
+    """
+    most_ns = settings.time_ns if settings.stop in BY_TIME else SAMPLES_MAX * settings.sample_ns
+    count = max(round(most_ns / settings.sample_ns), 1)
+    samples = steps_of(settings.pattern, settings.demand, settings.sample_ns, count)
+    least_ns = earliest_steady_ns(settings) if settings.stop in BY_VERDICT else most_ns
+    timed = timed_phase(name, [samples], least_ns=min(least_ns, most_ns), most_ns=most_ns)
+    if settings.stop not in BY_AMOUNT:
+        return timed
+    beyond_ns = ceil(settings.samples_per_verdict * settings.sample_ns * samples.write_share)
+    return replace(timed, amount_bytes=settings.amount_bytes, beyond_ns=beyond_ns)
 
 
 def saturate(settings: SaturationSettings, role: Role) -> Judging:

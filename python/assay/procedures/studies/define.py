@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import SkippedTest
 from assay.procedures.departures import shortened
+from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
 from assay.procedures.planned import refuse_deep
 from assay.procedures.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.studies.ground import SAMPLE_SECONDS, Ground, Study
@@ -99,6 +100,9 @@ def _plan(
             step_count=sum(step.samples for variant in found.variants for step in variant.steps),
             written_first_bytes=_written_bytes(found, "prepare"),
             written_amount_bytes=_written_bytes(found, "measure"),
+            phases=tuple(phase for variant in found.variants for phase in _phases(variant)),
+            # The first is purged as every test is.
+            purge_count=sum(variant.purge or not place for place, variant in enumerate(found.variants)),
             outline=_outline(settings),
         )
     ]
@@ -136,6 +140,16 @@ def _written_bytes(study: Study, role: str) -> int:
     """What is known to be written: steps that an amount ends."""
     steps = (step for variant in study.variants for step in variant.steps if step.role == role)
     return sum(step.amount_bytes * step.samples for step in steps)
+
+
+def _phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
+    """The parts of a variant in order; trims write nothing."""
+    for step in (step for step in variant.steps if step.role != "trim"):
+        if step.span_ns:
+            samples = steps_of(step.pattern, step.demand, step.span_ns, step.samples)
+            yield timed_phase(step.label, [samples], least_ns=step.samples * step.span_ns)
+        else:
+            yield PlannedPhase(name=step.label, amount_bytes=step.amount_bytes * step.samples)
 
 
 def _measured(variant: StudyVariant) -> list[StudyStep]:

@@ -86,16 +86,32 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
             os.close(_locked(folder))
             raise StoreError(str(folder), "is not empty", "name a new folder with --out")
         _probe(folder)
-        free = shutil.disk_usage(folder).free
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out") from None
+        raise _unwritable(folder, error) from None
+    refuse_full(folder, needed_bytes)
+    return folder
+
+
+def refuse_full(folder: Path, needed_bytes: int) -> None:
+    """Raise StoreError where the disk of a folder is too full for a run; it need not exist yet.
+
+    needed_bytes : free space that it should have, at least 67 MB.
+    """
     needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
+    whole = folder.absolute()
+    try:
+        free = shutil.disk_usage(next(place for place in (whole, *whole.parents) if place.exists())).free
+    except OSError as error:
+        raise _unwritable(folder, error) from None
     if free < needed_bytes:
         remedy = "free some space or choose another folder with --out"
         reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
         raise StoreError(str(folder), reason, remedy)
-    return folder
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    reason = error.strerror or str(error)
+    return StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out")
 
 
 def _locked(folder: Path) -> int:

@@ -9,7 +9,17 @@ of it is asked of every disk and file that the target stands on, too.
 
 from assay.dut.real.gate.commands import open_passthrough
 from assay.dut.real.gate.contents import signatures
-from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals
-from assay.dut.real.gate.facts import DRIVE_WRITES_MAX
+from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals, refuse_foreseen
+from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
 
-__all__ = ["DRIVE_WRITES_MAX", "OpenDrive", "examined", "open_drive", "open_passthrough", "refusals", "signatures"]
+__all__ = [
+    "DRIVE_WRITES_MAX",
+    "OpenDrive",
+    "Request",
+    "examined",
+    "open_drive",
+    "open_passthrough",
+    "refusals",
+    "refuse_foreseen",
+    "signatures",
+]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from assay.dut.real.gate import claim, confirm, contents, facts, files, holders, processes, system
-from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
+from assay.dut.real.gate.facts import Request
 from assay.dut.real.gate.levels import DiskLevel, FileLevel, levels, levels_below
 from assay.dut.real.sysfs import disk_at, readable
 from assay.errors import DriveBusyError, IdentityError, ReadOnlyError
@@ -109,7 +109,8 @@ def open_drive(
     acknowledged_signatures: frozenset[str],
     needed_bytes: int,
     written_bytes: int = 0,
-    drive_writes_max: float = DRIVE_WRITES_MAX,
+    written_bytes_max: int = 0,
+    drive_writes_max: float | None = None,
     kept: tuple[Path, ...] = (),
     shown_file_id: str | None = None,
 ) -> OpenDrive:
@@ -117,7 +118,8 @@ def open_drive(
 
     confirmation : the drive's ``id`` as typed or given. acknowledged_signatures : types of signature, as the
     refusal names them, that may be destroyed. needed_bytes : smallest capacity that serves.
-    written_bytes : what the run is known to write. drive_writes_max : how many capacities that may be, above 0.
+    written_bytes : what the run is known to write, written_bytes_max : at most. drive_writes_max : how many capacities
+    that may be, above 0; None holds what is known against ``DRIVE_WRITES_MAX``.
     kept : paths that must survive, such as the run folder; they need not exist yet.
     shown_file_id : the ``file_id`` of a file target when it was shown for confirmation, None where it was not.
     Raises DriveBusyError, ReadOnlyError, UnsupportedDriveError, TooSmallError, WearError, OverheatedError,
@@ -130,13 +132,12 @@ def open_drive(
         signatures=acknowledged_signatures,
         needed_bytes=needed_bytes,
         written_bytes=written_bytes,
+        written_bytes_max=written_bytes_max,
         drive_writes_max=drive_writes_max,
         kept=kept,
         shown_file_id=shown_file_id,
     )
-    _refuse_users(request)
-    for refuse in list(WISHES.values()):
-        refuse(request)
+    _refuse_wishes(request)
     drive = OpenDrive(identity, claim.claim_drive(identity))
     try:
         drive.verify()
@@ -147,6 +148,23 @@ def open_drive(
         drive.close()
         raise
     return drive
+
+
+def refuse_foreseen(request: Request) -> None:
+    """Refuse what ``open_drive`` would, by the same rules, as far as can be told without opening a drive for writing.
+
+    Left out are the confirmation, and what only the held drive tells. Raises as ``open_drive``.
+    """
+    _refuse_wishes(request)
+    if request.identity.kind == "file":
+        descriptor = os.open(request.identity.path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            for check in list(HELD_FILE.values()):
+                check(request.identity, descriptor)
+        finally:
+            os.close(descriptor)
+    if "signatures" in CONSENT:
+        contents.refuse_signatures(request)
 
 
 def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = ()) -> tuple[str, ...]:
@@ -167,6 +185,12 @@ def examined(
     """
     reasons = refusals(identity, kept) or contents.unacknowledged(identity, acknowledged)
     return replace(identity, refusals=reasons)
+
+
+def _refuse_wishes(request: Request) -> None:
+    _refuse_users(request)
+    for refuse in list(WISHES.values()):
+        refuse(request)
 
 
 def _refuse_users(request: Request) -> None:
