@@ -141,6 +141,16 @@ def plan_options(command: Command) -> Command:
             type=_Suite(),
             help="Tests and edition by name.",
         ),
+        click.option(
+            "--quick",
+            is_flag=True,
+            help="A look of a quarter of an hour at the first 8 GiB of a drive, labelled as no test of the standard.",
+        ),
+        click.option(
+            "--read-only",
+            is_flag=True,
+            help="The same of a drive with data, by reads alone: it is opened for reading, and nothing is written.",
+        ),
         click.option("--test", "tests", cls=_Names, multiple=True, metavar="N"),
         click.option("--study", "studies", cls=_Names, multiple=True, metavar="N"),
         click.option("--edition", "--profile", "edition", metavar="E", help=_EDITION_HELP),
@@ -188,6 +198,7 @@ def make_plan(
     thread_count: int | None,
     queue_depth: int | None,
     arrival: str | None,
+    quick: bool = False,
     **options: Any,
 ) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive.
@@ -204,11 +215,24 @@ def make_plan(
     overrides = {name: value for name, value in given.items() if value != ()}
     for several in overrides.keys() & {"tests", "studies"}:
         overrides[several] = tuple(name for text in overrides[several] for name in text.split(","))
+    if quick or "read_only" in overrides:
+        overrides["suite"] = _quick_suite(overrides, quick=quick)
     if drives:
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     return load_plan(files[0] if files else None, overrides, chosen)
+
+
+def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
+    """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError beside another suite."""
+    from assay.procedures.registry import READ_ONLY  # noqa: PLC0415
+
+    suite, option = (READ_ONLY, "--read-only") if "read_only" in given else ("quick", "--quick")
+    if given.get("suite", suite) not in {suite, "quick"}:
+        both = f"--quick {option}" if quick and option != "--quick" else option
+        raise UsageError(f"--suite {given['suite']}", f"is not what {both} runs", "leave out one of them")
+    return suite
 
 
 def _is_plan(target: str) -> bool:

@@ -114,8 +114,10 @@ def describe(
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
     lines += [f"Warning   {text}" for text in _warnings(planned, expected)]
     lines += _total_lines(drive, expected)
-    if drive.kind != "simulated":
-        lines += _preparation_lines(drive)
+    if drive.kind != "simulated" and not expected.written_bytes_max:
+        lines.append(f"{drive.path} is opened for reading only; nothing is written to it.")
+    elif drive.kind != "simulated":
+        lines += _preparation_lines(drive) if expected.purge_count else []
         if not refused:
             lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(map(visible, lines))
@@ -123,22 +125,33 @@ def describe(
 
 def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the whole run takes."""
-    from assay.spec.units import duration_label, gigabytes  # noqa: PLC0415
+    from assay.spec.units import duration_label  # noqa: PLC0415
 
     rate = f"{expected.bytes_per_s / 1e6:,.0f} MB/s, {expected.rate_of}"
     known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
     least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
-    own = "" if drive.kind == "file" else f"; {_purges(expected.purge_count)} on top, in the drive's own time"
-    lines = [
-        f"Time      {least} to {longest} in all{own}",
+    unknown = expected.purge_count and drive.kind != "file"
+    own = f"; {_purges(expected.purge_count)} on top, in the drive's own time" if unknown else ""
+    time = " to ".join(dict.fromkeys((least, longest)))
+    lines = [f"Time      {time} in all{own}"]
+    if not expected.written_bytes_max:
+        lines.append("Writes    nothing")
+        return [*lines, *_need_lines(drive, expected)]
+    lines += [
         "          the longest where sequential writes run at 50 MB/s, rounds up to their limit",
         f"Writes    up to {_size(expected.written_bytes_max)}, {most} the drive, at {rate}",
         f"          known beforehand: {_size(expected.written_bytes)}, {known} the drive",
     ]
     if expected.overwritten_bytes:
         lines.append(f"          with up to {_size(expected.overwritten_bytes)} where a purge overwrites the drive")
-    if drive.kind == "simulated":
-        lines.append(f"Real time {_REAL_TIME}")
+    return [*lines, *_need_lines(drive, expected)]
+
+
+def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
+    """What the run needs of this host."""
+    from assay.spec.units import gigabytes  # noqa: PLC0415
+
+    lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
     what = "the simulated drive" if drive.kind == "simulated" else "buffers"
     lines.append(f"Memory    {gigabytes(expected.memory_bytes):,.2f} GB for {what}, beside about 0.4 GB of the tool")
     lines.append(f"Disk      {max(expected.disk_bytes, _DISK_MIN) / 1e6:,.0f} MB for the run folder")
@@ -171,13 +184,14 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
-    span = f"{first} to {last}" if facts["what"] == "rounds" else f"up to {last}"
+    span = " to ".join(dict.fromkeys((first, last))) if facts["what"] == "rounds" else f"up to {last}"
+    purge = "purge" if facts["purge_count"] else "no purge"
     written = facts["preconditioning_bytes"]
     prepared = f"{gigabytes(written):.2f} GB of preconditioning" if written else "no preconditioning"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
     amount = amount_label(facts["range_amount_bytes"], facts["segment_count"])
     return [
-        f"Test      {facts['test']}: purge, {prepared}, and {span} of {facts['what']}",
+        f"Test      {facts['test']}: {purge}, {prepared}, and {span} of {facts['what']}",
         f"          {facts['steps']} of {unit}, {demand}, test range {amount}",
         *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
         *(f"          {note}" for note in facts["notes"]),
@@ -198,6 +212,8 @@ def _phase_line(phase: PhaseForecast, count: int) -> str:
     amount = f"{'' if known else 'up to '}{_size(phase.written_bytes_max)}"
     spans = dict.fromkeys(duration_label(_rounded(span)) for span in (phase.span_ns_least, phase.span_ns_most))
     times = f" ({count} times)" if count > 1 else ""
+    if not phase.written_bytes_max:
+        return f"{phase.name}{times}: no writes, in {' to '.join(spans)}"
     return f"writes in {phase.name}{times}: {amount}, in {' to '.join(spans)}"
 
 
@@ -234,6 +250,7 @@ def _test_facts(test: PlannedTest) -> dict[str, Any]:
     settings, outline = test.settings, test.outline
     return {
         "test": settings.test,
+        "purge_count": test.purge_count,
         "preconditioning_bytes": test.written_first_bytes,
         "what": outline.what,
         "steps": outline.steps,

@@ -39,9 +39,19 @@ def run(out: Path | None, no_report: bool, as_json: bool, **options: Any) -> int
     """
     given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
     plan = make_plan(**options)
+    for notice in _notices(plan):
+        click.echo(notice, err=True)
     answers = _answers(plan, out, **given)
     outcome = _run(plan, out, answers, quiet=as_json)
     return _tell(outcome, [] if no_report else _rendered(outcome.folder), as_json=as_json)
+
+
+def _notices(plan: Plan) -> tuple[str, ...]:
+    """What everybody must know of a run of this edition."""
+    from assay.procedures.editions import load_edition  # noqa: PLC0415
+
+    notices = load_edition(plan.edition_name).notices or ()
+    return tuple(notice.upper() if not place else notice for place, notice in enumerate(notices))
 
 
 def _answers(
@@ -54,7 +64,7 @@ def _answers(
     acknowledged, shown = frozenset(signatures), None
     if yes_destroy is None and sys.stdin.isatty():
         drive = find_drive(plan, acknowledged, (out,) if out else ())
-        if drive.kind != "simulated" and not drive.refusals:
+        if drive.kind != "simulated" and not drive.refusals and not plan.read_only:
             planned = plan_run(plan, drive)
             click.echo(describe(drive, planned, forecast(plan, drive, planned.tests), plan.edition_name))
             yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")

@@ -9,7 +9,7 @@ import secrets
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from assay._native import check_faults, hands_to_workers
 from assay.dut.needs import refuse_without_memory, simulated_bytes
@@ -117,7 +117,7 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         drive = replace(drive, controls=(*drive.controls, "write-cache"))
-    return examined(drive, acknowledged, kept)
+    return examined(drive, acknowledged, kept, read_only=plan.read_only)
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
@@ -259,6 +259,7 @@ def _real(
     with hold_drive(
         drive,
         answers,
+        read_only=plan.read_only,
         io_path=plan.io_path,
         io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
         needed_bytes=max(test.settings.range_amount_bytes for test in tests),
@@ -270,6 +271,9 @@ def _real(
         kept=kept,
         pin=plan.pin,
     ) as (held, stimulus, queue):
+        if plan.read_only:
+            yield from _read_only(drive, held, stimulus, queue)
+            return
         offers = choose_purge(
             held,
             lambda: overwrite(stimulus, drive, drive.capacity_bytes),
@@ -300,6 +304,28 @@ def _real(
             )
 
 
+def _read_only(drive: DriveIdentity, held: OpenDrive, stimulus: Stimulus, queue: dict[str, str]) -> Iterator[Dut]:
+    """A drive that is held for reading: it is sent no command, and what would change it is refused."""
+
+    def refused(*_: object) -> NoReturn:
+        raise UsageError(drive.path, "is held for reading only", "leave out --read-only")
+
+    with DriveWatch(drive) if drive.kind == "block" else nullcontext() as watched:
+        yield Dut(
+            identity=drive,
+            stimulus=stimulus,
+            purge=refused,
+            unchanged=lambda: check_unchanged(held),
+            heat=lambda: _refuse_heat(drive),
+            condition=lambda: read_condition(drive),
+            trim=refused,
+            set_write_cache=refused,
+            watch_host=HostWatch,
+            watched=watched,
+            queue=queue | {"access": "opened for reading only"},
+        )
+
+
 def _watch_drive(drive: DriveIdentity, cache: HeldCache) -> AbstractContextManager[DriveWatch | None]:
     asked = (lambda: cache.cache.look().drive) if cache.cache.settable else None
     return DriveWatch(drive, asked) if drive.kind == "block" else nullcontext()
@@ -320,6 +346,7 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    read_only: bool = False,
     pin: str = "auto",
     io_path: IoPath | Literal["auto"] = "auto",
     io_time_limit_ns: int = IO_TIME_LIMIT_NS,
@@ -333,7 +360,7 @@ def hold_drive(
     write the same, and what one wrote can be made again.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
-    pin : CPUs of the threads, see ``device.placement``.
+    read_only : it is opened for reading only. pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
     hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
     io_time_limit_ns : an I/O that takes longer ends its sequence.
@@ -353,6 +380,7 @@ def hold_drive(
             drive_writes_max=answers.drive_writes_max,
             kept=kept,
             shown_file_id=answers.shown_file_id,
+            read_only=read_only,
         ) as held,
         merging_off(drive) as queue,
         _descriptor(held, io_path, transfer_bytes_max) as descriptor,
@@ -370,7 +398,7 @@ def hold_drive(
             io_time_limit_ns=io_time_limit_ns,
         ) as stimulus,
     ):
-        yield held, stimulus, queue | {"data origin": f"{origin:#018x}"}
+        yield held, stimulus, queue if read_only else queue | {"data origin": f"{origin:#018x}"}
 
 
 @contextmanager

@@ -38,6 +38,8 @@ def refuse_run(
     Raises GateRefusedError and its kinds, UsageError and its kinds.
     """
     _refuse_meaningless(drive, answers)
+    if plan.read_only:
+        _refuse_writes(plan, tests)
     if drive.kind == "simulated":
         return
     refuse_without_memory(tests)
@@ -51,11 +53,26 @@ def refuse_run(
         written_bytes_max=written_bytes_max,
         drive_writes_max=answers.drive_writes_max,
         kept=kept,
+        read_only=plan.read_only,
     )
     refuse_foreseen(request)
     if plan.io_path == "passthrough":
         passthrough_node(drive)
         check_passthrough_transfer(drive, max(one.transfer_bytes_max for one in settings))
+
+
+def _refuse_writes(plan: Plan, tests: Sequence[PlannedTest]) -> None:
+    """Raise UsageError where a run that only reads has a test that does more, or goes where nothing but it says so."""
+    for test in tests:
+        if test.purge_count or any(part.written_bytes_max(1.0) for part in test.parts):
+            remedy = "leave out --read-only, or name tests of the quick look"
+            raise UsageError(test.settings.test, "writes to the drive, which is to be read only", remedy)
+    if plan.io_path == "passthrough":
+        remedy = "choose another I/O path"
+        raise UsageError("--io-path passthrough", "takes a drive that is opened for writing", remedy)
+    for key in ("purge", "write_cache"):
+        if getattr(plan, key) != type(plan).model_fields[key].default:
+            raise UsageError(key, "changes a drive, which is to be read only", "leave it out")
 
 
 def _refuse_meaningless(drive: DriveIdentity, answers: Answers) -> None:

@@ -61,6 +61,8 @@ HELD_FILE: dict[str, Callable[[DriveIdentity, int], None]] = {
     "same-file": facts.check_same_file,
     "file-size": facts.check_file_size,
 }
+_OF_WRITING = "writable"
+"""The rule of the held drive that is not asked where it is only read."""
 CONSENT: dict[str, Callable[[Request, int], None]] = {
     "signatures": contents.refuse_signatures,
     "confirmation": confirm.refuse_unconfirmed,
@@ -71,8 +73,9 @@ CONSENT: dict[str, Callable[[Request, int], None]] = {
 class OpenDrive:
     """A drive that the gate has opened and holds, with what it stands on; owns descriptors and must be closed."""
 
-    def __init__(self, identity: DriveIdentity, descriptor: int) -> None:
+    def __init__(self, identity: DriveIdentity, descriptor: int, *, read_only: bool = False) -> None:
         self.identity = identity
+        self.read_only = read_only
         self.fd = descriptor
         self._below: list[int] = []
 
@@ -84,8 +87,9 @@ class OpenDrive:
 
     def verify(self) -> None:
         """Check that the held drive is still the one that was named. Raises IdentityError, NotADriveError."""
-        for check in list((HELD if self.identity.kind == "block" else HELD_FILE).values()):
-            check(self.identity, self.fd)
+        for name, check in list((HELD if self.identity.kind == "block" else HELD_FILE).items()):
+            if not (self.read_only and name == _OF_WRITING):
+                check(self.identity, self.fd)
 
     def close(self) -> None:
         """Let go of the drive."""
@@ -113,9 +117,12 @@ def open_drive(
     drive_writes_max: float | None = None,
     kept: tuple[Path, ...] = (),
     shown_file_id: str | None = None,
+    read_only: bool = False,
 ) -> OpenDrive:
     """Open a drive for writing, exclusively and for the whole run, or refuse.
 
+    read_only : open it for reading only. Nothing of what is on it has to be acknowledged or confirmed then, since the
+    kernel refuses every write; who uses it is refused all the same, since both would disturb each other.
     confirmation : the drive's ``id`` as typed or given. acknowledged_signatures : types of signature, as the
     refusal names them, that may be destroyed. needed_bytes : smallest capacity that serves.
     written_bytes : what the run is known to write, written_bytes_max : at most. drive_writes_max : how many capacities
@@ -136,13 +143,14 @@ def open_drive(
         drive_writes_max=drive_writes_max,
         kept=kept,
         shown_file_id=shown_file_id,
+        read_only=read_only,
     )
     _refuse_wishes(request)
-    drive = OpenDrive(identity, claim.claim_drive(identity))
+    drive = OpenDrive(identity, claim.claim_drive(identity, read_only=read_only), read_only=read_only)
     try:
         drive.verify()
         drive.claim_below()
-        for consent in list(CONSENT.values()):
+        for consent in [] if read_only else list(CONSENT.values()):
             consent(request, drive.fd)
     except BaseException:
         drive.close()
@@ -163,27 +171,33 @@ def refuse_foreseen(request: Request) -> None:
                 check(request.identity, descriptor)
         finally:
             os.close(descriptor)
-    if "signatures" in CONSENT:
+    if "signatures" in CONSENT and not request.read_only:
         contents.refuse_signatures(request)
 
 
-def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = ()) -> tuple[str, ...]:
+def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = (), *, read_only: bool = False) -> tuple[str, ...]:
     """Why the gate would refuse a drive now; empty means it may be tested. Nothing is opened for writing.
 
-    kept : paths that must survive.
+    kept : paths that must survive. read_only : the drive is only to be read.
     """
-    return _users(identity, kept) or _read_only(identity) or _unfit(identity)
+    return _users(identity, kept) or _denied(identity, read_only=read_only) or _unfit(identity)
 
 
 def examined(
-    identity: DriveIdentity, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()
+    identity: DriveIdentity,
+    acknowledged: frozenset[str] = frozenset(),
+    kept: tuple[Path, ...] = (),
+    *,
+    read_only: bool = False,
 ) -> DriveIdentity:
     """The identity with every reason why the gate would refuse it now; what is on a drive that is free included.
 
-    acknowledged : types of signature that may be destroyed. kept : paths that must survive. Nothing is opened for
-    writing.
+    acknowledged : types of signature that may be destroyed. kept : paths that must survive. read_only : the drive is
+    only to be read. Nothing is opened for writing.
     """
-    reasons = refusals(identity, kept) or contents.unacknowledged(identity, acknowledged)
+    reasons = refusals(identity, kept, read_only=read_only)
+    if not reasons and not read_only:
+        reasons = contents.unacknowledged(identity, acknowledged)
     return replace(identity, refusals=reasons)
 
 
@@ -197,8 +211,9 @@ def _refuse_users(request: Request) -> None:
     path = request.identity.path
     if users := _users(request.identity, request.kept):
         raise DriveBusyError(path, "; ".join(users), "free the drive first, or name another one")
-    if reasons := _read_only(request.identity):
-        raise ReadOnlyError(path, reasons[0], "run as root, make it writable, or name another drive")
+    if reasons := _denied(request.identity, read_only=request.read_only):
+        remedy = "run as root" if request.read_only else "run as root, make it writable, or name another drive"
+        raise ReadOnlyError(path, reasons[0], remedy)
 
 
 def _users(identity: DriveIdentity, kept: tuple[Path, ...]) -> tuple[str, ...]:
@@ -227,11 +242,14 @@ def _level_claims(level: DiskLevel | FileLevel) -> list[str]:
     return [reason for rule in list(FILE_PROCESSES.values()) for reason in rule(level)]
 
 
-def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
+def _denied(identity: DriveIdentity, *, read_only: bool) -> tuple[str, ...]:
+    """Why the drive lets itself not be written, or not be read where no more is asked."""
+    if read_only:
+        return claim.unreadable(identity.path)
     disk = disk_at(identity.path)
     if disk and disk.text("ro") == "1":
         return ("read-only: the kernel refuses writes",)
-    return tuple(f"read-only: {reason}" for reason in claim.unreadable(identity.path))
+    return tuple(f"read-only: {reason}" for reason in claim.unwritable(identity.path))
 
 
 def _unfit(identity: DriveIdentity) -> tuple[str, ...]:
