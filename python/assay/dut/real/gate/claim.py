@@ -47,20 +47,27 @@ def unreadable(path: str) -> tuple[str, ...]:
     return () if os.access(path, os.R_OK) else ("no permission to read it",)
 
 
-def claim_drive(identity: DriveIdentity, *, read_only: bool = False) -> int:
-    """The descriptor of a drive, opened for uncached access, exclusive and locked until it is closed.
+def claim_drive(identity: DriveIdentity) -> int:
+    """The descriptor of a drive, opened for uncached writing, exclusive and locked until it is closed.
 
-    read_only : opened for reading; the kernel then refuses every write through it.
     An exclusive claim on a whole disk fails while anything on it is mounted in any namespace, swapped to, or held by
     device mapper or MD. The lock keeps udev from probing the drive at every close. A file is only locked.
     Raises DriveBusyError, ReadOnlyError, IdentityError, NotADriveError.
     """
+    return _claimed(identity, os.O_RDWR, fcntl.F_WRLCK)
+
+
+def claim_for_reading(identity: DriveIdentity) -> int:
+    """The same, opened for reading: the kernel refuses every write through it. Raises as ``claim_drive``."""
+    return _claimed(identity, os.O_RDONLY, fcntl.F_RDLCK)
+
+
+def _claimed(identity: DriveIdentity, access: int, ranges: int) -> int:
     exclusive = EXCLUSIVE if identity.kind == "block" else 0
-    access, ranges = (os.O_RDONLY, fcntl.F_RDLCK) if read_only else (os.O_RDWR, fcntl.F_WRLCK)
     try:
         descriptor = _claim(identity.path, access | os.O_DIRECT | os.O_CLOEXEC | os.O_NOFOLLOW | exclusive)
     except OSError as error:
-        raise open_error(identity, error, read_only=read_only) from None
+        raise open_error(identity, error, read_only=access == os.O_RDONLY) from None
     if reason := _lock(descriptor, ranges=ranges if identity.kind == "file" else None):
         os.close(descriptor)
         raise DriveBusyError(identity.path, reason, "wait for it to end")

@@ -146,7 +146,8 @@ def open_drive(
         read_only=read_only,
     )
     _refuse_wishes(request)
-    drive = OpenDrive(identity, claim.claim_drive(identity, read_only=read_only), read_only=read_only)
+    claimed = claim.claim_for_reading if read_only else claim.claim_drive
+    drive = OpenDrive(identity, claimed(identity), read_only=read_only)
     try:
         drive.verify()
         drive.claim_below()
@@ -180,7 +181,8 @@ def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = (), *, read_only:
 
     kept : paths that must survive. read_only : the drive is only to be read.
     """
-    return _users(identity, kept) or _denied(identity, read_only=read_only) or _unfit(identity)
+    denied = _unreadable if read_only else _read_only
+    return _users(identity, kept) or denied(identity) or _unfit(identity)
 
 
 def examined(
@@ -211,9 +213,10 @@ def _refuse_users(request: Request) -> None:
     path = request.identity.path
     if users := _users(request.identity, request.kept):
         raise DriveBusyError(path, "; ".join(users), "free the drive first, or name another one")
-    if reasons := _denied(request.identity, read_only=request.read_only):
-        remedy = "run as root" if request.read_only else "run as root, make it writable, or name another drive"
-        raise ReadOnlyError(path, reasons[0], remedy)
+    if request.read_only and (reasons := _unreadable(request.identity)):
+        raise ReadOnlyError(path, reasons[0], "run as root, or name another drive")
+    if not request.read_only and (reasons := _read_only(request.identity)):
+        raise ReadOnlyError(path, reasons[0], "run as root, make it writable, or name another drive")
 
 
 def _users(identity: DriveIdentity, kept: tuple[Path, ...]) -> tuple[str, ...]:
@@ -242,10 +245,11 @@ def _level_claims(level: DiskLevel | FileLevel) -> list[str]:
     return [reason for rule in list(FILE_PROCESSES.values()) for reason in rule(level)]
 
 
-def _denied(identity: DriveIdentity, *, read_only: bool) -> tuple[str, ...]:
-    """Why the drive lets itself not be written, or not be read where no more is asked."""
-    if read_only:
-        return claim.unreadable(identity.path)
+def _unreadable(identity: DriveIdentity) -> tuple[str, ...]:
+    return claim.unreadable(identity.path)
+
+
+def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
     disk = disk_at(identity.path)
     if disk and disk.text("ro") == "1":
         return ("read-only: the kernel refuses writes",)
