@@ -17,7 +17,7 @@ from assay.results import issued_bytes
 from assay.run.forecast import forecast
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
-from assay.run.store.write import refuse_full
+from assay.run.store.write import refuse_folder
 from click.testing import CliRunner
 from every_kind import EVERY, plan_of
 
@@ -161,5 +161,13 @@ def test_namespaces_of_a_file_are_refused(tmp_path: Path) -> None:
 
 def test_a_disk_that_is_too_full_is_said_before_the_folder_is_made(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="MB are needed"):
-        refuse_full(tmp_path / "not" / "there", 10**18)
+        refuse_folder(tmp_path / "not" / "there", 10**18)
     assert not (tmp_path / "not").exists()
+
+
+def test_a_folder_that_is_not_empty_is_said_by_the_plan_as_by_the_run(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    said = {
+        str(invoke(verb, "sim:ideal", "--test", "lat", "--out", str(tmp_path)).exception) for verb in ("plan", "run")
+    }
+    assert said == {f"{tmp_path}: is not empty; name a new folder with --out"}

@@ -26,7 +26,7 @@ from assay.run.forecast import disk_bytes, forecast
 from assay.run.planning import plan_suite
 from assay.run.runner import run_test
 from assay.run.store.read import read_run
-from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_full, run_document
+from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_folder, run_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -101,7 +101,7 @@ def refuse_planned(
     """
     most, kept = expected.written_bytes_max, (out or RUNS,)
     refuse_run(plan, drive, planned.tests, answers, written_bytes_max=most, kept=kept)
-    refuse_full(out or RUNS, expected.disk_bytes)
+    refuse_folder(out, expected.disk_bytes)
 
 
 def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:

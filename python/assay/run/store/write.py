@@ -82,21 +82,31 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
     folder = out or RUNS / f"{stamp}-{name}-{secrets.token_hex(2)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            os.close(_locked(folder))
-            raise StoreError(str(folder), "is not empty", "name a new folder with --out")
+        _refuse_filled(folder)
         _probe(folder)
     except OSError as error:
         raise _unwritable(folder, error) from None
-    refuse_full(folder, needed_bytes)
+    _refuse_full(folder, needed_bytes)
     return folder
 
 
-def refuse_full(folder: Path, needed_bytes: int) -> None:
-    """Raise StoreError where the disk of a folder is too full for a run; it need not exist yet.
+def refuse_folder(out: Path | None, needed_bytes: int) -> None:
+    """Raise what ``new_folder`` would, as far as it can be told without making the folder."""
+    try:
+        if out is not None and out.exists():
+            _refuse_filled(out)
+    except OSError as error:
+        raise _unwritable(out or RUNS, error) from None
+    _refuse_full(out or RUNS, needed_bytes)
 
-    needed_bytes : free space that it should have, at least 67 MB.
-    """
+
+def _refuse_filled(folder: Path) -> None:
+    if any(folder.iterdir()):
+        os.close(_locked(folder))
+        raise StoreError(str(folder), "is not empty", "name a new folder with --out")
+
+
+def _refuse_full(folder: Path, needed_bytes: int) -> None:
     needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
     whole = folder.absolute()
     try:
