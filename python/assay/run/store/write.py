@@ -110,12 +110,13 @@ def _refuse_full(folder: Path, needed_bytes: int) -> None:
     needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
     whole = folder.absolute()
     try:
-        free = shutil.disk_usage(next(place for place in (whole, *whole.parents) if place.exists())).free
+        room = shutil.disk_usage(next(place for place in (whole, *whole.parents) if place.exists()))
     except OSError as error:
         raise _unwritable(folder, error) from None
-    if free < needed_bytes:
+    # One without any size, as /proc, is no disk: it refuses the folder itself.
+    if room.total and room.free < needed_bytes:
         remedy = "free some space or choose another folder with --out"
-        reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
+        reason = f"only {room.free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
         raise StoreError(str(folder), reason, remedy)
 
 
