@@ -141,11 +141,16 @@ def test_a_run_that_would_wear_the_drive_is_refused_with_its_number(loop_drive: 
     path = loop_drive(SIZE)
     identity = identify(path, file_target=False).id
     planned = json.loads(assay("plan", path, *RUN[1:], "--json").stdout)
-    writes = planned["written_bytes"] / SIZE
-    assert writes > 1
+    writes = planned["drive_fills_max"]
+    assert writes > planned["drive_fills"] > 1
     done = assay(*RUN, path, "--yes-destroy", identity, "--out", out, "--max-drive-writes", "1", "--json")
     assert (done.returncode, told(done)["error"]) == (3, "wear")
-    assert told(done)["reason"] == f"would be written {writes:.4g} times over, 1 are allowed"
+    reason = f"could be written, at the rate of its link, {writes:.4g} times over, 1 are allowed"
+    assert told(done)["reason"] == reason
+    # The plan says the same, and exits alike.
+    foreseen = assay("plan", path, *RUN[1:], "--max-drive-writes", "1", "--json")
+    assert (foreseen.returncode, told(foreseen)) == (3, told(done))
+    assert json.loads(foreseen.stdout)["refused"]["reason"] == reason
 
 
 def test_a_second_run_into_the_same_folder_is_refused_while_the_first_runs(out: str) -> None:
@@ -221,7 +226,7 @@ def test_an_unprivileged_user_is_told_clearly_by_every_verb(loop_drive: LoopDriv
     identity = identify(path, file_target=False).id
     verbs = {
         ("drives",): 0,
-        ("plan", path, "--test", "tp", "--scale", "0.001"): 0,
+        ("plan", path, "--test", "tp", "--scale", "0.001"): 3,
         ("run", path, "--test", "tp", "--scale", "0.001", "--yes-destroy", identity): 3,
         ("crosscheck", path, "--yes-destroy", identity, "--out", "/nonexistent/x"): 6,
         ("report", str(tmp_path)): 6,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.cli.progress import RunDisplay
 from assay.cli.progress.plain import PlainDisplay
 from assay.engine.records import PurgeRecord
-from assay.procedures.procedure import PlannedPart
 from assay.run.progress import Progress
 from assay.run.runner import _Runner
 from assay.run.store.write import ADVICE, RunWriter
@@ -43,9 +42,13 @@ def minutes() -> Callable[[], int]:
 def test_a_purge_shows_what_is_left_and_its_advice_is_kept_before_it_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    part = PlannedPart(stages=(), earliest_ns=0, latest_ns=None)
     planned = SimpleNamespace(
-        settings=SimpleNamespace(test="iops"), foreseen=(part,), written_first_bytes=0, purge_count=1
+        settings=SimpleNamespace(test="iops"),
+        phases=(),
+        earliest_ns=0,
+        latest_ns=None,
+        written_first_bytes=0,
+        purge_count=1,
     )
     shown: list[Progress] = []
     display = PlainDisplay(sys.stderr)

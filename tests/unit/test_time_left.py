@@ -9,9 +9,18 @@ import pytest
 from assay.cli.progress.labels import left_label, percent_label, shares_label, span_label
 from assay.engine.pattern import cell_pattern, fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, StepSequence, StepSpec, StopRule
-from assay.procedures.procedure import PlannedPart
+from assay.procedures.phases import PlannedPhase
 from assay.run.progress import Pace, Progress
-from assay.run.time_left import Extent, RunTimes, TimeLeft, extent_done, filling_share, part_left
+from assay.run.time_left import (
+    Extent,
+    RunTimes,
+    TimedPart,
+    TimeLeft,
+    extent_done,
+    filling_share,
+    part_left,
+    timed_parts,
+)
 from assay.spec.units import GB, KIB, MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -19,8 +28,12 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest
 
 ROUND_NS = 56 * MINUTE_NS
-ROUNDS = PlannedPart(stages=("round",), earliest_ns=5 * ROUND_NS, latest_ns=25 * ROUND_NS)
-BEHIND = PlannedPart(stages=("histogram",), earliest_ns=20 * MINUTE_NS, latest_ns=20 * MINUTE_NS)
+ROUNDS = TimedPart(stages=("round",), earliest_ns=5 * ROUND_NS, latest_ns=25 * ROUND_NS)
+PHASES = (
+    PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=64 * GB),
+    PlannedPhase(name="rounds", stages=("round",), least_ns=5 * ROUND_NS, most_ns=25 * ROUND_NS),
+    PlannedPhase(name="histogram", stages=("histogram",), least_ns=20 * MINUTE_NS, most_ns=20 * MINUTE_NS),
+)
 
 
 class Clock:
@@ -56,14 +69,14 @@ def test_an_amount_is_reached_at_the_pace_so_far(
     def ns(minutes: int | None) -> int | None:
         return None if minutes is None else minutes * MINUTE_NS
 
-    part = PlannedPart(stages=(), earliest_ns=ns(earliest_min), latest_ns=ns(latest_min), amount_bytes=400 * GB)
+    part = TimedPart(earliest_ns=ns(earliest_min), latest_ns=ns(latest_min), amount_bytes=400 * GB)
     assert part_left(part, Extent(30 * MINUTE_NS, 100 * GB), 0) == expected
     later = part_left(part, Extent(30 * MINUTE_NS, 100 * GB), 0, MINUTE_NS)
     assert later.earliest_ns == expected.earliest_ns - MINUTE_NS
 
 
 def test_before_anything_is_written_an_amount_may_be_reached_at_any_time() -> None:
-    part = PlannedPart(stages=(), earliest_ns=155 * MINUTE_NS, latest_ns=1440 * MINUTE_NS, amount_bytes=400 * GB)
+    part = TimedPart(earliest_ns=155 * MINUTE_NS, latest_ns=1440 * MINUTE_NS, amount_bytes=400 * GB)
     assert part_left(part, Extent(), 0) == TimeLeft(0, 1440 * MINUTE_NS)
 
 
@@ -183,9 +196,13 @@ def test_figures_are_of_one_cell_or_not_there() -> None:
     assert pace.look(1, 400, 500_000_000, 2 * SECOND_NS) == (None, None)
 
 
+def test_the_fill_is_no_part_that_time_tells_of() -> None:
+    assert [part.stages for part in timed_parts(planned())] == [("round",), ("histogram",)]
+
+
 def planned() -> PlannedTest:
     """64 GB of preconditioning, five to 25 rounds of 56 min, and 20 min behind them."""
-    test = SimpleNamespace(foreseen=(ROUNDS, BEHIND), written_first_bytes=64 * GB, purge_count=1)
+    test = SimpleNamespace(phases=PHASES, written_first_bytes=64 * GB, purge_count=1)
     return cast("PlannedTest", test)
 
 

@@ -88,6 +88,33 @@ class _Names(click.Option):
         return super().get_help_record(ctx)
 
 
+def gate_options(command: Command) -> Command:
+    """Add what the gate is asked with, but for the confirmation: of a run, and of a plan, which is refused as a run."""
+    options = [
+        click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty."),
+        click.option(
+            "--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it."
+        ),
+        click.option(
+            "--max-drive-writes",
+            "drive_writes_max",
+            type=click.FloatRange(0, min_open=True),
+            metavar="N",
+            help="Refuse where more than N capacities of the drive could be written, as assay plan shows them. "
+            "Not given: where more than 30 are known to be written, by preconditioning and other stated amounts.",
+        ),
+        click.option(
+            "--all-namespaces",
+            type=click.IntRange(min=1),
+            metavar="COUNT",
+            help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def yes_destroy_option(command: Command) -> Command:
     """Add the confirmation of a real drive; two of them are refused, since one of them is of another drive."""
     return click.option(
@@ -113,6 +140,16 @@ def plan_options(command: Command) -> Command:
             "--suite",
             type=_Suite(),
             help="Tests and edition by name.",
+        ),
+        click.option(
+            "--quick",
+            is_flag=True,
+            help="A look of a quarter of an hour at the first 8 GiB of a drive, labelled as no test of the standard.",
+        ),
+        click.option(
+            "--read-only",
+            is_flag=True,
+            help="The same of a drive with data, by reads alone: it is opened for reading, and nothing is written.",
         ),
         click.option("--test", "tests", cls=_Names, multiple=True, metavar="N"),
         click.option("--study", "studies", cls=_Names, multiple=True, metavar="N"),
@@ -161,6 +198,7 @@ def make_plan(
     thread_count: int | None,
     queue_depth: int | None,
     arrival: str | None,
+    quick: bool = False,
     **options: Any,
 ) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive.
@@ -177,11 +215,24 @@ def make_plan(
     overrides = {name: value for name, value in given.items() if value != ()}
     for several in overrides.keys() & {"tests", "studies"}:
         overrides[several] = tuple(name for text in overrides[several] for name in text.split(","))
+    if quick or "read_only" in overrides:
+        overrides["suite"] = _quick_suite(overrides, quick=quick)
     if drives:
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     return load_plan(files[0] if files else None, overrides, chosen)
+
+
+def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
+    """The suite that ``--quick`` and ``--read-only`` stand for. Raises UsageError beside another suite."""
+    from assay.procedures.registry import READ_ONLY  # noqa: PLC0415
+
+    suite, option = (READ_ONLY, "--read-only") if "read_only" in given else ("quick", "--quick")
+    if given.get("suite", suite) not in {suite, "quick"}:
+        both = f"--quick {option}" if quick and option != "--quick" else option
+        raise UsageError(f"--suite {given['suite']}", f"is not what {both} runs", "leave out one of them")
+    return suite
 
 
 def _is_plan(target: str) -> bool:

@@ -1,75 +1,171 @@
-"""``assay plan``: what a run would write and how long it takes; touches nothing."""
+"""``assay plan``: what a run would write, take and need, and what it would be refused for; touches nothing."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import make_plan, plan_options
+from assay.cli.options import gate_options, make_plan, plan_options
+from assay.errors import AssayError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.engine.records import DriveIdentity
     from assay.procedures.procedure import PlannedTest
+    from assay.run.forecast import Forecast, PhaseForecast
     from assay.run.planning import PlannedRun
+
+_REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
 
 
 @click.command()
 @plan_options
+@gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def plan(as_json: bool, **options: Any) -> None:
-    """Show what a run of DRIVE or PLAN.toml would write and how long it takes. Nothing is touched."""
-    from assay.dut.dut import find_drive  # noqa: PLC0415
-    from assay.run.run import plan_run  # noqa: PLC0415
+def plan(as_json: bool, out: Path | None, **options: Any) -> None:
+    """Show what a run of DRIVE or PLAN.toml would write, how long it takes and what it needs. Nothing is touched.
 
+    Behind it stands, with the exit code of the run, what the run would be refused for.
+    """
+    from assay.dut.dut import Answers, find_drive  # noqa: PLC0415
+    from assay.run.forecast import forecast  # noqa: PLC0415
+    from assay.run.run import plan_run, refuse_planned  # noqa: PLC0415
+
+    limits = {name: options.pop(name) for name in ("drive_writes_max", "all_namespaces")}
+    answers = Answers(signatures=frozenset(options.pop("signatures")), **limits)
     made = make_plan(**options)
-    drive = find_drive(made)
+    drive = find_drive(made, answers.signatures, (out,) if out else ())
     planned = plan_run(made, drive)
+    expected = forecast(made, drive, planned.tests)
+    try:
+        refuse_planned(made, drive, planned, expected, out=out, answers=answers)
+    except AssayError as error:
+        _show(drive, planned, expected, made.edition_name, error, as_json=as_json)
+        raise
+    _show(drive, planned, expected, made.edition_name, None, as_json=as_json)
+
+
+def _show(
+    drive: DriveIdentity,
+    planned: PlannedRun,
+    expected: Forecast,
+    edition: str,
+    refusal: AssayError | None,
+    *,
+    as_json: bool,
+) -> None:
+    if not as_json:
+        click.echo(describe(drive, planned, expected, edition, refused=refusal is not None))
+        return
+    refused = refusal and {
+        "error": refusal.slug,
+        "exit_code": refusal.exit_code,
+        "thing": refusal.thing,
+        "reason": refusal.reason,
+        "remedy": refusal.remedy,
+    }
     facts = {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
+        "refused": refused,
         "refusals": list(drive.refusals),
-        "edition": made.edition_name,
-        "written_bytes": sum(test.written_bytes for test in planned.tests),
-        "tests": [_test_facts(test) for test in planned.tests],
-        "warnings": _warnings(drive, planned),
+        "edition": edition,
+        "written_bytes": expected.written_bytes,
+        "written_bytes_max": expected.written_bytes_max,
+        "drive_fills": expected.written_bytes / drive.capacity_bytes,
+        "drive_fills_max": expected.written_bytes_max / drive.capacity_bytes,
+        "bytes_per_s_max": expected.bytes_per_s,
+        "bytes_per_s_max_of": expected.rate_of,
+        "purges": {"count": expected.purge_count, "overwritten_bytes_max": expected.overwritten_bytes},
+        "span_ns_least": expected.span_ns_least,
+        "span_ns_most": expected.span_ns_most,
+        # Nothing tells beforehand how many I/Os a simulated drive will complete.
+        "real_time_ns": None,
+        "memory_bytes": expected.memory_bytes,
+        "disk_bytes": expected.disk_bytes,
+        "tests": [
+            {**_test_facts(test), "phases": [asdict(phase) for phase in found.phases]}
+            for test, found in zip(planned.tests, expected.tests, strict=True)
+        ],
+        "warnings": _warnings(planned, expected),
         "skipped": {test.test: test.reason for test in planned.skipped},
     }
-    click.echo(json.dumps(facts, indent=2) if as_json else describe(drive, planned, made.edition_name))
+    click.echo(json.dumps(facts, indent=2))
 
 
-def describe(drive: DriveIdentity, planned: PlannedRun, edition: str) -> str:
-    """The plan in words, as shown before a confirmation."""
+def describe(
+    drive: DriveIdentity, planned: PlannedRun, expected: Forecast, edition: str, *, refused: bool = False
+) -> str:
+    """The plan in words, as shown before a confirmation. refused : nothing will be written then."""
     from assay.spec.units import gigabytes  # noqa: PLC0415
     from assay.visible import visible  # noqa: PLC0415
 
-    size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
+    size = f"{gigabytes(drive.capacity_bytes):,.2f} GB"
     lines = [
         f"Drive     {drive.path}: {drive.model_number or 'unknown model'}, {size}, id {drive.id}",
         f"Edition   {edition}",
-        "Time      that of rounds and samples; purge and preconditioning come on top, at the drive's own speed",
     ]
-    for test in planned.tests:
+    for test, found in zip(planned.tests, expected.tests, strict=True):
         lines += _test_lines(_test_facts(test))
+        lines += [f"          {_phase_line(phase, count)}" for phase, count in _merged(found.phases)]
     lines += [f"N/A       {test.test}: {test.reason}" for test in planned.skipped]
-    lines += [f"Warning   {text}" for text in _warnings(drive, planned)]
-    written = sum(test.written_bytes for test in planned.tests)
-    share = f"{written / drive.capacity_bytes:.3g} times the drive"
-    lines.append(f"Writes    {gigabytes(written):.2f} GB, {share}, and what rounds write in their time")
-    lines += [f"Refusal   {reason}" for reason in drive.refusals]
-    if drive.kind != "simulated":
-        lines += _preparation_lines(drive)
-        lines.append(f"ALL DATA on {drive.path} will be destroyed.")
+    lines += [f"Warning   {text}" for text in _warnings(planned, expected)]
+    lines += _total_lines(drive, expected)
+    if drive.kind != "simulated" and not expected.written_bytes_max:
+        lines.append(f"{drive.path} is opened for reading only; nothing is written to it.")
+    elif drive.kind != "simulated":
+        lines += _preparation_lines(drive) if expected.purge_count else []
+        if not refused:
+            lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(map(visible, lines))
 
 
-def _warnings(drive: DriveIdentity, planned: PlannedRun) -> list[str]:
+def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
+    """What the whole run takes."""
+    from assay.spec.units import duration_label  # noqa: PLC0415
+
+    rate = f"{expected.bytes_per_s / 1e6:,.0f} MB/s, {expected.rate_of}"
+    known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
+    least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
+    unknown = expected.purge_count and drive.kind != "file"
+    own = f"; {_purges(expected.purge_count)} on top, in the drive's own time" if unknown else ""
+    time = " to ".join(dict.fromkeys((least, longest)))
+    lines = [f"Time      {time} in all{own}"]
+    if not expected.written_bytes_max:
+        lines.append("Writes    nothing")
+        return [*lines, *_need_lines(drive, expected)]
+    lines += [
+        "          the longest where sequential writes run at 50 MB/s, rounds up to their limit",
+        f"Writes    up to {_size(expected.written_bytes_max)}, {most} the drive, at {rate}",
+        f"          known beforehand: {_size(expected.written_bytes)}, {known} the drive",
+    ]
+    if expected.overwritten_bytes:
+        lines.append(f"          with up to {_size(expected.overwritten_bytes)} where a purge overwrites the drive")
+    return [*lines, *_need_lines(drive, expected)]
+
+
+def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
+    """What the run needs of this host."""
+    from assay.spec.units import gigabytes  # noqa: PLC0415
+
+    lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
+    what = "the simulated drive" if drive.kind == "simulated" else "buffers"
+    lines.append(f"Memory    {gigabytes(expected.memory_bytes):,.2f} GB for {what}, beside about 0.4 GB of the tool")
+    lines.append(f"Disk      {max(expected.disk_bytes, _DISK_MIN) / 1e6:,.0f} MB for the run folder")
+    return lines
+
+
+_DISK_MIN = 67_000_000
+
+
+def _warnings(planned: PlannedRun, expected: Forecast) -> list[str]:
     """What is planned and cannot give a good figure."""
-    from assay.dut.real.link import link_bytes_per_s  # noqa: PLC0415
     from assay.procedures.draining import draining_warning  # noqa: PLC0415
 
-    rate = link_bytes_per_s(drive)
-    return [text for test in planned.tests if (text := draining_warning(test, rate))]
+    return [text for test in planned.tests if (text := draining_warning(test, expected.bytes_per_s))]
 
 
 def _preparation_lines(drive: DriveIdentity) -> list[str]:
@@ -88,18 +184,64 @@ def _test_lines(facts: dict[str, Any]) -> list[str]:
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
-    span = f"{first} to {last}" if facts["what"] == "rounds" else f"up to {last}"
+    span = " to ".join(dict.fromkeys((first, last))) if facts["what"] == "rounds" else f"up to {last}"
+    purge = "purge" if facts["purge_count"] else "no purge"
     written = facts["preconditioning_bytes"]
     prepared = f"{gigabytes(written):.2f} GB of preconditioning" if written else "no preconditioning"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
     amount = amount_label(facts["range_amount_bytes"], facts["segment_count"])
     return [
-        f"Test      {facts['test']}: purge, {prepared}, and {span} of {facts['what']}",
+        f"Test      {facts['test']}: {purge}, {prepared}, and {span} of {facts['what']}",
         f"          {facts['steps']} of {unit}, {demand}, test range {amount}",
         *([f"          {facts['arrivals']}"] if facts["arrivals"] else []),
         *(f"          {note}" for note in facts["notes"]),
         *(f"Deviation {line}" for line in facts["deviations"]),
     ]
+
+
+def _merged(phases: tuple[PhaseForecast, ...]) -> list[tuple[PhaseForecast, int]]:
+    """Equal parts of a test once, with their number: a study has one per variant."""
+    return [(phase, phases.count(phase)) for phase in dict.fromkeys(phases)]
+
+
+def _phase_line(phase: PhaseForecast, count: int) -> str:
+    """Worked: ``"writes in preconditioning: 64.00 GB, in 4 min to 21 min"``."""
+    from assay.spec.units import duration_label  # noqa: PLC0415
+
+    known = phase.amount_bytes is not None and phase.amount_bytes == phase.written_bytes_max
+    amount = f"{'' if known else 'up to '}{_size(phase.written_bytes_max)}"
+    spans = dict.fromkeys(duration_label(_rounded(span)) for span in (phase.span_ns_least, phase.span_ns_most))
+    times = f" ({count} times)" if count > 1 else ""
+    if not phase.written_bytes_max:
+        return f"{phase.name}{times}: no writes, in {' to '.join(spans)}"
+    return f"writes in {phase.name}{times}: {amount}, in {' to '.join(spans)}"
+
+
+def _rounded(span_ns: int) -> int:
+    """A bound of a time for people, to the second, or the millisecond below one. Worked: 1,234,567,890 ns -> 1 s."""
+    from assay.spec.units import MILLISECOND_NS, SECOND_NS  # noqa: PLC0415
+
+    unit_ns = SECOND_NS if span_ns >= SECOND_NS else MILLISECOND_NS
+    return round(span_ns / unit_ns) * unit_ns
+
+
+def _times(fills: float) -> str:
+    """Worked: 9.8765 -> ``"9.88 times"``, 5083.2 -> ``"5,083 times"``."""
+    return f"{fills:.3g} times" if fills < 1000 else f"{fills:,.0f} times"  # noqa: PLR2004
+
+
+def _purges(count: int) -> str:
+    from assay.spec.units import count_label  # noqa: PLC0415
+
+    return count_label(count, "purge")
+
+
+def _size(size_bytes: int) -> str:
+    """Worked: 64_000_000_000 -> ``"64.00 GB"``, 1_234_000_000_000 -> ``"1.23 TB"``."""
+    from assay.spec.units import gigabytes  # noqa: PLC0415
+
+    size = gigabytes(size_bytes)
+    return f"{size / 1000:,.2f} TB" if size >= 1000 else f"{size:,.2f} GB"  # noqa: PLR2004
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:
@@ -108,6 +250,7 @@ def _test_facts(test: PlannedTest) -> dict[str, Any]:
     settings, outline = test.settings, test.outline
     return {
         "test": settings.test,
+        "purge_count": test.purge_count,
         "preconditioning_bytes": test.written_first_bytes,
         "what": outline.what,
         "steps": outline.steps,

@@ -6,18 +6,19 @@ import json
 import shlex
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli.on_end import command_at_end
-from assay.cli.options import make_plan, plan_options, yes_destroy_option
+from assay.cli.options import gate_options, make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import RunDisplay
 from assay.errors import InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
     from assay.run.plan_file import Plan
@@ -26,23 +27,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @plan_options
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
+@gate_options
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
-@click.option(
-    "--max-drive-writes",
-    "drive_writes_max",
-    type=click.FloatRange(0, min_open=True),
-    default=30.0,
-    show_default=True,
-    help="Refuse where more is known to be written, in capacities of the drive.",
-)
-@click.option(
-    "--all-namespaces",
-    type=click.IntRange(min=1),
-    metavar="COUNT",
-    help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
-)
 @click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing but errors; run.log in the run folder has it all.")
@@ -66,6 +52,8 @@ def run(
     verbosity: Verbosity = "quiet" if quiet or (as_json and not verbose) else "verbose" if verbose else "normal"
     given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
     plan = make_plan(**options)
+    for notice in _notices(plan):
+        click.echo(notice, err=True)
     display = RunDisplay(verbosity)
     with command_at_end(on_end, display) as ended:
         answers = _answers(plan, out, **given)
@@ -79,17 +67,27 @@ def run(
     return outcome.exit_code
 
 
+def _notices(plan: Plan) -> tuple[str, ...]:
+    """What everybody must know of a run of this edition."""
+    from assay.procedures.editions import load_edition  # noqa: PLC0415
+
+    notices = load_edition(plan.edition_name).notices or ()
+    return tuple(notice.upper() if not place else notice for place, notice in enumerate(notices))
+
+
 def _answers(
     plan: Plan, out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], **limits: Any
 ) -> Answers:
     from assay.dut.dut import Answers, find_drive  # noqa: PLC0415
+    from assay.run.forecast import forecast  # noqa: PLC0415
     from assay.run.run import plan_run  # noqa: PLC0415
 
     acknowledged, shown = frozenset(signatures), None
     if yes_destroy is None and sys.stdin.isatty():
         drive = find_drive(plan, acknowledged, (out,) if out else ())
-        if drive.kind != "simulated" and not drive.refusals:
-            click.echo(describe(drive, plan_run(plan, drive), plan.edition_name))
+        if drive.kind != "simulated" and not drive.refusals and not plan.read_only:
+            planned = plan_run(plan, drive)
+            click.echo(describe(drive, planned, forecast(plan, drive, planned.tests), plan.edition_name))
             yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
             shown = drive.file_id
     return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)

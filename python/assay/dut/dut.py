@@ -9,16 +9,16 @@ import secrets
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
-from assay._native import check_faults, hands_to_workers, simulated_memory_bytes
+from assay._native import check_faults, hands_to_workers
+from assay.dut.needs import refuse_without_memory, simulated_bytes
 from assay.dut.real.condition import read_condition
-from assay.dut.real.gate import DRIVE_WRITES_MAX, examined, open_drive, open_passthrough
+from assay.dut.real.gate import examined, open_drive, open_passthrough
 from assay.dut.real.heat import too_hot
 from assay.dut.real.identity import identify
 from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.real.placement import place_threads
-from assay.dut.real.platform import available_memory_bytes
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
 from assay.dut.real.transport import HeldDrive, command_set
@@ -59,14 +59,14 @@ class Answers:
     """What the user has confirmed for a real drive.
 
     confirmation : the drive's full identity, typed or given. signatures : types whose destruction is acknowledged.
-    drive_writes_max : how often the run may write the whole drive.
+    drive_writes_max : how often the run may write the whole drive at most; None lets the gate decide.
     all_namespaces : number of namespaces of its controller, if a purge may destroy all of them.
     shown_file_id : the ``file_id`` of a file target when it was shown for confirmation.
     """
 
     confirmation: str | None = None
     signatures: frozenset[str] = frozenset()
-    drive_writes_max: float = DRIVE_WRITES_MAX
+    drive_writes_max: float | None = None
     all_namespaces: int | None = None
     shown_file_id: str | None = None
 
@@ -109,7 +109,7 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
-        for key in ("io_path", "purge", "write_cache"):
+        for key in ("pin", "io_path", "purge", "write_cache"):
             if getattr(plan, key) != Plan.model_fields[key].default:
                 raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
         return _fitting(parse_simulated(plan.drive)).identity
@@ -117,7 +117,7 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         drive = replace(drive, controls=(*drive.controls, "write-cache"))
-    return examined(drive, acknowledged, kept)
+    return examined(drive, acknowledged, kept, read_only=plan.read_only)
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
@@ -138,11 +138,12 @@ def open_dut(
     *,
     answers: Answers,
     seed: int,
+    written_bytes_max: int = 0,
     kept: tuple[Path, ...] = (),
 ) -> Iterator[Dut]:
     """Hold the drive for a run; let go of it, and restore its queue, at the end.
 
-    kept : paths that must not lie on the drive, such as the run folder.
+    written_bytes_max : by the run. kept : paths that must not lie on the drive, such as the run folder.
 
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
@@ -150,7 +151,8 @@ def open_dut(
         with _simulated(plan, drive, seed) as dut:
             yield dut
     else:
-        with _real(plan, drive, tests, answers=answers, seed=seed, kept=kept) as dut:
+        most = written_bytes_max
+        with _real(plan, drive, tests, answers=answers, seed=seed, written_bytes_max=most, kept=kept) as dut:
             yield dut
 
 
@@ -204,9 +206,8 @@ def _fitting(target: SimulatedTarget) -> SimulatedTarget:
             )
         except ValueRangeError as error:
             raise ValueRangeError(f"{file.path}: {error.thing}", error.reason, error.remedy) from None
-    # A state that is taken up is there twice for a moment: as it is read, and as the drive it becomes.
     try:
-        needed = simulated_memory_bytes(target.drive_model.text) * (2 if target.state else 1)
+        needed = simulated_bytes(target)
     except ValueRangeError as error:
         raise ValueRangeError(target.identity.path, f"{error.thing}: {error.reason}", error.remedy) from None
     spare = spare_memory_bytes()
@@ -250,13 +251,15 @@ def _real(
     *,
     answers: Answers,
     seed: int,
+    written_bytes_max: int,
     kept: tuple[Path, ...],
 ) -> Iterator[Dut]:
-    _refuse_without_memory(tests)
+    refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
     with hold_drive(
         drive,
         answers,
+        read_only=plan.read_only,
         io_path=plan.io_path,
         io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
         needed_bytes=max(test.settings.range_amount_bytes for test in tests),
@@ -264,9 +267,13 @@ def _real(
         transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
         seed=seed,
         written_bytes=sum(test.written_bytes for test in tests),
+        written_bytes_max=written_bytes_max,
         kept=kept,
         pin=plan.pin,
     ) as (held, stimulus, queue):
+        if plan.read_only:
+            yield from _read_only(drive, held, stimulus, queue)
+            return
         offers = choose_purge(
             held,
             lambda show: overwrite(stimulus, drive, drive.capacity_bytes, show),
@@ -297,6 +304,28 @@ def _real(
             )
 
 
+def _read_only(drive: DriveIdentity, held: OpenDrive, stimulus: Stimulus, queue: dict[str, str]) -> Iterator[Dut]:
+    """A drive that is held for reading: it is sent no command, and what would change it is refused."""
+
+    def refused(*_: object) -> NoReturn:
+        raise UsageError(drive.path, "is held for reading only", "leave out --read-only")
+
+    with DriveWatch(drive) if drive.kind == "block" else nullcontext() as watched:
+        yield Dut(
+            identity=drive,
+            stimulus=stimulus,
+            purge=refused,
+            unchanged=lambda: check_unchanged(held),
+            heat=lambda: _refuse_heat(drive),
+            condition=lambda: read_condition(drive),
+            trim=refused,
+            set_write_cache=refused,
+            watch_host=HostWatch,
+            watched=watched,
+            queue=queue | {"access": "opened for reading only"},
+        )
+
+
 def _watch_drive(drive: DriveIdentity, cache: HeldCache) -> AbstractContextManager[DriveWatch | None]:
     asked = (lambda: cache.cache.look().drive) if cache.cache.settable else None
     return DriveWatch(drive, asked) if drive.kind == "block" else nullcontext()
@@ -317,10 +346,12 @@ def hold_drive(
     thread_count: int,
     transfer_bytes_max: int,
     seed: int,
+    read_only: bool = False,
     pin: str = "auto",
     io_path: IoPath | Literal["auto"] = "auto",
     io_time_limit_ns: int = IO_TIME_LIMIT_NS,
     written_bytes: int = 0,
+    written_bytes_max: int = 0,
     kept: tuple[Path, ...] = (),
 ) -> Iterator[tuple[OpenDrive, Stimulus, dict[str, str]]]:
     """A real drive through the gate, with merging off, its stimulus, and its queue's settings; let go of at the end.
@@ -329,11 +360,12 @@ def hold_drive(
     write the same, and what one wrote can be made again.
 
     needed_bytes : smallest capacity that serves. thread_count, transfer_bytes_max : the largest that will be asked for.
-    pin : CPUs of the threads, see ``device.placement``.
+    read_only : it is opened for reading only. pin : CPUs of the threads, see ``device.placement``.
     io_path : the way that its I/Os take; ``auto`` takes system calls, where one I/O is outstanding, for a drive that
     hands the I/Os of a ring to worker threads; ``passthrough`` is for NVMe drives, and refused to others.
     io_time_limit_ns : an I/O that takes longer ends its sequence.
-    written_bytes : what is known to be written. kept : paths that must not lie on the drive.
+    written_bytes : what is known to be written, written_bytes_max : at most.
+    kept : paths that must not lie on the drive.
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     placement, origin = place_threads(drive, thread_count, pin), secrets.randbits(64)
@@ -344,9 +376,11 @@ def hold_drive(
             acknowledged_signatures=answers.signatures,
             needed_bytes=needed_bytes,
             written_bytes=written_bytes,
+            written_bytes_max=written_bytes_max,
             drive_writes_max=answers.drive_writes_max,
             kept=kept,
             shown_file_id=answers.shown_file_id,
+            read_only=read_only,
         ) as held,
         merging_off(drive) as queue,
         _descriptor(held, io_path, transfer_bytes_max) as descriptor,
@@ -364,7 +398,7 @@ def hold_drive(
             io_time_limit_ns=io_time_limit_ns,
         ) as stimulus,
     ):
-        yield held, stimulus, queue | {"data origin": f"{origin:#018x}"}
+        yield held, stimulus, queue if read_only else queue | {"data origin": f"{origin:#018x}"}
 
 
 @contextmanager
@@ -460,15 +494,3 @@ def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
             for errno, count in direction.errors.items():
                 total[errno] = total.get(errno, 0) + count
     return total
-
-
-def _refuse_without_memory(tests: Sequence[PlannedTest]) -> None:
-    """Every outstanding I/O has a buffer to read into and one to write from."""
-    needed = max(
-        2 * test.settings.demand.thread_count * test.settings.demand.queue_depth * test.settings.transfer_bytes_max
-        for test in tests
-    )
-    available = available_memory_bytes()
-    if available is not None and needed > available:
-        reason = f"needs {gigabytes(needed):.1f} GB of buffers, {gigabytes(available):.1f} GB are available"
-        raise ValueRangeError("demand", reason, "lower --thread-count or --queue-depth")

@@ -201,7 +201,9 @@ def _test_2_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
 
 
 def purge_label(test: StoredTest) -> str:
-    """Name the purge method as printed; ``unknown`` where the run folder holds no purge."""
+    """Name the purge method as printed; ``unknown`` where the run folder holds no purge that there should be."""
+    if test.purge is None and not test.settings.purges:
+        return "none"
     return paragraph(test.purge.method if test.purge else None)
 
 

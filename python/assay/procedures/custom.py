@@ -28,8 +28,9 @@ from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
 from assay.procedures.options import DemandOptions, Options
+from assay.procedures.phases import PlannedPhase
 from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
-from assay.procedures.procedure import Context, PlannedPart, PlannedTest, PlanSummary, Procedure, Request
+from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
 from assay.spec.units import GIB, KIB, MIB, SECOND_NS
 
@@ -56,7 +57,7 @@ __all__ = [
     "Figure",
     "Options",
     "PlanSummary",
-    "PlannedPart",
+    "PlannedPhase",
     "PlannedTest",
     "Procedure",
     "Purge",

@@ -104,6 +104,8 @@ def other_range(settings: TestSettings, datum: RangeDatum, drive: DriveIdentity)
 
 def common_departures(settings: TestSettings, edition: Edition, drive: DriveIdentity) -> Iterator[str]:
     """Departures that any test can have: data pattern, write cache, injected faults, a file for a drive."""
+    if not settings.purges:
+        yield f"no purge of {settings.test}"
     if settings.data.kind != edition.data_pattern.value:
         yield _data_departure(settings.data.kind, edition.data_pattern.value)
     if drive.write_cache != edition.write_cache.value:

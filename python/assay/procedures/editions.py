@@ -52,8 +52,9 @@ def is_shipped(edition: Edition) -> bool:
 
 
 def edition_departures(edition: Edition) -> tuple[str, ...]:
-    """Say of an edition that it is none that the package ships; nothing of one that is."""
-    return () if is_shipped(edition) else (f"custom edition {edition.name} instead of a shipped edition",)
+    """Say of an edition that it is none that the package ships, or none of the specification; nothing of others."""
+    custom = () if is_shipped(edition) else (f"custom edition {edition.name} instead of a shipped edition",)
+    return (*(edition.notices or ()), *custom)
 
 
 def stored_edition(table: dict[str, Any]) -> Edition:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from assay.procedures.phases import PlannedPhase
+from assay.spec.units import HOUR_SECONDS, SECOND_NS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
@@ -13,7 +16,6 @@ if TYPE_CHECKING:
         DriveIdentity,
         Ending,
         SkippedTest,
-        Stage,
         StoredRun,
         StoredTest,
         TestSettings,
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 Table_co = TypeVar("Table_co", bound="Strict", covariant=True)
 Chosen_co = TypeVar("Chosen_co", bound="Options", covariant=True)
+
+LONGEST_NS = 7 * 24 * HOUR_SECONDS * SECOND_NS
+"""What a test takes at most that only the drive ends, as a write saturation does."""
 
 Kind = Literal["test", "study", "custom"]
 """``test`` : of the specification. ``study`` : a question beside it. ``custom`` : from another package."""
@@ -72,21 +77,6 @@ class PlanSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPart:
-    """A part of a test whose length is foreseen, such as its rounds, or what comes behind them.
-
-    stages : of its sequences; those of ``precondition`` that an amount ends belong to no part. Empty for all.
-    earliest_ns, latest_ns : device time of its earliest and its latest end; None where no time ends it.
-    amount_bytes : that end it once they are written; 0 where no amount does.
-    """
-
-    stages: tuple[Stage, ...]
-    earliest_ns: int | None
-    latest_ns: int | None
-    amount_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTest:
     """What one test of a plan will do on a drive, and how that departs from the specification.
 
@@ -95,11 +85,11 @@ class PlannedTest:
     deviations : filled in for all tests alike, by what the procedure says of its settings.
     earliest_ns, latest_ns : device time of the test without purge and preconditioning; latest_ns is None where only the
     drive decides. written_first_bytes : of preconditioning. written_amount_bytes : that end a saturation test.
-    kept_bytes : room for the completions that the test always keeps.
+    phases : the parts of the test in order, with what each writes at most and how long it takes; empty where it does
+    not say.
+    purge_count : purges of the drive. kept_bytes : room for the completions that the test always keeps.
     step_count : steps that are stored, where their number is settled beforehand. outline : what is repeated, for the
     eyes of people.
-    parts : that the time of the test is made of, in order, for the time that is left; one of the whole unless given.
-    purge_count : how often the drive is purged.
     """
 
     settings: TestSettings
@@ -111,19 +101,24 @@ class PlannedTest:
     written_amount_bytes: int = 0
     step_count: int | None = None
     kept_bytes: int = 0
-    outline: PlanSummary
-    parts: tuple[PlannedPart, ...] = ()
+    phases: tuple[PlannedPhase, ...] = ()
     purge_count: int = 1
-
-    @property
-    def foreseen(self) -> tuple[PlannedPart, ...]:
-        """Its parts; where it names none, one of the whole."""
-        return self.parts or (PlannedPart(stages=(), earliest_ns=self.earliest_ns, latest_ns=self.latest_ns),)
+    outline: PlanSummary
 
     @property
     def written_bytes(self) -> int:
         """What the test is known to write; rounds of a given time write what the drive takes, and are not in it."""
         return self.written_first_bytes + self.written_amount_bytes
+
+    @property
+    def parts(self) -> tuple[PlannedPhase, ...]:
+        """Its phases; of a test that states none, what its other fields allow: writes all the time."""
+        if self.phases:
+            return self.phases
+        first = (PlannedPhase(name="preconditioning", amount_bytes=self.written_first_bytes),)
+        latest_ns = LONGEST_NS if self.latest_ns is None else self.latest_ns
+        timed = PlannedPhase(name=self.outline.what, least_ns=self.earliest_ns, most_ns=latest_ns, writing_ns=latest_ns)
+        return (*(first if self.written_first_bytes else ()), timed)
 
 
 Table = TypeVar("Table", bound="Strict")

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 SHIPPED: tuple[Procedure[Any, Any], ...] = (WSAT, IOPS, TP, LAT, HIR, XSR, ECW, DIRTH, *STUDIES)
 """Every test and study of this package."""
 
-_BASIC = ("wsat", "iops", "tp", "lat")
+_BASIC, _QUICK = ("wsat", "iops", "tp", "lat"), ("iops", "tp", "lat")
+
+READ_ONLY = "quick-read-only"
+"""The suite, and its edition, that writes nothing to a drive."""
 
 SUITES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "basic": ("pts-c-1.0", _BASIC, ()),
@@ -33,6 +36,8 @@ SUITES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "advanced": ("pts-e-1.1", ("hir", "xsr", "ecw", "dirth"), ()),
     # The studies are level II of the Calypso Blind Survey 2010.
     "blind-survey": ("pts-0.9", _BASIC, ("data-pattern", "active-range", "xsr-reverse")),
+    "quick": ("quick", _QUICK, ()),
+    READ_ONLY: (READ_ONLY, _QUICK, ()),
 }
 """What a suite implies for edition, tests and studies, unless the plan says otherwise."""
 

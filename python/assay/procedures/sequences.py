@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engine.records import StepSequence
-from assay.procedures.procedure import PlannedPart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +22,6 @@ def one_round(index: int, steps: Sequence[StepSpec]) -> StepSequence:
 def histogram(step: StepSpec) -> StepSequence:
     """The step behind a test whose response times are counted."""
     return StepSequence(name="histogram", stage="histogram", index=0, steps=(step,), role="measure", on_void="repeat")
-
-
-def histogram_part(span_ns: int) -> PlannedPart:
-    """That step as a part of its test; of no length where there is none."""
-    return PlannedPart(stages=("histogram",), earliest_ns=span_ns, latest_ns=span_ns)
 
 
 def numbered(what: str, first: int, count: int) -> str:

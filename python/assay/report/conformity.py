@@ -43,7 +43,7 @@ def _of_test(test: StoredTest, edition: Edition, drive: DriveIdentity) -> Iterat
     else:
         yield from procedure.departures(settings, table, drive, test)
     yield from common_departures(settings, edition, drive)
-    if test.purge is None and ran_to_its_end(test):
+    if test.purge is None and settings.purges and ran_to_its_end(test):
         yield f"no purge of {settings.test} is recorded"
     yield from _short_windows(test)
 

@@ -259,7 +259,7 @@ def _platform(run: StoredRun) -> tuple[Entry, ...]:
 def _purge(test: StoredTest) -> tuple[Entry, ...]:
     purge = test.purge
     if purge is None:
-        return (("Purge", "none recorded"),)
+        return (("Purge", "none recorded" if test.settings.purges else "none"),)
     return (
         ("Method", paragraph(purge.method)),
         ("Proof", paragraph(purge.proof)),

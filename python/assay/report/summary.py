@@ -282,7 +282,7 @@ def _special_notes(run: StoredRun) -> Table:
 
 def _section(table: Any) -> str:
     """The section of a test, by its table in the edition; N/A where it has none."""
-    return NOT_APPLICABLE if table is None else str(table.section.value)
+    return NOT_APPLICABLE if table is None else str(table.section.value or NOT_APPLICABLE)
 
 
 def _name(procedure: str, test: str, table: Any) -> str:

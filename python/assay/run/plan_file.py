@@ -12,7 +12,7 @@ from assay.errors import UsageError, ValueRangeError
 from assay.procedures.data_file import check_data_file
 from assay.procedures.editions import load_edition
 from assay.procedures.options import parse_arrival
-from assay.procedures.registry import SUITES, find_procedure, option_tables, studies, tests
+from assay.procedures.registry import READ_ONLY, SUITES, find_procedure, option_tables, studies, tests
 from assay.spec.datum import Strict
 from assay.spec.units import KIB
 from assay.toml_file import fault_error, faults, read_toml
@@ -151,6 +151,8 @@ class Plan(_OfTests):
     on_stall : after a void round or sample, ``continue`` with a window that begins anew, or ``stop``.
     purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
     write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
+    read_only : the drive is opened for reading only, and tests that would write are refused; so is the suite
+    ``quick-read-only``.
     """
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
@@ -159,6 +161,7 @@ class Plan(_OfTests):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     scale: float = Field(default=1.0, gt=0, le=1)
     file_target: bool = False
+    read_only: bool = False
     capture: Literal["none", "times", "addresses"] = "none"
     pin: str = "auto"
     io_path: IoPath | Literal["auto"] = "auto"
@@ -195,6 +198,7 @@ class Plan(_OfTests):
         chosen_tests = self.tests or (() if alone else suite_tests)
         chosen_studies = self.studies if self.studies or self.tests else suite_studies
         filled: dict[str, Any] = {"edition": self.edition_name, "tests": chosen_tests, "studies": chosen_studies}
+        filled["read_only"] = self.read_only or self.suite == READ_ONLY
         if not self.tests:
             of_suite = [find_procedure(name) for name in chosen_tests]
             tables = ((one, edition.table(one.name)) for one in of_suite)

@@ -103,4 +103,4 @@ def _completed(
     own = procedure.departures(test.settings, request.table, request.drive, None)
     common = common_departures(test.settings, request.edition, request.drive)
     settings = test.settings.with_stall_policy(limit_ns, void_limit)
-    return replace(test, settings=settings, deviations=(*own, *of_edition, *common))
+    return replace(test, settings=settings, deviations=(*of_edition, *own, *common))

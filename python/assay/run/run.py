@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.dut.dut import expected_drive, find_drive, open_dut
+from assay.dut.foreseen import refuse_run
 from assay.dut.real.platform import describe_platform
 from assay.errors import (
     EXIT_NOT_STEADY,
@@ -21,14 +22,14 @@ from assay.errors import (
 from assay.host.certificate import certificate_now
 from assay.procedures.editions import load_edition
 from assay.results import withheld_reason
+from assay.run.forecast import disk_bytes, forecast
 from assay.run.keep_progress import keeping
 from assay.run.planning import plan_suite
 from assay.run.progress import Progress
 from assay.run.runner import run_test
 from assay.run.store.read import read_run
-from assay.run.store.write import RUNS, RunWriter, new_folder, run_document
+from assay.run.store.write import RUNS, RunWriter, new_folder, refuse_folder, run_document
 from assay.run.time_left import RunTimes
-from assay.spec.units import HOUR_SECONDS, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,14 +37,10 @@ if TYPE_CHECKING:
 
     from assay.dut.dut import Answers, Dut
     from assay.engine.records import DriveIdentity, SkippedTest
+    from assay.run.forecast import Forecast
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
     from assay.spec.edition import Edition
-
-
-_DAY_NS = 24 * HOUR_SECONDS * SECOND_NS
-# A step of a minute takes 1 to 2 KB in the journal and tables, one with full histograms several.
-_STEP_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +94,18 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
     return plan_suite(edition, plan, expected_drive(plan, drive, edition.write_cache.value))
 
 
+def refuse_planned(
+    plan: Plan, drive: DriveIdentity, planned: PlannedRun, expected: Forecast, *, out: Path | None, answers: Answers
+) -> None:
+    """Raise what a run would be refused for before its first byte, as far as it can be known by now.
+
+    A run asks this first, so that ``assay plan`` says the same in the same words. Raises AssayError.
+    """
+    most, kept = expected.written_bytes_max, (out or RUNS,)
+    refuse_run(plan, drive, planned.tests, answers, written_bytes_max=most, kept=kept)
+    refuse_folder(out, expected.disk_bytes)
+
+
 def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
     """Run a plan and write its run folder.
 
@@ -107,14 +116,25 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     """
     drive, edition = find_drive(plan), load_edition(plan.edition_name)
     planned = plan_suite(edition, plan, drive)
+    expected = forecast(plan, drive, planned.tests)
+    refuse_planned(plan, drive, planned, expected, out=out, answers=answers)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
-        kept = (out or RUNS,)
-        dut = stack.enter_context(open_dut(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
+        dut = stack.enter_context(
+            open_dut(
+                plan,
+                drive,
+                planned.tests,
+                answers=answers,
+                seed=seed,
+                written_bytes_max=expected.written_bytes_max,
+                kept=(out or RUNS,),
+            )
+        )
         # Whether its write cache lets itself be set is only known now.
         planned = plan_suite(edition, plan, dut.identity)
         folder = new_folder(
-            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
+            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", disk_bytes(planned.tests)
         )
         writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
         with _failures_noted(writer):
@@ -171,15 +191,6 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
         started_wall_ns=started_wall_ns,
         seed=seed,
     )
-
-
-def _store_bytes(planned: PlannedRun) -> int:
-    """Free space that a run's folder should have: twice what its steps take, and the completions that it keeps.
-
-    A test without an end counts as a day.
-    """
-    steps = sum(test.step_count or (test.latest_ns or _DAY_NS) / test.outline.step_ns for test in planned.tests)
-    return round(2 * steps * _STEP_BYTES) + sum(test.kept_bytes for test in planned.tests)
 
 
 def _slug(drive: DriveIdentity) -> str:

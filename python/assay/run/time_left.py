@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.results import issued_bytes
@@ -15,8 +16,9 @@ from assay.spec.units import MINUTE_NS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from assay.engine.records import StepRecord, StepSequence, StepSpec
-    from assay.procedures.procedure import PlannedPart, PlannedTest
+    from assay.engine.records import Stage, StepRecord, StepSequence, StepSpec
+    from assay.procedures.phases import PlannedPhase
+    from assay.procedures.procedure import PlannedTest
 
 
 _TELLING_NS = MINUTE_NS
@@ -110,7 +112,42 @@ def filling_share(steps: Sequence[StepSpec], records: Sequence[StepRecord]) -> f
     return sum(span_ns for is_fill, span_ns in spans if is_fill) / total_ns
 
 
-def part_left(part: PlannedPart, done: Extent, unit_left_ns: int, running_ns: int = 0) -> TimeLeft:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedPart:
+    """A part of a test that its device time tells of: phases in a row whose sequences are of the same stages.
+
+    stages : empty for all. earliest_ns, latest_ns : of its earliest and its latest end; None where no time ends it.
+    amount_bytes : that end it once they are written; 0 where no amount does.
+    """
+
+    stages: tuple[Stage, ...] = ()
+    earliest_ns: int | None
+    latest_ns: int | None
+    amount_bytes: int = 0
+
+
+def timed_parts(test: PlannedTest) -> tuple[TimedPart, ...]:
+    """The parts of a test without its preconditioning by amount; one of the whole where it names none.
+
+    Worked: a fill, five to 25 rounds and a histogram -> the rounds and the histogram.
+    """
+    if not test.phases:
+        return (TimedPart(earliest_ns=test.earliest_ns, latest_ns=test.latest_ns),)
+    timed = [phase for phase in test.phases if phase.most_ns is not None or phase.stages != ("precondition",)]
+    return tuple(_timed_part(stages, list(phases)) for stages, phases in groupby(timed, lambda phase: phase.stages))
+
+
+def _timed_part(stages: tuple[Stage, ...], phases: Sequence[PlannedPhase]) -> TimedPart:
+    latest = [phase.most_ns for phase in phases]
+    return TimedPart(
+        stages=stages,
+        earliest_ns=sum(phase.least_ns or 0 for phase in phases),
+        latest_ns=None if None in latest else sum(filter(None, latest)),
+        amount_bytes=phases[0].amount_bytes if len(phases) == 1 else 0,
+    )
+
+
+def part_left(part: TimedPart, done: Extent, unit_left_ns: int, running_ns: int = 0) -> TimeLeft:
     """Device time that is left of a part of a test.
 
     done : device time of its sequences that ended, and bytes written meanwhile. unit_left_ns : of the sequence that
@@ -210,7 +247,7 @@ class RunTimes:
     def sequence_begins(self, sequence: StepSequence) -> None:
         """A sequence begins; where its stage is one of a later part, the test has come to that."""
         self._unit_begun_ns, self._whole, self._now = self._clock(), extent(sequence.steps), NOTHING
-        parts = self._test.foreseen
+        parts = timed_parts(self._test)
         places = [place for place, part in enumerate(parts) if not part.stages or sequence.stage in part.stages]
         place = next((place for place in places if place >= self._part), self._part)
         if place != self._part:
@@ -265,7 +302,7 @@ class RunTimes:
         if left is None or factor is None:
             return None
         for test in self._tests[self._number + 1 :]:
-            parts = _sum(part_left(part, NOTHING, 0) for part in test.foreseen)
+            parts = _sum(part_left(part, NOTHING, 0) for part in timed_parts(test))
             left += self._purges_left(test.purge_count) + self._fill_left(test.written_first_bytes)
             left += parts.scaled(factor)
         return left
@@ -282,7 +319,7 @@ class RunTimes:
     def _parts_left(self) -> TimeLeft:
         """Device time: of the part that runs, and of those behind it."""
         running = self._whole.without(self._now).time_ns or self._next_ns
-        parts, now_ns = self._test.foreseen, self._now.time_ns
+        parts, now_ns = timed_parts(self._test), self._now.time_ns
         here = [part_left(part, self._done, running, now_ns) for part in parts[self._part : self._part + 1]]
         return _sum([*here, *(part_left(part, NOTHING, 0) for part in parts[self._part + 1 :])])
 

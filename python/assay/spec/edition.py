@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -12,10 +12,14 @@ from assay.spec.edition_data import RangeDatum, SampledPreconditioning, Workload
 __all__ = ["Edition", "RangeDatum", "SampledPreconditioning", "WorkloadName"]
 
 
+NoticeText = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class Edition(Strict):
     """One edition: conditions common to its tests and, behind them, one table per test of the registry.
 
     header : the page header form, ``1.0`` (one block per group) or ``2.0`` (four columns).
+    notices : what every report and terminal says of a run of it, where it is no edition of the specification.
     market : printed in titles, ``Client``, ``Enterprise`` or, where an edition makes no difference, ``SSD``.
     """
 
@@ -24,6 +28,7 @@ class Edition(Strict):
     title: str
     market: Literal["Client", "Enterprise", "SSD"]
     header: Literal["1.0", "2.0"]
+    notices: tuple[NoticeText, ...] | None = None
     write_cache: Datum[Literal["enabled", "disabled"]]
     data_pattern: Datum[Literal["random"]]
 

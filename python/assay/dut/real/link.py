@@ -20,14 +20,21 @@ _PCIE_SLOW_GT_S = 5.0
 
 
 def link_bytes_per_s(drive: DriveIdentity) -> float:
-    """Bytes per second that the link of a drive carries at most; of the fastest there is where it is not told.
+    """Bytes per second that the link of a drive carries at most; of the fastest there is where it is not told."""
+    return link_rate(drive)[0]
+
+
+def link_rate(drive: DriveIdentity) -> tuple[float, str]:
+    """The same, and which link that is, for people.
 
     Source: the line rates and codes of SATA 3, SAS and PCIe 1 to 5.
     """
     if drive.kind == "simulated":
-        return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"])
+        return float(parse_simulated(drive.path).drive_model["link_bytes_per_s"]), "the link of its drive model"
     link = read_link(drive) if drive.kind == "block" else None
-    return FASTEST_BYTES_PER_S if link is None else line_rate(link)
+    if link is None:
+        return FASTEST_BYTES_PER_S, "the fastest link there is, since its own is not told"
+    return line_rate(link), f"its link, {link}"
 
 
 def line_rate(link: str) -> float:

@@ -20,6 +20,7 @@ class TestSettings:
     histogram_ns : length of the response-time histogram step behind the test, 0 for none.
     stall_limit_ns : longest silence of the drive with I/Os outstanding that a measurement may have; 0 means any.
     void_limit : rounds or samples that may be void before the test is given up.
+    purges : the drive is purged for it.
     """
 
     procedure: str
@@ -35,6 +36,7 @@ class TestSettings:
     histogram_ns: int = 0
     stall_limit_ns: int = 0
     void_limit: int = 0
+    purges: bool = True
 
     @property
     def demands(self) -> tuple[Demand, ...]:

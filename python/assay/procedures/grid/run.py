@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from assay.engine.records import Demand, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.grid.result import demand_label, demand_window, is_complete_round, operating_points, tracked_cells
 from assay.procedures.grid.settings import DemandSettings
+from assay.procedures.phases import steps_of, timed_phase
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import (
     earliest_steady_ns,
     pattern_step,
     sampled_preconditioning,
     saturate,
-    saturation_part,
+    saturation_phase,
 )
 from assay.procedures.sequences import one_round
 from assay.procedures.until import Judging, until_steady
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from assay.procedures.grid.edition import DemandTable, TieOrder
     from assay.procedures.grid.operating_points import OperatingPoint
     from assay.procedures.grid.options import GridOptions
+    from assay.procedures.phases import PlannedPhase, TimedSteps
     from assay.procedures.procedure import Context, Course
 
 POINT_COUNT = 3
@@ -57,18 +59,41 @@ def plan_demand(
         refuse_deep(test, demand)
     round_ns = settings.pre_write_samples * settings.sample_ns + len(settings.grid) * settings.cell_ns
     points_ns = POINT_COUNT * (settings.point_pre_write_samples * settings.sample_ns + settings.capture_ns)
-    rounds = PlannedPart(
-        stages=("round",), earliest_ns=WINDOW_ROUNDS * round_ns, latest_ns=settings.round_limit * round_ns
-    )
-    points = PlannedPart(stages=("pre-write", "point"), earliest_ns=points_ns, latest_ns=points_ns)
     return PlannedTest(
         settings=settings,
         run=run_over_demands,
         earliest_ns=earliest_steady_ns(settings.preconditioning) + WINDOW_ROUNDS * round_ns + points_ns,
         latest_ns=settings.preconditioning.time_ns + settings.round_limit * round_ns + points_ns,
+        phases=_phases(settings, round_ns, points_ns),
         kept_bytes=POINT_COUNT * (settings.sample_ns + settings.capture_ns) * KEPT_BYTES_PER_S // SECOND_NS,
         outline=_outline(settings),
-        parts=(saturation_part(settings.preconditioning), rounds, points),
+    )
+
+
+def _phases(settings: DemandSettings, round_ns: int, points_ns: int) -> tuple[PlannedPhase, ...]:
+    """Preconditioning, rounds and operating points; a point may have any demand of the grid."""
+    before = settings.preconditioning.pattern
+    deepest = max(settings.grid, key=lambda one: one.thread_count * one.queue_depth)
+
+    def writes(count: int) -> TimedSteps:
+        return steps_of(before, settings.demand, settings.sample_ns, count)
+
+    cells = [steps_of(settings.pattern, one, settings.cell_ns, settings.round_limit) for one in settings.grid]
+    points = steps_of(settings.pattern, deepest, settings.capture_ns, POINT_COUNT)
+    return (
+        saturation_phase("preconditioning until steady", settings.preconditioning),
+        timed_phase(
+            "rounds",
+            [writes(settings.round_limit * settings.pre_write_samples), *cells],
+            stages=("round",),
+            least_ns=WINDOW_ROUNDS * round_ns,
+        ),
+        timed_phase(
+            "operating points",
+            [writes(POINT_COUNT * settings.point_pre_write_samples), points],
+            stages=("pre-write", "point"),
+            least_ns=points_ns,
+        ),
     )
 
 

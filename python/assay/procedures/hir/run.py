@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from assay.engine.pattern import workload
 from assay.engine.records import IDLE, Ending, Purge, SkippedTest, StepSequence
 from assay.procedures.hir.settings import IdleRecoverySettings
+from assay.procedures.phases import steps_of, timed_phase
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
-from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Request
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import (
     earliest_steady_ns,
     pattern_step,
     sampled_preconditioning,
     saturate,
-    saturation_part,
+    saturation_phase,
 )
 from assay.procedures.sequences import numbered
 from assay.spec.units import duration_label
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StepSpec
     from assay.procedures.hir.edition import IdleRecoveryTable
     from assay.procedures.options import DemandOptions
+    from assay.procedures.phases import PlannedPhase
     from assay.procedures.procedure import Context, Course
 
 CYCLES_PER_SEQUENCE = 60
@@ -50,11 +52,11 @@ def plan_hir(request: Request[IdleRecoveryTable, DemandOptions]) -> list[Planned
             run=run_hir,
             earliest_ns=earliest_steady_ns(settings.preconditioning) + waits_ns,
             latest_ns=settings.preconditioning.time_ns + waits_ns,
-            outline=_outline(settings),
-            parts=(
-                saturation_part(settings.preconditioning),
-                PlannedPart(stages=("segment",), earliest_ns=waits_ns, latest_ns=waits_ns),
+            phases=(
+                saturation_phase("preconditioning until steady", settings.preconditioning),
+                _wait_states(settings, waits_ns),
             ),
+            outline=_outline(settings),
         )
     ]
 
@@ -126,6 +128,12 @@ def _settings(chosen: Workload, request: Request[IdleRecoveryTable, DemandOption
         cycles=table.cycles.value,
         return_bursts=max(round(table.return_seconds.value / table.burst_seconds.value), 1),
     )
+
+
+def _wait_states(settings: IdleRecoverySettings, span_ns: int) -> PlannedPhase:
+    count = len(settings.idles_ns) * (settings.cycles + settings.return_bursts)
+    bursts = steps_of(settings.pattern, settings.demand, settings.burst_ns, count)
+    return timed_phase("wait states", [bursts], stages=("segment",), least_ns=span_ns, most_ns=span_ns)
 
 
 def _segment_ns(settings: IdleRecoverySettings, idle_ns: int) -> int:

@@ -14,8 +14,9 @@ from assay.procedures.departures import (
     short_histogram,
     shortened,
 )
+from assay.procedures.planned import whole_blocks
 from assay.results import arrival_label, issued_bytes, ran_to_its_end
-from assay.spec.units import GB, KIB
+from assay.spec.units import GB, GIB, KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,14 +32,22 @@ def loop_departures(
     """How a test loop departs from its edition. Worked: cells of 0.6 s -> ``"cells of 0.6 s instead of 1 min"``."""
     cells = test.steps("round") if test else None
     yield from shortened("cells", settings.step_ns, table.step_seconds.value, cells)
-    yield from other_range(settings, table.test_range.value, drive)
+    if not _is_capped(settings, table, drive):
+        yield from other_range(settings, table.test_range.value, drive)
     yield from other_rounds(settings.round_limit, table.round_limit.value)
     yield from _other_demand(settings, table)
     yield from short_histogram(settings, table.histogram_seconds.value if table.histogram_seconds else 0, test)
     yield from deeper(settings, cells or ())
     yield from other_limits(settings, table)
     yield from _other_cells(settings, table)
-    yield from _unprepared(test, table.preconditioning_multiple.value * drive.capacity_bytes)
+    whole_bytes = settings.range_amount_bytes if table.range_gib_max else drive.capacity_bytes
+    yield from _unprepared(test, table.preconditioning_multiple.value * whole_bytes)
+
+
+def _is_capped(settings: LoopSettings, table: LoopTable, drive: DriveIdentity) -> bool:
+    """Whether the range is the largest that the edition allows."""
+    limit = table.range_gib_max
+    return limit is not None and settings.range_amount_bytes == whole_blocks(limit.value * GIB, drive)
 
 
 def _other_demand(settings: LoopSettings, table: LoopTable) -> Iterator[str]:

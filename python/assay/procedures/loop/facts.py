@@ -66,20 +66,32 @@ def loop_outline(settings: LoopSettings) -> str:
     )
 
 
+def loop_preparation(settings: LoopSettings) -> str:
+    """How the drive is prepared where it is not as the specification says; empty where it is."""
+    if not settings.preconditioning_bytes:
+        return "None: nothing is written before the test loop."
+    return (
+        "" if settings.purges else "Sequential writes over the test range without a purge before, then the test loop."
+    )
+
+
 def _tracked(settings: LoopSettings) -> list[str]:
     return [cell_label(cell, settings.access) for cell in settings.tracking]
 
 
 def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
     """What only a test loop is set to do."""
-    written = capacity_label(settings.preconditioning_bytes)
+    written = settings.preconditioning_bytes
+    fill = (
+        f"{capacity_label(written)}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W" if written else "none"
+    )
     return (
         ("Read/write mixes, in order", ", ".join(mix_label(mix) for mix in settings.read_pcts)),
         ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),
         ("Step duration", duration_label(settings.step_ns)),
         ("Round limit", str(settings.round_limit)),
         ("Tracking variables", ", ".join(cell_label(cell, settings.access) for cell in settings.tracking)),
-        ("Preconditioning", f"{written}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W"),
+        ("Preconditioning", fill),
         ("Preconditioning OIO - TC/QD", demand_label(settings.preconditioning_demand)),
         ("Preconditioning ActiveRange", percent(settings.preconditioning_share)),
         *((f"{size_label(size)} not run", paragraph(why)) for size, why in sorted(settings.not_applicable.items())),
@@ -88,6 +100,8 @@ def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
 
 def _amount(run: StoredRun, settings: LoopSettings) -> str:
     """How much is written, in user capacities as the specification says it, and in gigabytes."""
+    if not settings.preconditioning_bytes:
+        return "none"
     multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
     return f"{multiple:.3g}X capacity, {capacity_label(settings.preconditioning_bytes)}"
 
@@ -101,7 +115,7 @@ def _range(run: StoredRun, settings: LoopSettings) -> str:
 def _independent(run: StoredRun, test: StoredTest, settings: LoopSettings) -> str:
     """Workload-independent preconditioning in units of the user capacity, as the specification does."""
     if not test.preconditioning:
-        return "none recorded"
+        return "none recorded" if settings.preconditioning_bytes else "none"
     multiple = settings.preconditioning_bytes / run.identity.capacity_bytes
     return f"{multiple:.3g}X SEQ/{size_label(settings.preconditioning_transfer_bytes)}"
 

@@ -13,7 +13,7 @@ from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution
-from assay.procedures.loop.facts import loop_facts, loop_outline, loop_settings
+from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
 from assay.procedures.loop.headlines import loop_headlines
 from assay.procedures.loop.readings import loop_readings
 from assay.procedures.loop.result import loop_result
@@ -72,6 +72,11 @@ class LoopReport(TestReport):
     def outline(self) -> str:
         """Rounds of cells until steady."""
         return loop_outline(self.settings)
+
+    @property
+    def preparation(self) -> str:
+        """What a quick look does instead of purge and preconditioning."""
+        return loop_preparation(self.settings)
 
     @property
     def readings(self) -> dict[str, str]:

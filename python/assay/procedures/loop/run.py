@@ -6,6 +6,7 @@ Each of them says in its own file what it asks, what it tracks and what it runs;
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nextafter
 from typing import TYPE_CHECKING
 
 from assay.engine.pattern import cell_pattern, fill_pattern, leading_range, segmented_range
@@ -13,6 +14,7 @@ from assay.engine.records import Purge, StepSequence, StepSpec, StopRule
 from assay.errors import TooSmallError, ValueRangeError
 from assay.procedures.loop.result import UNITS, VARIABLES, is_complete, measurement_window, tracked_cells
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.phases import PlannedPhase, TimedSteps, histogram_phase, timed_phase
 from assay.procedures.planned import (
     refuse_deep,
     scaled_ns,
@@ -20,8 +22,8 @@ from assay.procedures.planned import (
     shared_bytes,
     whole_blocks,
 )
-from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Request
-from assay.procedures.sequences import histogram, histogram_part, one_round
+from assay.procedures.procedure import PlannedTest, PlanSummary, Request
+from assay.procedures.sequences import histogram, one_round
 from assay.procedures.until import Judging, until_steady
 from assay.results import cell_label
 from assay.spec.steady import WINDOW_ROUNDS
@@ -59,6 +61,11 @@ def plan_loop(
     table, options, drive = request.table, request.options, request.drive
     runnable = tuple(size for size in sizes if size % drive.logical_block_bytes == 0)
     amount_bytes, segments = _test_range(table.test_range.value, request.scale, drive)
+    prepared_bytes, prepared_share = drive.capacity_bytes, table.preconditioning_share.value
+    if table.range_gib_max:
+        amount_bytes = min(amount_bytes, whole_blocks(table.range_gib_max.value * GIB, drive))
+        # Rounded down to blocks, the share of the drive is not to lose one.
+        prepared_bytes, prepared_share = amount_bytes, nextafter(amount_bytes / drive.capacity_bytes, 2.0)
     demand = options.demand(table.demand.value.to_demand())
     refuse_deep(test, demand)
     fill_kib = table.preconditioning_block_kib.value
@@ -73,20 +80,22 @@ def plan_loop(
         data=request.data,
         read_pcts=table.read_pct.value,
         sizes_bytes=runnable,
-        step_ns=scaled_ns(table.step_seconds.value, request.scale),
+        step_ns=_step_ns(table, request.scale),
         round_limit=options.round_limit or table.round_limit.value,
         tracking=_tracking(test, table, runnable),
         range_limit=table.range_limit.value,
         slope_limit=table.slope_limit.value,
-        preconditioning_bytes=round(table.preconditioning_multiple.value * drive.capacity_bytes),
+        preconditioning_bytes=round(table.preconditioning_multiple.value * prepared_bytes),
         preconditioning_transfer_bytes=sizes[0] if fill_kib == "tested" else int(fill_kib * KIB),
-        preconditioning_share=table.preconditioning_share.value,
+        preconditioning_share=min(prepared_share, 1.0),
         preconditioning_demand=fill_demand.value.to_demand() if fill_demand else closed(demand),
         range_amount_bytes=amount_bytes,
         segment_count=segments,
         write_cache_required=request.edition.write_cache.value,
         histogram_ns=scaled_ns(_histogram_seconds(table, histogram_minutes), request.scale),
         not_applicable={size: sector_reason(drive) for size in sizes if size not in runnable},
+        purges=table.purge is None or table.purge.value,
+        steady_required=table.steady_required is None or table.steady_required.value,
     )
     round_ns = settings.step_ns * len(settings.cells)
     return PlannedTest(
@@ -95,16 +104,32 @@ def plan_loop(
         earliest_ns=WINDOW_ROUNDS * round_ns + settings.histogram_ns,
         latest_ns=settings.round_limit * round_ns + settings.histogram_ns,
         written_first_bytes=settings.preconditioning_bytes,
+        phases=_phases(settings, round_ns),
+        purge_count=int(settings.purges),
         outline=_outline(settings),
-        parts=_parts(settings, round_ns),
     )
 
 
-def _parts(settings: LoopSettings, round_ns: int) -> tuple[PlannedPart, ...]:
-    rounds = PlannedPart(
-        stages=("round",), earliest_ns=WINDOW_ROUNDS * round_ns, latest_ns=settings.round_limit * round_ns
-    )
-    return (rounds, histogram_part(settings.histogram_ns))
+def _phases(settings: LoopSettings, round_ns: int) -> tuple[PlannedPhase, ...]:
+    """Preconditioning, rounds and histogram, with what each writes at most."""
+
+    def steps(cell: Cell, span_ns: int, count: int) -> TimedSteps:
+        return TimedSteps(
+            read_share=cell.read_pct / 100,
+            transfer_bytes=cell.transfer_bytes,
+            demand=settings.demand,
+            span_ns=span_ns,
+            count=count,
+        )
+
+    written = settings.preconditioning_bytes
+    fill = (PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=written),) if written else ()
+    cells = [steps(cell, settings.step_ns, settings.round_limit) for cell in settings.cells]
+    rounds = timed_phase("rounds", cells, stages=("round",), least_ns=WINDOW_ROUNDS * round_ns)
+    if not settings.histogram_ns:
+        return (*fill, rounds)
+    behind = steps(settings.tracking[0], settings.histogram_ns, 1)
+    return (*fill, rounds, histogram_phase(behind))
 
 
 def _outline(settings: LoopSettings) -> PlanSummary:
@@ -120,13 +145,15 @@ def _outline(settings: LoopSettings) -> PlanSummary:
 
 def run_loop(settings: LoopSettings, context: Context) -> Course:
     """Purge, precondition, rounds until steady, and the response-time histogram where there is one."""
-    yield Purge()
-    yield preconditioning(settings, context.drive)
+    if settings.purges:
+        yield Purge()
+    if settings.preconditioning_bytes:
+        yield preconditioning(settings, context.drive)
     active_range = loop_range(settings, context.drive, context.seed)
     last = yield from loop_rounds(settings, lambda index: round_sequence(settings, active_range, index))
     if settings.histogram_ns and not last.silent:
         yield histogram_sequence(settings, active_range)
-    return last.ending(reached=last.ended == "steady")
+    return last.ending(reached=last.ended == "steady" or not settings.steady_required)
 
 
 def loop_rounds(settings: LoopSettings, round_sequence: Callable[[int], StepSequence]) -> Judging:
@@ -193,6 +220,12 @@ def _step(settings: LoopSettings, cell: Cell, active_range: ActiveRange, span_ns
 def closed(demand: Demand) -> Demand:
     """The same demand without a rate of arrivals, as preconditioning has it."""
     return replace(demand, arrivals_per_s=None, arrival_process="fixed")
+
+
+def _step_ns(table: LoopTable, scale: float) -> int:
+    least = table.step_seconds_least
+    asked = scaled_ns(table.step_seconds.value, scale)
+    return max(asked, scaled_ns(least.value, 1.0)) if least else asked
 
 
 def _histogram_seconds(table: LoopTable, minutes: float | None) -> float:

@@ -20,7 +20,7 @@ class LoopSettings(TestSettings):
     read_pcts, sizes_bytes : outer and inner loop values in the order they run.
     preconditioning_bytes : host bytes written before the loop, in transfers of ``preconditioning_transfer_bytes``
         over the first ``preconditioning_share`` of the drive, at ``preconditioning_demand``.
-    tracking : the cells whose variable decides steady state, all at once.
+    tracking : the cells whose variable decides steady state, all at once. steady_required : the test asks for it.
     not_applicable : sizes of the specification that this drive cannot run, with the reason.
     """
 
@@ -36,6 +36,7 @@ class LoopSettings(TestSettings):
     preconditioning_share: float
     preconditioning_demand: Demand
     not_applicable: dict[int, str] = field(default_factory=dict)
+    steady_required: bool = True
 
     @property
     def cells(self) -> tuple[Cell, ...]:

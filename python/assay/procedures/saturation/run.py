@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import leading_range
 from assay.engine.records import StepSequence, StepSpec, StopRule
-from assay.procedures.planned import scaled_ns, shared_bytes
-from assay.procedures.procedure import PlannedPart
+from assay.procedures.phases import steps_of, timed_phase
+from assay.procedures.planned import (
+    scaled_ns,
+    shared_bytes,
+)
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.procedures.saturation.until import SAMPLES_MAX, until_saturated
+from assay.procedures.saturation.until import BY_AMOUNT, BY_TIME, BY_VERDICT, SAMPLES_MAX, until_saturated
 from assay.procedures.sequences import numbered
 from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, Demand, Role
+    from assay.procedures.phases import PlannedPhase
     from assay.procedures.procedure import Request
     from assay.procedures.until import Judging
     from assay.spec.edition import RangeDatum, SampledPreconditioning
@@ -66,23 +72,20 @@ def earliest_steady_ns(settings: SaturationSettings) -> int:
     return (first + (WINDOW_ROUNDS - 1) * settings.samples_per_verdict) * settings.sample_ns
 
 
-def saturation_part(settings: SaturationSettings) -> PlannedPart:
-    """The samples as a part of a test: ended by time, an amount, the five-point rule, or the first of them.
+def saturation_phase(name: str, settings: SaturationSettings) -> PlannedPhase:
+    """Samples until their stop rule, as a part of a test. name : as printed.
 
-    Worked: samples of a minute until 1,440 of them, 1,024 GB or the rule of every 31st -> earliest 155 min, latest
-    24 h, unless the amount is written before.
+    An amount is passed by the samples of one sequence at most, see ``until_saturated``.
     """
-    by_verdict = settings.stop in {"first", "steady", "rounds"}
-    by_time = settings.stop in {"first", "time", "rounds"}
-    latest_ns = settings.time_ns if by_time else None
-    return PlannedPart(
-        stages=("sample",),
-        earliest_ns=min(earliest_steady_ns(settings), latest_ns or SAMPLES_MAX * settings.sample_ns)
-        if by_verdict
-        else latest_ns,
-        latest_ns=latest_ns,
-        amount_bytes=settings.amount_bytes if settings.stop in {"first", "amount"} else 0,
-    )
+    most_ns = settings.time_ns if settings.stop in BY_TIME else SAMPLES_MAX * settings.sample_ns
+    count = max(round(most_ns / settings.sample_ns), 1)
+    samples = steps_of(settings.pattern, settings.demand, settings.sample_ns, count)
+    least_ns = earliest_steady_ns(settings) if settings.stop in BY_VERDICT else most_ns
+    timed = timed_phase(name, [samples], stages=("sample",), least_ns=min(least_ns, most_ns), most_ns=most_ns)
+    if settings.stop not in BY_AMOUNT:
+        return timed
+    beyond_ns = ceil(settings.samples_per_verdict * settings.sample_ns * samples.write_share)
+    return replace(timed, amount_bytes=settings.amount_bytes, beyond_ns=beyond_ns)
 
 
 def saturate(settings: SaturationSettings, role: Role) -> Judging:

@@ -28,7 +28,7 @@ SAMPLES_MAX = 7 * 24 * 60
 RECENT_SAMPLES = 5
 """The pace at which an amount is reckoned to be reached is the largest of so many samples."""
 
-_BY_TIME, _BY_AMOUNT, _BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
+BY_TIME, BY_AMOUNT, BY_VERDICT = {"first", "time", "rounds"}, {"first", "amount"}, {"first", "steady", "rounds"}
 
 
 def until_saturated(settings: SaturationSettings, samples: Callable[[int, int, int], StepSequence]) -> Judging:
@@ -108,7 +108,7 @@ def _silent_samples(settings: SaturationSettings, done: Sequence[StepRecord]) ->
     """
     recent = done[-settings.samples_per_verdict :]
     whole = len(recent) == settings.samples_per_verdict and len(complete_samples(recent)) == len(recent)
-    if settings.stop not in _BY_VERDICT or not whole or any(is_void(sample, settings) for sample in recent):
+    if settings.stop not in BY_VERDICT or not whole or any(is_void(sample, settings) for sample in recent):
         return None
     found = [silent_cell([Tracked(settings.label, sample)]) for sample in recent]
     return found[-1] if all(found) else None
@@ -119,7 +119,7 @@ def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int
     every = settings.samples_per_verdict
     to_verdict = every - (len(done) - verdict_sample(1, settings)) % every
     counts = [to_verdict, _sample_limit(settings) - len(done)]
-    if settings.stop in _BY_AMOUNT:
+    if settings.stop in BY_AMOUNT:
         recent = done[-RECENT_SAMPLES:]
         largest = max((issued_bytes(sample.write) for sample in recent), default=settings.amount_bytes)
         counts.append((settings.amount_bytes - written_bytes(done)) // max(largest, 1))
@@ -127,7 +127,7 @@ def _next_count(settings: SaturationSettings, done: Sequence[StepRecord]) -> int
 
 
 def _sample_limit(settings: SaturationSettings) -> int:
-    return max(round(settings.time_ns / settings.sample_ns), 1) if settings.stop in _BY_TIME else SAMPLES_MAX
+    return max(round(settings.time_ns / settings.sample_ns), 1) if settings.stop in BY_TIME else SAMPLES_MAX
 
 
 def _sample_ending(
@@ -137,8 +137,8 @@ def _sample_ending(
         return "incomplete"
     if sum(is_void(sample, settings) for sample in done) > settings.void_limit:
         return "stalled"
-    if settings.stop in _BY_VERDICT and window and window.reached:
+    if settings.stop in BY_VERDICT and window and window.reached:
         return "steady"
-    if settings.stop in _BY_AMOUNT and written_bytes(done) >= settings.amount_bytes:
+    if settings.stop in BY_AMOUNT and written_bytes(done) >= settings.amount_bytes:
         return "amount"
     return "time" if len(done) >= _sample_limit(settings) else None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import SkippedTest
 from assay.procedures.departures import shortened
+from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
 from assay.procedures.planned import refuse_deep
-from assay.procedures.procedure import PlannedPart, PlannedTest, PlanSummary, Procedure
+from assay.procedures.procedure import PlannedTest, PlanSummary, Procedure
 from assay.procedures.studies.ground import SAMPLE_SECONDS, Ground, Study
 from assay.procedures.studies.options import StudyOptions
 from assay.procedures.studies.pages import study_report
@@ -20,7 +21,7 @@ from assay.spec.units import SECOND_NS, duration_label
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.engine.records import DriveIdentity, StoredTest
+    from assay.engine.records import DriveIdentity, Stage, StoredTest
     from assay.procedures.procedure import Request
     from assay.procedures.studies.settings import StudyStep, StudyVariant
     from assay.procedures.xsr.settings import CrossStimulusSettings
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Variants = Callable[[Ground], Study | SkippedTest]
 
+_STAGES: tuple[Stage, ...] = ("precondition", "variant")
+"""Of the sequences that time ends: those of timed preparation as well."""
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -99,9 +102,10 @@ def _plan(
             step_count=sum(step.samples for variant in found.variants for step in variant.steps),
             written_first_bytes=_written_bytes(found, "prepare"),
             written_amount_bytes=_written_bytes(found, "measure"),
+            phases=tuple(phase for variant in found.variants for phase in _phases(variant)),
+            # The first is purged as every test is.
+            purge_count=sum(variant.purge or not place for place, variant in enumerate(found.variants)),
             outline=_outline(settings),
-            parts=(_part(found),),
-            purge_count=sum(variant.purge or place == 0 for place, variant in enumerate(found.variants)),
         )
     ]
 
@@ -140,14 +144,15 @@ def _written_bytes(study: Study, role: str) -> int:
     return sum(step.amount_bytes * step.samples for step in steps)
 
 
-def _part(study: Study) -> PlannedPart:
-    """All steps that time ends, those of the preparation as well; amounts that are measured end the others."""
-    spans = [(step, step.span_ns * step.samples) for variant in study.variants for step in variant.steps]
-    timed_ns = sum(span_ns for _, span_ns in spans)
-    open_ended = any(step.role == "measure" and not span_ns for step, span_ns in spans)
-    return PlannedPart(
-        stages=("precondition", "variant"), earliest_ns=timed_ns, latest_ns=None if open_ended else timed_ns
-    )
+def _phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
+    """The parts of a variant in order; trims write nothing."""
+    for step in (step for step in variant.steps if step.role != "trim"):
+        if step.span_ns:
+            samples = steps_of(step.pattern, step.demand, step.span_ns, step.samples)
+            yield timed_phase(step.label, [samples], stages=_STAGES, least_ns=step.samples * step.span_ns)
+        else:
+            stages = _STAGES[:1] if step.role == "prepare" else _STAGES
+            yield PlannedPhase(name=step.label, stages=stages, amount_bytes=step.amount_bytes * step.samples)
 
 
 def _measured(variant: StudyVariant) -> list[StudyStep]:

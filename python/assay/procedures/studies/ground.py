@@ -61,8 +61,9 @@ class Ground:
         if request.drive.capacity_bytes < CAPACITY_BYTES_MIN:
             reason = "has less than the 64 MiB that studies need"
             raise TooSmallError(request.drive.path, reason, "use a larger drive")
-        if request.edition.table("iops") is None:
-            reason = f"cannot be studied by {request.edition.title}, which has no IOPS test"
+        table = request.edition.table("iops")
+        if table is None or not table.preconditioning_multiple.value:
+            reason = f"cannot be studied by {request.edition.title}, which has no IOPS test that writes the drive"
             raise TooSmallError(request.drive.path, reason, "name an edition with an IOPS test")
         return cls(request=request, data=request.data)
 

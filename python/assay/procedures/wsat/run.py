@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 from assay.engine.pattern import workload
 from assay.engine.records import Purge, SkippedTest
 from assay.errors import ValueRangeError
+from assay.procedures.phases import histogram_phase, steps_of
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.procedure import PlannedTest, PlanSummary, Request
-from assay.procedures.saturation.run import pattern_step, saturate, saturation_part
+from assay.procedures.saturation.run import pattern_step, saturate, saturation_phase
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.procedures.sequences import histogram, histogram_part
+from assay.procedures.sequences import histogram
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes
 
 if TYPE_CHECKING:
     from assay.engine.pattern import Workload
     from assay.engine.records import StepSequence
+    from assay.procedures.phases import PlannedPhase
     from assay.procedures.procedure import Context, Course
     from assay.procedures.wsat.edition import SaturationTable
     from assay.procedures.wsat.options import SaturationOptions
@@ -67,9 +69,17 @@ def _plan_workload(name: str, request: Request[SaturationTable, SaturationOption
         earliest_ns=_earliest_ns(settings),
         latest_ns=settings.time_ns + settings.histogram_ns if settings.stop in {"first", "time"} else None,
         written_amount_bytes=settings.amount_bytes if settings.stop in {"first", "amount"} else 0,
+        phases=_phases(settings),
         outline=_outline(settings),
-        parts=(saturation_part(settings), histogram_part(settings.histogram_ns)),
     )
+
+
+def _phases(settings: SaturationSettings) -> tuple[PlannedPhase, ...]:
+    samples = saturation_phase("samples", settings)
+    if not settings.histogram_ns:
+        return (samples,)
+    behind = steps_of(settings.pattern, settings.demand, settings.histogram_ns, 1)
+    return (samples, histogram_phase(behind))
 
 
 def _settings(test: str, chosen: Workload, request: Request[SaturationTable, SaturationOptions]) -> SaturationSettings:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.pattern import cell_pattern
 from assay.engine.records import Access, Cell, Demand, Ending, Purge, SkippedTest, StepSequence
+from assay.procedures.phases import steps_of, timed_phase
 from assay.procedures.planned import refuse_deep, scaled_ns, shared_bytes, unfit
 from assay.procedures.procedure import PlannedTest, PlanSummary, Request
 from assay.procedures.saturation.run import pattern_step
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.procedures.options import DemandOptions
+    from assay.procedures.phases import PlannedPhase
     from assay.procedures.procedure import Context, Course
     from assay.procedures.xsr.edition import CrossStimulusTable
 
@@ -87,8 +89,18 @@ def plan_groups(
     refuse_deep(test, settings.demand)
     span_ns = sum(group.span_ns for group in settings.groups)
     return PlannedTest(
-        settings=settings, run=run_xsr, earliest_ns=span_ns, latest_ns=span_ns, outline=_outline(settings)
+        settings=settings,
+        run=run_xsr,
+        earliest_ns=span_ns,
+        latest_ns=span_ns,
+        phases=tuple(_phase(settings, group) for group in settings.groups),
+        outline=_outline(settings),
     )
+
+
+def _phase(settings: CrossStimulusSettings, group: AccessGroup) -> PlannedPhase:
+    samples = steps_of(group.pattern, settings.demand, settings.sample_ns, sample_count(settings, group))
+    return timed_phase(group.label, [samples], stages=("group",), least_ns=group.span_ns)
 
 
 def run_xsr(settings: CrossStimulusSettings, _: Context) -> Course:

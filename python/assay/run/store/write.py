@@ -85,20 +85,47 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
     folder = out or RUNS / f"{stamp}-{name}-{secrets.token_hex(2)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            os.close(_locked(folder))
-            raise StoreError(str(folder), "is not empty", "name a new folder with --out")
+        _refuse_filled(folder)
         _probe(folder)
-        free = shutil.disk_usage(folder).free
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out") from None
-    needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
-    if free < needed_bytes:
-        remedy = "free some space or choose another folder with --out"
-        reason = f"only {free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
-        raise StoreError(str(folder), reason, remedy)
+        raise _unwritable(folder, error) from None
+    _refuse_full(folder, needed_bytes)
     return folder
+
+
+def refuse_folder(out: Path | None, needed_bytes: int) -> None:
+    """Raise what ``new_folder`` would, as far as it can be told without making the folder."""
+    try:
+        if out is not None and out.exists():
+            _refuse_filled(out)
+    except OSError as error:
+        raise _unwritable(out or RUNS, error) from None
+    _refuse_full(out or RUNS, needed_bytes)
+
+
+def _refuse_filled(folder: Path) -> None:
+    if any(folder.iterdir()):
+        os.close(_locked(folder))
+        raise StoreError(str(folder), "is not empty", "name a new folder with --out")
+
+
+def _refuse_full(folder: Path, needed_bytes: int) -> None:
+    needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
+    whole = folder.absolute()
+    try:
+        room = shutil.disk_usage(next(place for place in (whole, *whole.parents) if place.exists()))
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    # One without any size, as /proc, is no disk: it refuses the folder itself.
+    if room.total and room.free < needed_bytes:
+        remedy = "free some space or choose another folder with --out"
+        reason = f"only {room.free / 1e6:.0f} MB are free, {needed_bytes / 1e6:.0f} MB are needed"
+        raise StoreError(str(folder), reason, remedy)
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    reason = error.strerror or str(error)
+    return StoreError(str(folder), f"cannot be written ({reason})", "choose another folder with --out")
 
 
 def _locked(folder: Path) -> int:

@@ -1,5 +1,6 @@
 """The gate: the only code that opens a drive for writing, and every reason why it does not.
 
+A drive that is only read it opens for reading, so that the kernel refuses writes; who uses it is refused then, too.
 Everything is checked before the first byte is written; the exclusive claim is held until the run ends. A drive that is
 in use, or that the running system lies on, is refused whatever options are given. An exclusive open of the whole disk
 catches mounts (in any namespace), swap, device-mapper and MD holders; what it misses (a loop device stacked on the
@@ -9,7 +10,17 @@ of it is asked of every disk and file that the target stands on, too.
 
 from assay.dut.real.gate.commands import open_passthrough
 from assay.dut.real.gate.contents import signatures
-from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals
-from assay.dut.real.gate.facts import DRIVE_WRITES_MAX
+from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals, refuse_foreseen
+from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
 
-__all__ = ["DRIVE_WRITES_MAX", "OpenDrive", "examined", "open_drive", "open_passthrough", "refusals", "signatures"]
+__all__ = [
+    "DRIVE_WRITES_MAX",
+    "OpenDrive",
+    "Request",
+    "examined",
+    "open_drive",
+    "open_passthrough",
+    "refusals",
+    "refuse_foreseen",
+    "signatures",
+]

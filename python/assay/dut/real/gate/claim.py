@@ -37,9 +37,14 @@ def claimed(path: str) -> tuple[str, ...]:
     return ()
 
 
-def unreadable(path: str) -> tuple[str, ...]:
+def unwritable(path: str) -> tuple[str, ...]:
     """Why the user may not write a drive, empty where it may."""
     return () if os.access(path, os.R_OK | os.W_OK) else ("no permission to write it",)
+
+
+def unreadable(path: str) -> tuple[str, ...]:
+    """Why the user may not read a drive, empty where it may."""
+    return () if os.access(path, os.R_OK) else ("no permission to read it",)
 
 
 def claim_drive(identity: DriveIdentity) -> int:
@@ -49,12 +54,21 @@ def claim_drive(identity: DriveIdentity) -> int:
     device mapper or MD. The lock keeps udev from probing the drive at every close. A file is only locked.
     Raises DriveBusyError, ReadOnlyError, IdentityError, NotADriveError.
     """
+    return _claimed(identity, os.O_RDWR, fcntl.F_WRLCK)
+
+
+def claim_for_reading(identity: DriveIdentity) -> int:
+    """The same, opened for reading: the kernel refuses every write through it. Raises as ``claim_drive``."""
+    return _claimed(identity, os.O_RDONLY, fcntl.F_RDLCK)
+
+
+def _claimed(identity: DriveIdentity, access: int, ranges: int) -> int:
     exclusive = EXCLUSIVE if identity.kind == "block" else 0
     try:
-        descriptor = _claim(identity.path, os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC | os.O_NOFOLLOW | exclusive)
+        descriptor = _claim(identity.path, access | os.O_DIRECT | os.O_CLOEXEC | os.O_NOFOLLOW | exclusive)
     except OSError as error:
-        raise open_error(identity, error) from None
-    if reason := _lock(descriptor, ranges=fcntl.F_WRLCK if identity.kind == "file" else None):
+        raise open_error(identity, error, read_only=access == os.O_RDONLY) from None
+    if reason := _lock(descriptor, ranges=ranges if identity.kind == "file" else None):
         os.close(descriptor)
         raise DriveBusyError(identity.path, reason, "wait for it to end")
     return descriptor
@@ -137,8 +151,8 @@ def _claim(path: str, flags: int) -> int:
     return os.open(path, flags)
 
 
-def open_error(identity: DriveIdentity, error: OSError) -> Exception:
-    """The refusal that an error at opening a drive amounts to."""
+def open_error(identity: DriveIdentity, error: OSError, *, read_only: bool = False) -> Exception:
+    """The refusal that an error at opening a drive amounts to. read_only : it was to be read only."""
     reason = cause(error)
     if error.errno in (errno.ENOENT, errno.ENXIO, errno.ENODEV, errno.ELOOP):
         return IdentityError(identity.path, f"is gone ({reason})", "name the drive again")
@@ -146,5 +160,7 @@ def open_error(identity: DriveIdentity, error: OSError) -> Exception:
         remedy = "put the file on a file system with O_DIRECT, such as ext4 or xfs"
         return NotADriveError(identity.path, "its file system refuses uncached I/O", remedy)
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        if read_only:
+            return ReadOnlyError(identity.path, f"cannot be read ({reason})", "run as root")
         return ReadOnlyError(identity.path, f"cannot be written ({reason})", "run as root or make it writable")
     return DriveBusyError(identity.path, f"cannot be claimed ({reason})", "free the drive first")

@@ -41,8 +41,11 @@ def unacknowledged(identity: DriveIdentity, acknowledged: Iterable[str]) -> tupl
     return (f"{_words(missing)}, to be acknowledged with --destroy-signature",) if missing else ()
 
 
-def refuse_signatures(request: Request, descriptor: int) -> None:
-    """Raise SignatureError where something is on the held drive, or on what it stands on, that was not acknowledged."""
+def refuse_signatures(request: Request, descriptor: int | None = None) -> None:
+    """Raise SignatureError where something is on a drive, or on what it stands on, that was not acknowledged.
+
+    descriptor : of the held drive; it is then looked at through that.
+    """
     missing = _missing(request.identity, request.signatures, descriptor)
     if missing:
         options = " ".join(f"--destroy-signature {name}" for name in sorted(frozenset().union(*missing.values())))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from assay.dut.real.gate import claim, confirm, contents, facts, files, holders, processes, system
-from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
+from assay.dut.real.gate.facts import Request
 from assay.dut.real.gate.levels import DiskLevel, FileLevel, levels, levels_below
 from assay.dut.real.sysfs import disk_at, readable
 from assay.errors import DriveBusyError, IdentityError, ReadOnlyError
@@ -61,6 +61,8 @@ HELD_FILE: dict[str, Callable[[DriveIdentity, int], None]] = {
     "same-file": facts.check_same_file,
     "file-size": facts.check_file_size,
 }
+_OF_WRITING = "writable"
+"""The rule of the held drive that is not asked where it is only read."""
 CONSENT: dict[str, Callable[[Request, int], None]] = {
     "signatures": contents.refuse_signatures,
     "confirmation": confirm.refuse_unconfirmed,
@@ -71,8 +73,9 @@ CONSENT: dict[str, Callable[[Request, int], None]] = {
 class OpenDrive:
     """A drive that the gate has opened and holds, with what it stands on; owns descriptors and must be closed."""
 
-    def __init__(self, identity: DriveIdentity, descriptor: int) -> None:
+    def __init__(self, identity: DriveIdentity, descriptor: int, *, read_only: bool = False) -> None:
         self.identity = identity
+        self.read_only = read_only
         self.fd = descriptor
         self._below: list[int] = []
 
@@ -84,8 +87,9 @@ class OpenDrive:
 
     def verify(self) -> None:
         """Check that the held drive is still the one that was named. Raises IdentityError, NotADriveError."""
-        for check in list((HELD if self.identity.kind == "block" else HELD_FILE).values()):
-            check(self.identity, self.fd)
+        for name, check in list((HELD if self.identity.kind == "block" else HELD_FILE).items()):
+            if not (self.read_only and name == _OF_WRITING):
+                check(self.identity, self.fd)
 
     def close(self) -> None:
         """Let go of the drive."""
@@ -109,15 +113,20 @@ def open_drive(
     acknowledged_signatures: frozenset[str],
     needed_bytes: int,
     written_bytes: int = 0,
-    drive_writes_max: float = DRIVE_WRITES_MAX,
+    written_bytes_max: int = 0,
+    drive_writes_max: float | None = None,
     kept: tuple[Path, ...] = (),
     shown_file_id: str | None = None,
+    read_only: bool = False,
 ) -> OpenDrive:
     """Open a drive for writing, exclusively and for the whole run, or refuse.
 
+    read_only : open it for reading only. Nothing of what is on it has to be acknowledged or confirmed then, since the
+    kernel refuses every write; who uses it is refused all the same, since both would disturb each other.
     confirmation : the drive's ``id`` as typed or given. acknowledged_signatures : types of signature, as the
     refusal names them, that may be destroyed. needed_bytes : smallest capacity that serves.
-    written_bytes : what the run is known to write. drive_writes_max : how many capacities that may be, above 0.
+    written_bytes : what the run is known to write, written_bytes_max : at most. drive_writes_max : how many capacities
+    that may be, above 0; None holds what is known against ``DRIVE_WRITES_MAX``.
     kept : paths that must survive, such as the run folder; they need not exist yet.
     shown_file_id : the ``file_id`` of a file target when it was shown for confirmation, None where it was not.
     Raises DriveBusyError, ReadOnlyError, UnsupportedDriveError, TooSmallError, WearError, OverheatedError,
@@ -130,18 +139,19 @@ def open_drive(
         signatures=acknowledged_signatures,
         needed_bytes=needed_bytes,
         written_bytes=written_bytes,
+        written_bytes_max=written_bytes_max,
         drive_writes_max=drive_writes_max,
         kept=kept,
         shown_file_id=shown_file_id,
+        read_only=read_only,
     )
-    _refuse_users(request)
-    for refuse in list(WISHES.values()):
-        refuse(request)
-    drive = OpenDrive(identity, claim.claim_drive(identity))
+    _refuse_wishes(request)
+    claimed = claim.claim_for_reading if read_only else claim.claim_drive
+    drive = OpenDrive(identity, claimed(identity), read_only=read_only)
     try:
         drive.verify()
         drive.claim_below()
-        for consent in list(CONSENT.values()):
+        for consent in [] if read_only else list(CONSENT.values()):
             consent(request, drive.fd)
     except BaseException:
         drive.close()
@@ -149,31 +159,63 @@ def open_drive(
     return drive
 
 
-def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = ()) -> tuple[str, ...]:
+def refuse_foreseen(request: Request) -> None:
+    """Refuse what ``open_drive`` would, by the same rules, as far as can be told without opening a drive for writing.
+
+    Left out are the confirmation, and what only the held drive tells. Raises as ``open_drive``.
+    """
+    _refuse_wishes(request)
+    if request.identity.kind == "file":
+        descriptor = os.open(request.identity.path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            for check in list(HELD_FILE.values()):
+                check(request.identity, descriptor)
+        finally:
+            os.close(descriptor)
+    if "signatures" in CONSENT and not request.read_only:
+        contents.refuse_signatures(request)
+
+
+def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = (), *, read_only: bool = False) -> tuple[str, ...]:
     """Why the gate would refuse a drive now; empty means it may be tested. Nothing is opened for writing.
 
-    kept : paths that must survive.
+    kept : paths that must survive. read_only : the drive is only to be read.
     """
-    return _users(identity, kept) or _read_only(identity) or _unfit(identity)
+    denied = _unreadable if read_only else _read_only
+    return _users(identity, kept) or denied(identity) or _unfit(identity)
 
 
 def examined(
-    identity: DriveIdentity, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()
+    identity: DriveIdentity,
+    acknowledged: frozenset[str] = frozenset(),
+    kept: tuple[Path, ...] = (),
+    *,
+    read_only: bool = False,
 ) -> DriveIdentity:
     """The identity with every reason why the gate would refuse it now; what is on a drive that is free included.
 
-    acknowledged : types of signature that may be destroyed. kept : paths that must survive. Nothing is opened for
-    writing.
+    acknowledged : types of signature that may be destroyed. kept : paths that must survive. read_only : the drive is
+    only to be read. Nothing is opened for writing.
     """
-    reasons = refusals(identity, kept) or contents.unacknowledged(identity, acknowledged)
+    reasons = refusals(identity, kept, read_only=read_only)
+    if not reasons and not read_only:
+        reasons = contents.unacknowledged(identity, acknowledged)
     return replace(identity, refusals=reasons)
+
+
+def _refuse_wishes(request: Request) -> None:
+    _refuse_users(request)
+    for refuse in list(WISHES.values()):
+        refuse(request)
 
 
 def _refuse_users(request: Request) -> None:
     path = request.identity.path
     if users := _users(request.identity, request.kept):
         raise DriveBusyError(path, "; ".join(users), "free the drive first, or name another one")
-    if reasons := _read_only(request.identity):
+    if request.read_only and (reasons := _unreadable(request.identity)):
+        raise ReadOnlyError(path, reasons[0], "run as root, or name another drive")
+    if not request.read_only and (reasons := _read_only(request.identity)):
         raise ReadOnlyError(path, reasons[0], "run as root, make it writable, or name another drive")
 
 
@@ -203,11 +245,15 @@ def _level_claims(level: DiskLevel | FileLevel) -> list[str]:
     return [reason for rule in list(FILE_PROCESSES.values()) for reason in rule(level)]
 
 
+def _unreadable(identity: DriveIdentity) -> tuple[str, ...]:
+    return claim.unreadable(identity.path)
+
+
 def _read_only(identity: DriveIdentity) -> tuple[str, ...]:
     disk = disk_at(identity.path)
     if disk and disk.text("ro") == "1":
         return ("read-only: the kernel refuses writes",)
-    return tuple(f"read-only: {reason}" for reason in claim.unreadable(identity.path))
+    return tuple(f"read-only: {reason}" for reason in claim.unwritable(identity.path))
 
 
 def _unfit(identity: DriveIdentity) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import os
 import stat
 import struct
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
 DRIVE_WRITES_MAX = 30.0
-"""How often a run may write a drive whose rated endurance is unknown."""
+"""How often a run may write a drive where nobody set a limit: of what is known to be written beforehand.
+
+What timed steps may write is bounded by the link alone. The required client suite is hundreds to thousands of
+capacities of a small drive then, and a limit that lets it pass would stop nothing; so that bound is held only against
+a limit that somebody sets."""
 _BLKROGET, _BLKSSZGET, _BLKPBSZGET = 0x125E, 0x1268, 0x127B
 _BLKGETSIZE64, _BLKGETDISKSEQ = 0x80081272, 0x80081280
 _BLOCK_UNIT_BYTES = 512
@@ -40,9 +45,11 @@ class Request:
     """What somebody wants of the gate.
 
     confirmation : the drive's ``id`` as typed or given. signatures : types whose destruction is acknowledged.
-    needed_bytes : smallest capacity that serves. written_bytes : what the run is known to write beforehand.
-    drive_writes_max : capacities that it may write. kept : paths that must not lie on the drive.
+    needed_bytes : smallest capacity that serves. written_bytes : what the run is known to write beforehand;
+    written_bytes_max : what it may write at most. drive_writes_max : capacities that this may be; None holds what is
+    known against ``DRIVE_WRITES_MAX``. kept : paths that must not lie on the drive.
     shown_file_id : the ``file_id`` of a file target as it was shown to somebody who then confirmed it.
+    read_only : the drive is opened for reading only.
     """
 
     identity: DriveIdentity
@@ -50,9 +57,11 @@ class Request:
     signatures: frozenset[str] = frozenset()
     needed_bytes: int = 0
     written_bytes: int = 0
-    drive_writes_max: float = DRIVE_WRITES_MAX
+    written_bytes_max: int = 0
+    drive_writes_max: float | None = None
     kept: tuple[Path, ...] = ()
     shown_file_id: str | None = None
+    read_only: bool = False
 
 
 def unknown_below(identity: DriveIdentity) -> list[str]:
@@ -99,12 +108,17 @@ def refuse_twins(request: Request) -> None:
 def refuse_wear(request: Request) -> None:
     """Raise WearError where the run would write the drive more often than is allowed.
 
-    Worked: 62 GB on a drive of 2 GB are 31 drive writes, more than 30.
+    Worked: 62 GB known to be written on a drive of 2 GB are 31 drive writes, more than 30.
     """
-    writes = request.written_bytes / request.identity.capacity_bytes
-    if request.identity.kind == "block" and writes > request.drive_writes_max:
-        reason = f"would be written {writes:.4g} times over, {request.drive_writes_max:g} are allowed"
-        raise WearError(request.identity.path, reason, f"if it may be worn so far, add --max-drive-writes {writes:.4g}")
+    limit, known = request.drive_writes_max, request.written_bytes
+    most = known if limit is None else max(known, request.written_bytes_max)
+    limit = DRIVE_WRITES_MAX if limit is None else limit
+    writes = most / request.identity.capacity_bytes
+    if request.identity.kind == "block" and writes > limit:
+        said = "would be written" if most == known else "could be written, at the rate of its link,"
+        reason = f"{said} {writes:.4g} times over, {limit:g} are allowed"
+        enough = ceil(writes) if writes > limit + 1 else ceil(writes * 1000) / 1000
+        raise WearError(request.identity.path, reason, f"if it may be worn so far, add --max-drive-writes {enough:g}")
 
 
 def refuse_heat(request: Request) -> None:
