@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import yes_destroy_option
+from assay.cli.candidates import drive_candidates
+from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,14 +22,25 @@ EXIT_OUTSIDE = 5
 
 
 @click.command()
-@click.option("--seconds", type=click.FloatRange(0.05, 600), default=1.0, help="Of each point without a drive.")
-@click.option("--reference", metavar="DRIVE", help="Measure how well this drive repeats; its first 4 GiB are LOST.")
 @click.option(
-    "--reference-seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of each of its 24 measurements."
+    "--seconds", type=click.FloatRange(0.05, 600), default=1.0, show_default=True, help="Of each point without a drive."
+)
+@click.option(
+    "--reference",
+    metavar="DRIVE",
+    shell_complete=drive_candidates,
+    help="Measure how well this drive repeats; its first 4 GiB are LOST. Default: none.",
+)
+@click.option(
+    "--reference-seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=5.0,
+    show_default=True,
+    help="Of each of its 24 measurements.",
 )
 @click.option("--new-baseline", is_flag=True, help="Hold later measurements of the drive against this one.")
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def calibrate(seconds: float, as_json: bool, **options: Any) -> int:

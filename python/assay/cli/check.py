@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.candidates import drive_candidates
+
 if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
@@ -15,9 +17,16 @@ EXIT_INVALID = 5
 
 
 @click.command()
-@click.argument("drive")
-@click.option("--limits", type=click.Path(path_type=Path), metavar="FILE", help="TOML of other limits, with a reason.")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), default=2.0, help="That the host is watched.")
+@click.argument("drive", shell_complete=drive_candidates)
+@click.option(
+    "--limits",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="TOML of other limits, with a reason. Default: the limits below.",
+)
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 600), default=2.0, show_default=True, help="That the host is watched."
+)
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as_json: bool) -> int:

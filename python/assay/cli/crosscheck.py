@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import yes_destroy_option
+from assay.cli.candidates import drive_candidates
+from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @click.command()
-@click.argument("drive")
-@click.option("--seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of every measurement.")
-@click.option("--pairs", type=click.IntRange(2, 1000), default=5, help="Of every point.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
+@click.argument("drive", shell_complete=drive_candidates)
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 3600), default=5.0, show_default=True, help="Of every measurement."
+)
+@click.option("--pairs", type=click.IntRange(2, 1000), default=5, show_default=True, help="Of every point.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the report, new or empty. Default: a new one in runs.",
+)
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: bool, **options: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import make_plan, plan_options, yes_destroy_option
+from assay.cli.options import SIGNATURE_HELP, make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import display
 from assay.errors import InterruptedRunError
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @plan_options
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Run folder, new or empty. Default: a new one below runs.",
+)
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
 @click.option(
     "--max-drive-writes",
     "drive_writes_max",
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
     "--all-namespaces",
     type=click.IntRange(min=1),
     metavar="COUNT",
-    help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
+    help="Number of namespaces of the drive's controller, if a purge may destroy all of them. Default: none may.",
 )
 @click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")

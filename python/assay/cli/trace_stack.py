@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.options import yes_destroy_option
+from assay.cli.candidates import drive_candidates
+from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,10 +19,20 @@ if TYPE_CHECKING:
 
 @click.command("trace-stack")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--drive", metavar="DRIVE", help="A raw block device instead of a folder; its first 16 MiB are LOST.")
+@click.option(
+    "--drive",
+    metavar="DRIVE",
+    shell_complete=drive_candidates,
+    help="A raw block device instead of a folder; its first 16 MiB are LOST. Default: none, PATH is used.",
+)
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the report, new or empty. Default: a new one in runs.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")
 def trace_stack(
     path: Path | None,
