@@ -52,7 +52,8 @@ def simulated_facts(target: str) -> dict[str, Any]:
 
     simulated = parse_simulated(target)
     model, drive_model = simulated.model, simulated.drive_model
-    stated, absent = {}, {}
+    stated: dict[str, Any] = {}
+    absent: dict[str, Any] = {}
     for one in known_parameters(drive_model.kind):
         value, datum = drive_model[one.name], model.parameters.get(one.name)
         usual = one.default if datum is None else datum.value
