@@ -24,6 +24,7 @@ _HELP = """Test solid-state drives as the SNIA Performance Test Specification sa
 assay drives                         what could be tested
 assay tests                          what can be asked of a drive; also: models, editions
 assay check DRIVE                    whether this host is fit to test it
+assay init plan.toml                 a commented plan file to begin with
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
 assay report RUN                     render the report of a run folder again
@@ -40,6 +41,7 @@ _COMMANDS = (
     "tests",
     "editions",
     "check",
+    "init",
     "plan",
     "run",
     "report",
