@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @click.command()
@@ -14,7 +18,13 @@ import click
 @click.option("--csv", is_flag=True, help="Tables as CSV.")
 @click.option("--xlsx", is_flag=True, help="Workbook of all tables.")
 @click.option("--json", "as_json", is_flag=True, help="Every number as JSON, also to standard output.")
-def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write into this folder instead, made if missing; RUN may then be read-only. Default: RUN/report.",
+)
+def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
@@ -24,10 +34,21 @@ def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
     run = stored_run(run_folder)
     say_unfinished(run_folder, run)
-    paths = render_stored(run, run_folder, chosen)
+    paths = render_stored(run, run_folder, chosen, out=out, show=_silent if as_json else _teller(len(chosen)))
     if as_json:
         results = next(path for path in paths if path.suffix == ".json")
         click.echo(results.read_text("utf-8"))
     else:
         for path in paths:
             click.echo(str(path))
+
+
+def _silent(name: str) -> None:
+    """Say nothing: programs read what is printed, and what an error prints."""
+    del name
+
+
+def _teller(count: int) -> Callable[[str], None]:
+    """Say on standard error which format is being made; a document takes seconds."""
+    numbers = iter(range(1, count + 1))
+    return lambda name: click.echo(f"assay: rendering {name.upper()}, {next(numbers)} of {count}", err=True)

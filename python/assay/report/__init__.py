@@ -43,11 +43,18 @@ FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
 __all__ = ["FORMATS", "Format", "build_report", "render", "render_pages"]
 
 
-def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: str = "") -> list[Path]:
+def render(
+    run: StoredRun,
+    folder: Path,
+    *,
+    formats: Collection[Format],
+    below: str = "",
+    show: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
     """Write the report of a stored run.
 
     folder : where the files go; made if missing. below : a folder in it that they go into.
-    formats : any of ``FORMATS``.
+    formats : any of ``FORMATS``. show : told each of them before it is made.
     Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
     (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
     gives the same bytes each time.
@@ -67,7 +74,7 @@ def render(run: StoredRun, folder: Path, *, formats: Collection[Format], below: 
         "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture)),
     }
-    written = write_formats(folder, {name: maker for name, maker in makers.items() if name in formats}, below)
+    written = write_formats(folder, {name: maker for name, maker in makers.items() if name in formats}, below, show)
     return [path for name in FORMATS for path in written.get(name, [])]
 
 

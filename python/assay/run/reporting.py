@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
-from assay.run.store.document import fix_report_date
+from assay.run.store.document import fix_report_date, has_report_date, report_date
 from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
@@ -39,10 +39,27 @@ def stored_run(folder: Path) -> StoredRun:
     return read_run(folder, histograms=True)
 
 
-def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
-    """Render the report of a run into the folder that it was read from, as ``render_run``."""
-    fix_report_date(folder, run)
-    return render(run, folder, formats=formats, below=REPORT_FOLDER)
+def render_stored(
+    run: StoredRun,
+    folder: Path,
+    formats: Collection[Format],
+    *,
+    out: Path | None = None,
+    show: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Render the report of a run, as ``render_run``.
+
+    folder : that it was read from. out : where the files go, the run folder is then not written to; None means into the
+    folder ``report`` of the run. show : told each format before it is made.
+    A run without a report date gets it in the folder that is written to.
+    """
+    if out is None:
+        fix_report_date(folder, run)
+        return render(run, folder, formats=formats, below=REPORT_FOLDER, show=show)
+    if not has_report_date(folder):
+        run = replace(run, report_date_ns=report_date(out))
+        fix_report_date(out, run)
+    return render(run, out, formats=formats, show=show)
 
 
 def write_crosscheck(
