@@ -50,6 +50,7 @@ _COMMANDS = (
     "trace-stack",
     "calibrate",
     "fit",
+    "config",
     "completion",
 )
 """In the order of their use. Each is the function of its name in the module of its name."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import drive_candidates
+from assay.cli.config import output_folder
 from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder of the report, new or empty. Default: a new one in runs.",
+    help="Folder of the report, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
 )
 @yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
@@ -74,7 +75,7 @@ def _report_folder(out: Path | None) -> Iterator[Path]:
     from assay.run.store.write import new_folder  # noqa: PLC0415
 
     existed = out is not None and out.exists()
-    folder = new_folder(out, f"crosscheck-{time.time_ns():x}")
+    folder = new_folder(out, f"crosscheck-{time.time_ns():x}", below=output_folder())
     try:
         yield folder
     finally:

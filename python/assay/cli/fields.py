@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic import BaseModel
 
 _TEXT_LETTERS_SAID = 500
@@ -36,7 +38,7 @@ class Form:
             return ", ".join(map(str, schema["enum"]))
         if "const" in schema:
             return str(schema["const"])
-        return str(_KINDS.get(schema.get("type", ""), _any)(self, schema))
+        return _KINDS.get(schema.get("type", ""), _any)(self, schema)
 
     def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
         name = schema.get("$ref", "").rpartition("/")[2]
@@ -86,7 +88,7 @@ def _any(_form: Form, _schema: dict[str, Any]) -> str:
     return "any value"
 
 
-_KINDS = {
+_KINDS: dict[str, Callable[[Form, dict[str, Any]], str]] = {
     "integer": _number,
     "number": _number,
     "string": _text,

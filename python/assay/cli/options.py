@@ -14,7 +14,8 @@ from assay.cli.candidates import (
     suite_candidates,
     test_candidates,
 )
-from assay.errors import UsageError
+from assay.cli.config import with_settings
+from assay.errors import UsageError, ValueRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,13 +218,17 @@ def plan_options(command: Command) -> Command:
 
 def make_plan(
     targets: tuple[str, ...],
+    *,
     thread_count: int | None,
     queue_depth: int | None,
     arrival: str | None,
+    name: str | None = None,
+    tags: tuple[str, ...] = (),
     **options: Any,
 ) -> Plan:
-    """The plan of a drive, of a plan file, or of a file applied to another drive.
+    """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
+    name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
@@ -240,7 +245,20 @@ def make_plan(
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
-    return load_plan(files[0] if files else None, overrides, chosen)
+    plan = load_plan(files[0] if files else None, overrides, chosen)
+    return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
+
+
+def _named(plan: Plan, given: dict[str, Any]) -> Plan:
+    """The plan with the texts that options gave. Raises ValueRangeError for one that is too long."""
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    try:
+        report = type(plan.report).model_validate({**plan.report.model_dump(), **given})
+    except ValidationError as error:
+        option = "--tag" if error.errors()[0]["loc"][0] == "tags" else "--name"
+        raise ValueRangeError(option, "is empty or too long", "shorten it, or leave it out") from None
+    return plan.model_copy(update={"report": report})
 
 
 def _is_plan(target: str) -> bool:

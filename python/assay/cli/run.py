@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.config import output_folder
 from assay.cli.options import SIGNATURE_HELP, make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import display
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Run folder, new or empty. Default: a new one below runs.",
+    help="Run folder, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
+)
+@click.option("--name", metavar="TEXT", help="Name of the run, to find it by. Default: the plan's, or none.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TEXT", help="Word to find the run by; repeat. Default: the plan's."
 )
 @yes_destroy_option
 @click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
@@ -84,9 +89,9 @@ def _run(plan: Plan, out: Path | None, answers: Answers, *, quiet: bool) -> Outc
 
     try:
         if quiet:
-            return run_plan(plan, out=out, answers=answers, show=_advise)
+            return run_plan(plan, out=out, answers=answers, show=_advise, below=output_folder())
         with display() as shown:
-            return run_plan(plan, out=out, answers=answers, show=shown.show)
+            return run_plan(plan, out=out, answers=answers, show=shown.show, below=output_folder())
     except InterruptedRunError as error:
         remedy = f"{error.remedy}; run it again with: {_again(sys.argv[1:])}"
         raise InterruptedRunError(error.thing, error.reason, remedy) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.candidates import drive_candidates
+from assay.cli.config import output_folder
 from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 from assay.errors import UsageError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder of the report, new or empty. Default: a new one in runs.",
+    help="Folder of the report, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")
 def trace_stack(
@@ -52,7 +53,7 @@ def trace_stack(
 
     if (path is None) == (drive is None):
         raise UsageError("trace-stack", "needs a folder or a drive", "give PATH or --drive DRIVE, one of both")
-    folder = new_folder(out, f"trace-{time.time_ns():x}")
+    folder = new_folder(out, f"trace-{time.time_ns():x}", below=output_folder())
     trace = _traced(path, drive, yes_destroy, frozenset(signatures))
     paths = write_stack_trace(folder, trace)
     if as_json:

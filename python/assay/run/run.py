@@ -95,10 +95,12 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
     return plan_suite(edition, plan, expected_drive(plan, drive, edition.write_cache.value))
 
 
-def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
+def run_plan(
+    plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None], below: Path = RUNS
+) -> Outcome:
     """Run a plan and write its run folder.
 
-    out : the run folder, new or empty; None makes one below ``runs``.
+    out : the run folder, new or empty; None makes one in the folder ``below``.
     answers : confirmation and acknowledgements for a real drive. show : called with the progress.
     Everything is checked before the first destructive byte.
     Raises AssayError; what was measured until then is in the folder.
@@ -107,12 +109,12 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     planned = plan_suite(edition, plan, drive)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
-        kept = (out or RUNS,)
+        kept = (out or below,)
         dut = stack.enter_context(open_dut(plan, drive, planned.tests, answers=answers, seed=seed, kept=kept))
         # Whether its write cache lets itself be set is only known now.
         planned = plan_suite(edition, plan, dut.identity)
         folder = new_folder(
-            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned)
+            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", _store_bytes(planned), below
         )
         writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
         with _failures_noted(writer):
@@ -157,7 +159,7 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
         edition=edition.model_dump(mode="json", by_alias=True, exclude_none=True),
-        description={key: text for key, text in plan.report.model_dump().items() if text},
+        description=plan.report.stored,
         identity=dut.identity,
         platform=platform,
         certificate=certificate_now(platform, started_wall_ns) if dut.host_time else None,
