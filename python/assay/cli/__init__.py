@@ -52,6 +52,7 @@ _COMMANDS = (
     "fit",
     "config",
     "completion",
+    "man",
 )
 """In the order of their use. Each is the function of its name in the module of its name."""
 

@@ -66,7 +66,7 @@ def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
 
 
 def _tell(text: str) -> None:
-    click.echo(text, err=True)
+    click.echo(f"assay: now: {text}", err=True)
 
 
 def _reference(
@@ -103,18 +103,18 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
 
     for point in certificate.ceiling:
         click.echo(
-            f"answers at once, {point.thread_count} x QD {point.queue_depth}: {point.iops:.0f} IOPS, "
-            f"{point.cpu_ns:.0f} ns of CPU per I/O, 99 % within {point.p99_ns / MICROSECOND_NS:.1f} us"
+            f"device that answers at once, TC {point.thread_count} x QD {point.queue_depth}: {point.iops:,.0f} IOPS, "
+            f"{point.cpu_ns:,.0f} ns of CPU per I/O, 99 % within {point.p99_ns / MICROSECOND_NS:,.1f} us"
         )
     for timer in certificate.timers:
         click.echo(
-            f"constant {timer.constant_ns / MICROSECOND_NS:.0f} us, QD {timer.queue_depth}: seen late by "
-            f"{timer.late_ns_mean / MICROSECOND_NS:.1f} us in the mean, 99 % within "
-            f"{timer.late_ns_p99 / MICROSECOND_NS:.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:.1f} us"
+            f"device that takes {timer.constant_ns / MICROSECOND_NS:,.0f} us, QD {timer.queue_depth}: seen late by "
+            f"{timer.late_ns_mean / MICROSECOND_NS:,.1f} us in the mean, 99 % within "
+            f"{timer.late_ns_p99 / MICROSECOND_NS:,.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:,.1f} us"
         )
     for fill in certificate.fills:
         click.echo(
-            f"random data for writes of {fill.transfer_bytes // KIB} KiB: {fill.bytes_per_s / MB:.0f} MB/s per core"
+            f"random data for writes of {fill.transfer_bytes // KIB} KiB: {fill.bytes_per_s / MB:,.0f} MB/s per core"
         )
     if certificate.simulator is not None:
         click.echo(_simulator_line(certificate.simulator))
@@ -129,7 +129,7 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
 def _simulator_line(check: SimulatorCheck) -> str:
     known = "twice and in an earlier certificate" if check.earlier else "twice; no earlier certificate of this build"
     result = "the very same" if check.is_exact else "NOT the same"
-    return f"simulated drive: {result} {known}; {check.first.io_count} I/Os, {check.first.outcome[:16]}"
+    return f"simulated drive: {result} {known}; {check.first.io_count:,} I/Os, {check.first.outcome[:16]}"
 
 
 def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
@@ -139,8 +139,8 @@ def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
     changes = {change.label: f"; {change.iops_change:+.1%} since the baseline" for change in reference.changes}
     for point in reference.points:
         yield (
-            f"reference drive, {point.label}: {point.iops.mean:.0f} IOPS, spread {point.iops.spread:.1%}, variation "
-            f"{point.iops.variation:.1%}; {point.mean_ns.mean / MICROSECOND_NS:.1f} us{changes.get(point.label, '')}"
+            f"reference drive, {point.label}: {point.iops.mean:,.0f} IOPS, spread {point.iops.spread:.1%}, variation "
+            f"{point.iops.variation:.1%}; {point.mean_ns.mean / MICROSECOND_NS:,.1f} us{changes.get(point.label, '')}"
         )
     if is_repeatable(reference):
         yield f"reference drive: PASS, repeatable within {SPREAD_MAX:.0%}"

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 _DRIVE = "sim:client-2011?capacity=32GB"
 _NOTES = "special_notes"
-_ABOUT = {
+ABOUT = {
     "schema": "form of this file",
     "drive": "a path, a by-id link, a file, or sim:NAME (assay drives lists them)",
     "suite": "tests and edition by name",
     "tests": "tests instead of the suite's (assay tests lists them)",
     "studies": "studies, which run alone unless tests or a suite are named as well",
+    _NOTES: "tables of item, notation and comments, printed as the test sponsor's special notes",
     "seed": "of addresses and segment places; drawn, and stated in the report, where it is not given",
     "edition": "edition of the specification, or a .toml file; the suite's where it is not given",
     "file_target": "the drive is a pre-allocated regular file",
@@ -129,11 +130,11 @@ def _key(form: Any, schema: dict[str, Any], key: str, words: dict[str, str], giv
     """One key with its comment above it. given : its value in this file; None makes it a comment with its default."""
     default = schema.get("default")
     legal = form.legal(schema)
-    text = _ABOUT.get(key) or words.get(key)
+    text = ABOUT.get(key) or words.get(key)
     if given is None and key != "schema":
-        value, mark = _toml(_EXAMPLES.get(key, 1) if default is None else default), "#"
+        value, mark = toml_value(_EXAMPLES.get(key, 1) if default is None else default), "#"
     else:
-        value, mark = _toml(given), ""
+        value, mark = toml_value(given), ""
     if text or legal != "text":
         unset = ", not set" if default is None and mark else ""
         yield f"# {text or key.replace('_', ' ')} [{legal}{unset}]"
@@ -158,7 +159,7 @@ _TITLES = {
 }
 
 
-def _toml(value: object) -> str:
+def toml_value(value: object) -> str:
     """A value as TOML has it; JSON is the same for texts, numbers and lists of them."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

@@ -61,6 +61,7 @@ def trace_stack(
         return
     if trace.untraced:
         click.echo(f"Counts only: {trace.untraced}")
+    _print(trace)
     for one in paths:
         click.echo(f"Report: {one.resolve()}")
 
@@ -81,5 +82,19 @@ def _show(example: StackExample) -> None:
     from assay.report.stack import issued_label, received_label, shown_label  # noqa: PLC0415
 
     for phase in example.phases:
-        click.echo(f"{example.name}, {phase.name}: {issued_label(phase)} -> {received_label(phase)}", err=True)
-    click.echo(f"{example.name}: {shown_label(example)}", err=True)
+        text = f"issued {issued_label(phase)}; the device received {received_label(phase)}"
+        click.echo(f"assay: now: {example.name}, {phase.name}: {text}", err=True)
+    click.echo(f"assay: now: {example.name}: {shown_label(example)}", err=True)
+
+
+def _print(trace: StackTrace) -> None:
+    """Whether what each example stands for was seen on this device."""
+    from assay.cli.table import print_table  # noqa: PLC0415
+    from assay.report.stack import meaning_label, shown_label  # noqa: PLC0415
+
+    headers = ("example", "what it stands for", "seen on this device")
+    print_table(headers, [(one.name, meaning_label(one), _seen(one, shown_label(one))) for one in trace.examples])
+
+
+def _seen(example: StackExample, label: str) -> str:
+    return label if example.shown is None or example.reason else "yes" if example.shown else "no"

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.crosscheck import point_verdict
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
@@ -78,6 +79,7 @@ def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequen
     points = [
         {
             "point": point.label,
+            "verdict": point_verdict(differences),
             "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
             "differences": [{**asdict(one), "verdict": one.verdict} for one in differences],
         }
