@@ -127,31 +127,59 @@ def _single(_context: click.Context, _parameter: click.Parameter, given: tuple[s
     return given[0] if given else None
 
 
+_WHAT_OPTIONS = [
+    click.argument(
+        "targets",
+        nargs=-1,
+        required=True,
+        metavar="DRIVE|PLAN.toml ...",
+        shell_complete=drive_candidates,
+    ),
+    click.option(
+        "--suite",
+        type=_Suite(),
+        help="Tests and edition by name. Default: client.",
+    ),
+    click.option("--test", "tests", cls=_Names, multiple=True, metavar="N", shell_complete=test_candidates),
+    click.option("--study", "studies", cls=_Names, multiple=True, metavar="N", shell_complete=study_candidates),
+    click.option(
+        "--edition",
+        "--profile",
+        "edition",
+        metavar="E",
+        shell_complete=edition_candidates,
+        help=_EDITION_HELP,
+    ),
+]
+"""What is run, and on what."""
+
+_DRIVE_OPTIONS = [
+    click.option(
+        "--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7. Default: auto."
+    ),
+    click.option(
+        "--io-path",
+        type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
+        help="The way that the I/Os of a real drive take; auto probes the drive. Default: auto.",
+    ),
+    click.option(
+        "--purge",
+        type=click.Choice(_PURGES),
+        help="How a real drive is purged; auto asks the drive. Default: auto.",
+    ),
+    click.option(
+        "--write-cache",
+        type=click.Choice(["edition", "on", "off", "as-is"]),
+        help="Write cache of a real drive for the run; put back afterwards. Default: edition, as it demands.",
+    ),
+]
+"""How a real drive is driven and prepared."""
+
+
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [
-        click.argument(
-            "targets",
-            nargs=-1,
-            required=True,
-            metavar="DRIVE|PLAN.toml ...",
-            shell_complete=drive_candidates,
-        ),
-        click.option(
-            "--suite",
-            type=_Suite(),
-            help="Tests and edition by name. Default: client.",
-        ),
-        click.option("--test", "tests", cls=_Names, multiple=True, metavar="N", shell_complete=test_candidates),
-        click.option("--study", "studies", cls=_Names, multiple=True, metavar="N", shell_complete=study_candidates),
-        click.option(
-            "--edition",
-            "--profile",
-            "edition",
-            metavar="E",
-            shell_complete=edition_candidates,
-            help=_EDITION_HELP,
-        ),
+        *_WHAT_OPTIONS,
         click.option(
             "--seed",
             type=int,
@@ -190,25 +218,8 @@ def plan_options(command: Command) -> Command:
             type=click.Choice(["none", "times", "addresses"]),
             help="Keep every measured completion in Parquet files, on request with place and size. Default: none.",
         ),
-        click.option(
-            "--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7. Default: auto."
-        ),
-        click.option(
-            "--io-path",
-            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
-            help="The way that the I/Os of a real drive take; auto probes the drive. Default: auto.",
-        ),
+        *_DRIVE_OPTIONS,
         *_FAULT_OPTIONS,
-        click.option(
-            "--purge",
-            type=click.Choice(_PURGES),
-            help="How a real drive is purged; auto asks the drive. Default: auto.",
-        ),
-        click.option(
-            "--write-cache",
-            type=click.Choice(["edition", "on", "off", "as-is"]),
-            help="Write cache of a real drive for the run; put back afterwards. Default: edition, as it demands.",
-        ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]
     for option in reversed(options):
