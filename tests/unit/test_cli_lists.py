@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from assay.cli import assay
@@ -79,3 +81,17 @@ def test_editions_are_listed_and_every_value_has_its_source() -> None:
     lines = printed("editions").splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == edition_names()
     assert re.search(r"iops\.step_seconds +60 +2012 deck", printed("editions", "pts-c-1.0"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spared"),
+    [
+        (("drives",), ("pydantic", "assay._native", "assay.procedures")),
+        (("--help",), ("pydantic", "rich", "assay._native", "assay.procedures", "assay.dut")),
+    ],
+)
+def test_what_takes_long_to_load_is_not_loaded_for_lists(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
+    tried = f"from assay.cli import assay; assay({arguments!r}, standalone_mode=False)"
+    script = f"import sys; {tried}; sys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert [name for name in spared if name in done.stderr.split()] == []

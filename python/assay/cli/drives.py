@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from dataclasses import asdict
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from assay.engine.records import DriveIdentity
 
 _KEYS = ("id", "path", "model_number", "serial", "capacity_bytes", "kind", "refusals")
+_NO_IDENTITY = "none needed"
+_COLUMNS_MIN = 80
 _REASONS_SHOWN = 2
 _REASON_LETTERS = 60
 
@@ -69,20 +73,26 @@ def _simulated(model: ShippedModel) -> dict[str, Any]:
 
 
 def _print(found: list[dict[str, Any]]) -> None:
+    """As a table; a narrow terminal has no place for the model."""
     from assay.cli.table import print_table  # noqa: PLC0415
+
+    left_out = {"model"} if sys.stdout.isatty() and get_terminal_size().columns < _COLUMNS_MIN else set()
+    rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in found]
+    headers = [key for key in _row(found[0]) if key not in left_out]
+    print_table(headers, [tuple(row.values()) for row in rows], right={"GB"}, whole={"drive", "GB", "identity"})
+
+
+def _row(drive: dict[str, Any]) -> dict[str, str]:
+    """A drive by the headers of the table."""
     from assay.spec.units import gigabytes  # noqa: PLC0415
 
-    rows = [
-        (
-            drive["path"],
-            f"{gigabytes(drive['capacity_bytes']):,.2f}",
-            drive["model_number"] or "unknown",
-            drive["id"],
-            _short(drive["refusals"]),
-        )
-        for drive in found
-    ]
-    print_table(("drive", "GB", "model", "identity", "may be tested"), rows, right={"GB"})
+    return {
+        "drive": drive["path"],
+        "GB": f"{gigabytes(drive['capacity_bytes']):,.2f}",
+        "model": drive["model_number"] or "unknown",
+        "identity": _NO_IDENTITY if drive["kind"] == "simulated" else drive["id"],
+        "may be tested": _short(drive["refusals"]),
+    }
 
 
 def _short(refusals: tuple[str, ...]) -> str:
