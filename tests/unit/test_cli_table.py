@@ -1,6 +1,7 @@
 """Tables on the terminal."""
 
 import pytest
+
 from assay.cli.table import print_table
 
 

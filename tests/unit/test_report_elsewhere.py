@@ -32,9 +32,9 @@ def test_a_run_that_has_a_report_date_keeps_it_elsewhere(tmp_path: Path) -> None
 
 
 def test_every_format_is_told_before_it_is_made(tmp_path: Path) -> None:
-    told: list[str] = []
-    render_stored(synthetic_run(), tmp_path, ["csv", "json"], show=told.append)
-    assert told == ["json", "csv"]
+    told: list[tuple[str, int, int]] = []
+    render_stored(synthetic_run(), tmp_path, ["csv", "json"], shown=lambda *one: told.append(one))
+    assert told == [("json", 1, 2), ("csv", 2, 2)]
 
 
 def test_a_folder_that_cannot_be_made_is_refused_by_name(tmp_path: Path) -> None:

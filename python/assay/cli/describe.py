@@ -27,7 +27,6 @@ _WORDS = {
     "controls": "takes commands",
     "faults": "injected faults",
 }
-_WHOLE = {"parameter", "value"}
 _LEFT_OUT = {"refusals", "condition", "summary", "parameters", "others", "injected_faults", "faults_sha256"}
 _REFERENCE = re.compile(r"; see \[`\w+`\]")
 """To the documentation of the native module."""
@@ -89,10 +88,10 @@ def describe_simulated(facts: dict[str, Any]) -> None:
     _say_facts({key: value for key, value in facts.items() if value not in (None, ())})
     click.echo()
     rows = [(name, _value(one["value"]), one["source"]) for name, one in facts["parameters"].items()]
-    print_table(("parameter", "value", "source"), rows, right={"value"}, whole=_WHOLE)
+    print_table(("parameter", "value", "source"), rows, right={"value"})
     click.echo("\nParameters that its model does not state:")
     absent = [(name, _value(one["value"]), _REFERENCE.sub("", one["about"])) for name, one in facts["others"].items()]
-    print_table(("parameter", "value", "what it is"), absent, right={"value"}, whole=_WHOLE)
+    print_table(("parameter", "value", "what it is"), absent, right={"value"})
 
 
 def _say_facts(facts: dict[str, Any]) -> None:

@@ -79,7 +79,7 @@ def _print(found: list[dict[str, Any]]) -> None:
     left_out = {"model"} if sys.stdout.isatty() and get_terminal_size().columns < _COLUMNS_MIN else set()
     rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in found]
     headers = [key for key in _row(found[0]) if key not in left_out]
-    print_table(headers, [tuple(row.values()) for row in rows], right={"GB"}, whole={"drive", "GB", "identity"})
+    print_table(headers, [tuple(row.values()) for row in rows], right={"GB"})
 
 
 def _row(drive: dict[str, Any]) -> dict[str, str]:

@@ -67,7 +67,7 @@ def _print(found: list[dict[str, Any]]) -> None:
         )
         for one in found
     ]
-    print_table(headers, rows, right={"values"}, whole={"edition", "values"})
+    print_table(headers, rows, right={"values"})
     click.echo("Every value with its source: assay editions EDITION. An edition of your own: --edition FILE.toml.")
 
 
@@ -84,7 +84,7 @@ def _print_values(one: dict[str, Any]) -> None:
 
     click.echo(f"{one['name']}: {one['title']}")
     rows = [(value["key"], _shown(value["value"]), value["source"]) for value in one["values"]]
-    print_table(("parameter", "value", "source"), rows, whole={"parameter"})
+    print_table(("parameter", "value", "source"), rows)
 
 
 def _values(content: dict[str, Any], before: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

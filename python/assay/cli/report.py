@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @click.command()
@@ -34,7 +30,7 @@ def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
     run = stored_run(run_folder)
     say_unfinished(run_folder, run)
-    paths = render_stored(run, run_folder, chosen, out=out, show=_silent if as_json else _teller(len(chosen)))
+    paths = render_stored(run, run_folder, chosen, out=out, shown=_silent if as_json else _tell)
     if as_json:
         results = next(path for path in paths if path.suffix == ".json")
         click.echo(results.read_text("utf-8"))
@@ -43,12 +39,11 @@ def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -
             click.echo(str(path))
 
 
-def _silent(name: str) -> None:
+def _silent(name: str, number: int, count: int) -> None:
     """Say nothing: programs read what is printed, and what an error prints."""
-    del name
+    del name, number, count
 
 
-def _teller(count: int) -> Callable[[str], None]:
-    """Say on standard error which format is being made; a document takes seconds."""
-    numbers = iter(range(1, count + 1))
-    return lambda name: click.echo(f"assay: rendering {name.upper()}, {next(numbers)} of {count}", err=True)
+def _tell(name: str, number: int, count: int) -> None:
+    """Say which format is being made: a document takes seconds."""
+    click.echo(f"assay: rendering {name.upper()}, {number} of {count}", err=True)

@@ -49,12 +49,12 @@ def render(
     *,
     formats: Collection[Format],
     below: str = "",
-    show: Callable[[str], None] = lambda _: None,
+    shown: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[Path]:
     """Write the report of a stored run.
 
     folder : where the files go; made if missing. below : a folder in it that they go into.
-    formats : any of ``FORMATS``. show : told each of them before it is made.
+    formats : any of ``FORMATS``. shown : called as each is begun, with its name, its number from 1, and their count.
     Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
     (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
     gives the same bytes each time.
@@ -74,7 +74,8 @@ def render(
         "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture)),
     }
-    written = write_formats(folder, {name: maker for name, maker in makers.items() if name in formats}, below, show)
+    chosen = {name: maker for name, maker in makers.items() if name in formats}
+    written = write_formats(folder, chosen, below, shown=shown)
     return [path for name in FORMATS for path in written.get(name, [])]
 
 

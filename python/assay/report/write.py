@@ -21,17 +21,22 @@ Maker = Callable[[], Contents]
 
 
 def write_formats(
-    folder: Path, makers: Mapping[Name, Maker], below: str = "", show: Callable[[str], None] = lambda _: None
+    folder: Path,
+    makers: Mapping[Name, Maker],
+    below: str = "",
+    *,
+    shown: Callable[[str, int, int], None] = lambda *_: None,
 ) -> dict[Name, list[Path]]:
     """Make the files of each format in turn and write them; the paths by format.
 
-    folder : made if missing. below : a folder in it that they go into. show : told the name of each before it is made.
+    folder : made if missing. below : a folder in it that they go into. shown : called as each is begun, with its
+    name, its number from 1, and their count.
     Raises the first fault as an AssayError that names all formats that failed, once the others are written.
     """
     written: dict[Name, list[Path]] = {}
     faults: dict[Name, AssayError] = {}
-    for name, make in makers.items():
-        show(name)
+    for number, (name, make) in enumerate(makers.items(), 1):
+        shown(name, number, len(makers))
         try:
             written[name] = [_write(folder, f"{below}/{file}" if below else file, content) for file, content in make()]
         except Exception as error:  # noqa: BLE001 - whatever it is, the other formats are written

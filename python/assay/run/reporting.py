@@ -27,12 +27,15 @@ CROSSCHECK = "crosscheck.json"
 STACK = "stack.json"
 
 
-def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
+def render_run(
+    folder: Path, formats: Collection[Format], *, shown: Callable[[str, int, int], None] = lambda *_: None
+) -> list[Path]:
     """Render a run folder's report in these formats; every further rendering is byte-identical.
 
+    shown : called as each format is begun, with its name, its number from 1, and their count.
     Returns the paths written. Raises StoreError and VerificationError.
     """
-    return render_stored(stored_run(folder), folder, formats)
+    return render_stored(stored_run(folder), folder, formats, shown=shown)
 
 
 def stored_run(folder: Path) -> StoredRun:
@@ -45,22 +48,22 @@ def render_stored(
     folder: Path,
     formats: Collection[Format],
     *,
+    shown: Callable[[str, int, int], None] = lambda *_: None,
     out: Path | None = None,
-    show: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Render the report of a run, as ``render_run``.
 
     folder : that it was read from. out : where the files go, the run folder is then not written to; None means into the
-    folder ``report`` of the run. show : told each format before it is made.
+    folder ``report`` of the run. shown : as of ``render_run``.
     A run without a report date gets it in the folder that is written to.
     """
     if out is None:
         fix_report_date(folder, run)
-        return render(run, folder, formats=formats, below=REPORT_FOLDER, show=show)
+        return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown)
     if not has_report_date(folder):
         run = replace(run, report_date_ns=report_date(out))
         fix_report_date(out, run)
-    return render(run, out, formats=formats, show=show)
+    return render(run, out, formats=formats, shown=shown)
 
 
 def write_crosscheck(
