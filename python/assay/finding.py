@@ -56,7 +56,8 @@ class Check(Generic[Subject]):
     name : in files, as ``littles-law``. number : of the integrity check that it is, as ``C22``; empty for others.
     title : as printed. passes : what passes, as printed. answer : what it finds of a subject, one finding or one for
     each place. absent : why it does not apply where it finds none. unit : of its figures. remedy : what to do where it
-    does not pass. alone : its reason where that stands alone, with the names ``title`` and ``reason`` in braces.
+    does not pass, untold : where it cannot be told; ``remedy`` does where that is empty.
+    alone : its reason where that stands alone, with the names ``title`` and ``reason`` in braces.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Check(Generic[Subject]):
     absent: str = "nothing was issued"
     unit: Unit = ""
     remedy: str = ""
+    untold: str = ""
     alone: str = "{title}: {reason}"
 
 
@@ -91,7 +93,9 @@ class Checked:
 
     @property
     def remedy(self) -> str:
-        """What to do; empty where it passes or does not apply."""
+        """What to do, fit for what was found; empty where it passes or does not apply."""
+        if self.level == "unknown" and self.check.untold:
+            return self.check.untold
         return self.check.remedy if self.level in {"unknown", "warn", "invalid"} else ""
 
     @property

@@ -24,6 +24,7 @@ def test_what_does_not_apply_to_a_simulated_drive_is_said(tmp_path: Path) -> Non
     invalid = [check for check in facts["checks"] if check["level"] == "invalid"]
     assert done.return_value == (5 if invalid else 0)
     assert {check["name"] for check in invalid} <= {"memory"}
+    assert facts["fit"] == (not invalid)
 
 
 def test_the_certificate_of_the_host_is_an_answer(tmp_path: Path) -> None:
@@ -44,4 +45,5 @@ def test_lines_name_the_remedy_of_what_does_not_pass() -> None:
     lines = done.stdout.splitlines()
     troubled = [place for place, line in enumerate(lines) if line.startswith(("warn", "invalid", "unknown"))]
     assert all(lines[place + 1].startswith("        ") for place in troubled)
-    assert any(line.startswith("n/a     C15 Link of the drive") for line in lines)
+    assert any(line.startswith("n/a      Link of the drive") for line in lines)
+    assert lines[-1].startswith("Not fit to test: invalid: " if done.return_value else "Fit to test")

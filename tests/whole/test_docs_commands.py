@@ -30,11 +30,10 @@ def parses(line: str) -> None:
     """Parse a command as the tool would; names that stand for something, such as DRIVE, are arguments as any other."""
     words = [word for word in shlex.split(line, comments=True)[1:] if word != "..."]
     name, *rest = words
-    command = assay.get_command(click.Context(assay), name)
+    context = click.Context(assay, info_name="assay")
+    command = assay.get_command(context, name)
     assert command, f"{line}: no such command"
-    if rest:
-        parser = command.make_parser(click.Context(command))
-        parser.parse_args([*rest])
+    command.make_context(name, rest, parent=context, resilient_parsing=not rest)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

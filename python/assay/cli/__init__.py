@@ -22,7 +22,9 @@ _HELP = """Test solid-state drives as the SNIA Performance Test Specification sa
 
 \b
 assay drives                         what could be tested
+assay tests                          what can be asked of a drive; also: models, editions
 assay check DRIVE                    whether this host is fit to test it
+assay init plan.toml                 a commented plan file to begin with
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
 assay status                         how far the newest run is, or how it ended
@@ -30,12 +32,17 @@ assay report RUN                     render the report of a run folder again
 assay crosscheck DRIVE               our engine beside fio on the same drive
 assay trace-stack FOLDER             what becomes of I/Os on their way to a device
 assay calibrate                      what this host costs, without a drive
+assay completion bash                let the shell complete commands, drives and tests
 """
 
 
 _COMMANDS = (
     "drives",
+    "models",
+    "tests",
+    "editions",
     "check",
+    "init",
     "plan",
     "run",
     "status",
@@ -45,8 +52,15 @@ _COMMANDS = (
     "trace-stack",
     "calibrate",
     "fit",
+    "config",
+    "completion",
+    "man",
 )
 """In the order of their use. Each is the function of its name in the module of its name."""
+
+
+_COMPLETE = "_ASSAY_COMPLETE"
+"""Set where a shell asks how a command line could go on."""
 
 
 class _Commands(click.Group):
@@ -82,6 +96,10 @@ def main() -> NoReturn:
         # A run started with nohup outlives its terminal; Ctrl-C is heard even from a script's background.
         if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
+    if _COMPLETE in os.environ:
+        from assay.cli.completion import use_own_shells  # noqa: PLC0415
+
+        use_own_shells()
     try:
         code = assay(standalone_mode=False)
     except click.ClickException as error:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import yes_destroy_option
+from assay.cli.candidates import drive_candidates
+from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,14 +22,25 @@ EXIT_OUTSIDE = 5
 
 
 @click.command()
-@click.option("--seconds", type=click.FloatRange(0.05, 600), default=1.0, help="Of each point without a drive.")
-@click.option("--reference", metavar="DRIVE", help="Measure how well this drive repeats; its first 4 GiB are LOST.")
 @click.option(
-    "--reference-seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of each of its 24 measurements."
+    "--seconds", type=click.FloatRange(0.05, 600), default=1.0, show_default=True, help="Of each point without a drive."
+)
+@click.option(
+    "--reference",
+    metavar="DRIVE",
+    shell_complete=drive_candidates,
+    help="Measure how well this drive repeats; its first 4 GiB are LOST. Default: none.",
+)
+@click.option(
+    "--reference-seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=5.0,
+    show_default=True,
+    help="Of each of its 24 measurements.",
 )
 @click.option("--new-baseline", is_flag=True, help="Hold later measurements of the drive against this one.")
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
@@ -54,7 +66,7 @@ def calibrate(seconds: float, as_json: bool, **options: Any) -> int:
 
 
 def _tell(text: str) -> None:
-    click.echo(text, err=True)
+    click.echo(f"assay: now: {text}", err=True)
 
 
 def _reference(
@@ -91,18 +103,18 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
 
     for point in certificate.ceiling:
         click.echo(
-            f"answers at once, {point.thread_count} x QD {point.queue_depth}: {point.iops:.0f} IOPS, "
-            f"{point.cpu_ns:.0f} ns of CPU per I/O, 99 % within {point.p99_ns / MICROSECOND_NS:.1f} us"
+            f"device that answers at once, TC {point.thread_count} x QD {point.queue_depth}: {point.iops:,.0f} IOPS, "
+            f"{point.cpu_ns:,.0f} ns of CPU per I/O, 99 % within {point.p99_ns / MICROSECOND_NS:,.1f} us"
         )
     for timer in certificate.timers:
         click.echo(
-            f"constant {timer.constant_ns / MICROSECOND_NS:.0f} us, QD {timer.queue_depth}: seen late by "
-            f"{timer.late_ns_mean / MICROSECOND_NS:.1f} us in the mean, 99 % within "
-            f"{timer.late_ns_p99 / MICROSECOND_NS:.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:.1f} us"
+            f"device that takes {timer.constant_ns / MICROSECOND_NS:,.0f} us, QD {timer.queue_depth}: seen late by "
+            f"{timer.late_ns_mean / MICROSECOND_NS:,.1f} us in the mean, 99 % within "
+            f"{timer.late_ns_p99 / MICROSECOND_NS:,.1f} us, at most {timer.late_ns_max / MICROSECOND_NS:,.1f} us"
         )
     for fill in certificate.fills:
         click.echo(
-            f"random data for writes of {fill.transfer_bytes // KIB} KiB: {fill.bytes_per_s / MB:.0f} MB/s per core"
+            f"random data for writes of {fill.transfer_bytes // KIB} KiB: {fill.bytes_per_s / MB:,.0f} MB/s per core"
         )
     if certificate.simulator is not None:
         click.echo(_simulator_line(certificate.simulator))
@@ -117,7 +129,7 @@ def _print(certificate: Certificate, path: str, found: list[str]) -> None:
 def _simulator_line(check: SimulatorCheck) -> str:
     known = "twice and in an earlier certificate" if check.earlier else "twice; no earlier certificate of this build"
     result = "the very same" if check.is_exact else "NOT the same"
-    return f"simulated drive: {result} {known}; {check.first.io_count} I/Os, {check.first.outcome[:16]}"
+    return f"simulated drive: {result} {known}; {check.first.io_count:,} I/Os, {check.first.outcome[:16]}"
 
 
 def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
@@ -127,8 +139,8 @@ def _reference_lines(reference: ReferenceDrive) -> Iterator[str]:
     changes = {change.label: f"; {change.iops_change:+.1%} since the baseline" for change in reference.changes}
     for point in reference.points:
         yield (
-            f"reference drive, {point.label}: {point.iops.mean:.0f} IOPS, spread {point.iops.spread:.1%}, variation "
-            f"{point.iops.variation:.1%}; {point.mean_ns.mean / MICROSECOND_NS:.1f} us{changes.get(point.label, '')}"
+            f"reference drive, {point.label}: {point.iops.mean:,.0f} IOPS, spread {point.iops.spread:.1%}, variation "
+            f"{point.iops.variation:.1%}; {point.mean_ns.mean / MICROSECOND_NS:,.1f} us{changes.get(point.label, '')}"
         )
     if is_repeatable(reference):
         yield f"reference drive: PASS, repeatable within {SPREAD_MAX:.0%}"

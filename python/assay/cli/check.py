@@ -8,40 +8,96 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.candidates import drive_candidates
+from assay.visible import visible
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.engine.records import DriveIdentity
+    from assay.finding import Checked
 
 EXIT_INVALID = 5
 
 
-@click.command()
-@click.argument("drive")
-@click.option("--limits", type=click.Path(path_type=Path), metavar="FILE", help="TOML of other limits, with a reason.")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), default=2.0, help="That the host is watched.")
+class _Check(click.Command):
+    """Its help lists the limits, which are read when it is shown."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from assay.cli.fields import Form  # noqa: PLC0415
+        from assay.host.limits import Limits  # noqa: PLC0415
+
+        form = Form(Limits)
+        rows = [
+            (key, f"{form.legal(schema)}; default {schema['default']:g}")
+            for key, schema in form.properties.items()
+            if key != "reason"
+        ]
+        with formatter.section("Limits, keys of the FILE, which must give a reason as well"):
+            formatter.write_dl(rows)
+        super().format_epilog(ctx, formatter)
+
+
+@click.command(cls=_Check)
+@click.argument("drive", shell_complete=drive_candidates)
+@click.option(
+    "--limits",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="TOML of other limits, with a reason. Default: the limits below.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 600),
+    default=2.0,
+    show_default=True,
+    help="That the host is watched.",
+)
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as_json: bool) -> int:
     """Audit the test system for tests of DRIVE: clock, tester, stalls, link, power, queue, neighbours.
 
-    Nothing is written. Exit codes: 0 all checks pass, warn or cannot be told; 5 one of them is invalid.
+    Nothing is written. pass: within its limit; warn: beyond it; invalid: figures would be the host's, not the drive's;
+    unknown: this host does not tell; n/a: a drive of this kind has it not. The last line says whether the host is fit.
+
+    Exit codes: 0 fit to test; 5 not fit, one of the checks is invalid.
     """
     from assay.finding import facts  # noqa: PLC0415
     from assay.host import audit_host, load_limits  # noqa: PLC0415
 
     allowed = load_limits(limits)
     found = audit_host(_identity(drive, file_target), allowed, seconds)
+    code = EXIT_INVALID if _named(found, "invalid") else 0
     if as_json:
         content = {"drive": drive, "limits": allowed.model_dump(), "checks": [facts(one) for one in found]}
-        click.echo(json.dumps(content, indent=2))
-    else:
-        if allowed.reason:
-            click.echo(f"Limits of {limits}: {allowed.reason}")
-        for one in found:
-            name = f"{one.check.number} {one.check.title}".strip()
-            click.echo(f"{one.level:8}{name}: {one.finding.reason} (limit: {one.check.passes})")
-            if one.remedy:
-                click.echo(f"        {one.remedy}")
-    return EXIT_INVALID if any(one.level == "invalid" for one in found) else 0
+        click.echo(json.dumps({**content, "fit": code == 0, "verdict": verdict(found)}, indent=2))
+        return code
+    if allowed.reason:
+        click.echo(visible(f"Limits of {limits}: {allowed.reason}"))
+    for one in found:
+        click.echo(visible(f"{one.level:9}{one.check.title}: {one.finding.reason} (limit: {one.check.passes})"))
+        if one.remedy:
+            click.echo(f"         To do: {one.remedy}")
+    click.echo(verdict(found))
+    return code
+
+
+def verdict(found: Sequence[Checked]) -> str:
+    """Whether the test system is fit, and why.
+
+    Worked: ``Not fit to test: invalid: Host stalls; cannot be told: Temperature``.
+    """
+    invalid, warned, unknown = (_named(found, level) for level in ("invalid", "warn", "unknown"))
+    rest = [f"beyond its limit: {', '.join(warned)}"] if warned else []
+    rest += [f"cannot be told: {', '.join(unknown)}"] if unknown else []
+    if invalid:
+        return "; ".join([f"Not fit to test: invalid: {', '.join(invalid)}", *rest])
+    return "; ".join([f"Fit to test{', with a warning' if warned else ''}: nothing is invalid", *rest])
+
+
+def _named(found: Sequence[Checked], level: str) -> list[str]:
+    return [one.check.title for one in found if one.level == level]
 
 
 def _identity(target: str, file_target: bool) -> DriveIdentity:

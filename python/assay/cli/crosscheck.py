@@ -10,19 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.options import yes_destroy_option
+from assay.cli.candidates import drive_candidates
+from assay.cli.config import output_folder
+from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from assay.crosscheck import CheckPoint, Difference
+
+_RATIO_MAX = 1000
+_METRICS = {"iops": ("IOPS", 1, 0), "mean_ns": ("mean, us", 1000, 1), "p99_ns": ("99 %, us", 1000, 1)}
+"""What each metric is called, its divisor to the printed unit, and decimals."""
 
 
 @click.command()
-@click.argument("drive")
-@click.option("--seconds", type=click.FloatRange(0.1, 3600), default=5.0, help="Of every measurement.")
-@click.option("--pairs", type=click.IntRange(2, 1000), default=5, help="Of every point.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
+@click.argument("drive", shell_complete=drive_candidates)
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 3600), default=5.0, show_default=True, help="Of every measurement."
+)
+@click.option("--pairs", type=click.IntRange(2, 1000), default=5, show_default=True, help="Of every point.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the report, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
+)
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: bool, **options: Any) -> None:
@@ -44,7 +59,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
             signatures=frozenset(options["signatures"]),
             seconds=options["seconds"],
             pairs=options["pairs"],
-            show=lambda text: click.echo(text, err=True),
+            show=lambda text: click.echo(f"assay: now: {text}", err=True),
         )
         found = [(point, differences(pairs)) for point, pairs in check.pairs]
         paths = write_crosscheck(folder, check, found)
@@ -52,12 +67,46 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
         facts = {**crosscheck_facts(check, found), "report": [str(path) for path in paths]}
         click.echo(json.dumps(facts, indent=2))
         return
-    for point, one in found:
-        rows = ", ".join(f"{part.metric} {part.ratio:.3f} ({part.low:.3f} to {part.high:.3f})" for part in one)
-        verdicts = ", ".join(dict.fromkeys(part.verdict for part in one))
-        click.echo(f"{point.label}: {verdicts}; ours / fio: {rows}")
+    _print(found)
     for path in paths:
         click.echo(f"Report: {path.resolve()}")
+
+
+def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
+    """A row for each metric of each point, with one verdict for the point, and what verdicts mean."""
+    from assay.cli.table import print_table  # noqa: PLC0415
+    from assay.crosscheck import AGREEMENT, point_verdict  # noqa: PLC0415
+
+    rows = [
+        (
+            "" if place else point.label,
+            _METRICS[one.metric][0],
+            _figure(one.ours, one.metric),
+            _figure(one.fio, one.metric),
+            _ratio(one.ratio),
+            f"{_ratio(one.low)} to {_ratio(one.high)}",
+            "" if place else point_verdict(differences),
+        )
+        for point, differences in found
+        for place, one in enumerate(differences)
+    ]
+    headers = ("point, TC x QD", "figure", "ours", "fio", "ours / fio", "95 % interval", "verdict")
+    print_table(headers, rows, right={"ours", "fio", "ours / fio"})
+    click.echo(
+        f"agree: every interval of the point lies within {AGREEMENT * 100:g} % of 1; differ: one does not hold 1; "
+        "undecided: the pairs tell neither, take more with --pairs."
+    )
+
+
+def _ratio(value: float) -> str:
+    """A ratio; of what is off by orders of magnitude, no more is said. Worked: 1.0446 -> ``1.045``."""
+    return f"{value:.3f}" if value < _RATIO_MAX else f"over {_RATIO_MAX}"
+
+
+def _figure(value: float, metric: str) -> str:
+    """A figure in its unit. Worked: 1948798.2 IOPS -> ``1,948,798``; a mean of 81234 ns -> ``81.2``."""
+    _, divisor, decimals = _METRICS[metric]
+    return f"{value / divisor:,.{decimals}f}"
 
 
 @contextmanager
@@ -66,7 +115,7 @@ def _report_folder(out: Path | None) -> Iterator[Path]:
     from assay.run.store.write import new_folder  # noqa: PLC0415
 
     existed = out is not None and out.exists()
-    folder = new_folder(out, f"crosscheck-{time.time_ns():x}")
+    folder = new_folder(out, f"crosscheck-{time.time_ns():x}", below=output_folder())
     try:
         yield folder
     finally:

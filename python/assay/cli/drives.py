@@ -3,93 +3,124 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from dataclasses import asdict
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.candidates import drive_candidates
+
 if TYPE_CHECKING:
+    from assay.dut.simulated.shipped import ShippedModel
     from assay.engine.records import DriveIdentity
 
 _KEYS = ("id", "path", "model_number", "serial", "capacity_bytes", "kind", "refusals")
+_NO_IDENTITY = "none needed"
+_COLUMNS_MIN = 80
+_REASONS_SHOWN = 2
+_REASON_LETTERS = 60
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--describe", metavar="DRIVE", help="Everything known of one drive.")
+@click.option(
+    "--describe",
+    metavar="DRIVE",
+    shell_complete=drive_candidates,
+    help="Everything known of one drive. Default: all drives are listed.",
+)
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
 def drives(as_json: bool, describe: str | None, file_target: bool) -> None:
-    """List the drives of this host and the simulated ones, or describe one."""
+    """List the drives of this host and the simulated ones, or describe one.
+
+    The reasons why a drive may not be tested are shortened; --describe and --json have all of them in full.
+    """
     if describe is not None:
-        facts = _describe(describe, file_target)
-        click.echo(json.dumps(facts, indent=2) if as_json else _lines(facts))
+        _describe(describe, file_target=file_target, as_json=as_json)
         return
     found = _all_drives()
     if as_json:
-        click.echo(json.dumps([_short(drive) for drive in found], indent=2))
+        click.echo(json.dumps(found, indent=2))
     else:
-        for drive in found:
-            click.echo(_row(drive))
+        _print(found)
 
 
-def _all_drives() -> list[DriveIdentity]:
+def _all_drives() -> list[dict[str, Any]]:
     from assay.dut.real.listing import list_drives  # noqa: PLC0415
-    from assay.dut.simulated.model import PREFIX, parse_simulated, simulated_names  # noqa: PLC0415
+    from assay.dut.simulated.shipped import shipped_models  # noqa: PLC0415
 
-    simulated = [parse_simulated(PREFIX + name).identity for name in simulated_names()]
-    return [*list_drives(), *simulated]
-
-
-def _describe(target: str, file_target: bool) -> dict[str, Any]:
-    from assay.dut.real.condition import read_condition  # noqa: PLC0415
-    from assay.dut.real.gate import examined  # noqa: PLC0415
-    from assay.dut.real.identity import identify  # noqa: PLC0415
-    from assay.dut.simulated.model import is_simulated, known_parameters, parse_simulated  # noqa: PLC0415
-
-    if not is_simulated(target):
-        identity = examined(identify(target, file_target=file_target))
-        return {**asdict(identity), "condition": asdict(read_condition(identity))}
-    simulated = parse_simulated(target)
-    model, drive_model = simulated.model, simulated.drive_model
-    about = {one.name: one.about for one in known_parameters(drive_model.kind)}
-    stated = {
-        name: {"value": drive_model[name], "source": datum.source, "about": about[name]}
-        for name, datum in model.parameters.items()
-    }
-    absent = {
-        name: {"value": drive_model[name], "source": "not stated", "about": text}
-        for name, text in about.items()
-        if name not in stated
-    }
-    facts = {**asdict(simulated.identity), "summary": model.summary, "parameters": stated, "others": absent}
-    faults = [fault.model_dump(exclude_none=True) for file in simulated.faults for fault in file.faults]
-    return {**facts, "injected_faults": faults} if faults else facts
+    return [*map(_real, list_drives()), *map(_simulated, shipped_models())]
 
 
-def _short(drive: DriveIdentity) -> dict[str, Any]:
+def _real(drive: DriveIdentity) -> dict[str, Any]:
     facts = asdict(drive)
     return {key: facts[key] for key in _KEYS}
 
 
-def _row(drive: DriveIdentity) -> str:
+def _simulated(model: ShippedModel) -> dict[str, Any]:
+    return {
+        "id": model.drive,
+        "path": model.drive,
+        "model_number": model.title,
+        "serial": model.serial,
+        "capacity_bytes": model.capacity_bytes,
+        "kind": "simulated",
+        "refusals": (),
+    }
+
+
+def _print(found: list[dict[str, Any]]) -> None:
+    """As a table; a narrow terminal has no place for the model."""
+    from assay.cli.table import print_table  # noqa: PLC0415
+
+    left_out = {"model"} if sys.stdout.isatty() and get_terminal_size().columns < _COLUMNS_MIN else set()
+    rows = [{key: text for key, text in _row(drive).items() if key not in left_out} for drive in found]
+    headers = [key for key in _row(found[0]) if key not in left_out]
+    print_table(headers, [tuple(row.values()) for row in rows], right={"GB"})
+
+
+def _row(drive: dict[str, Any]) -> dict[str, str]:
+    """A drive by the headers of the table."""
     from assay.spec.units import gigabytes  # noqa: PLC0415
-    from assay.visible import visible  # noqa: PLC0415
 
-    state = "; ".join(drive.refusals) or "may be tested"
-    size = f"{gigabytes(drive.capacity_bytes):.2f} GB"
-    parts = (drive.path, size, drive.model_number or "unknown model", f"id {drive.id}", state)
-    return "\t".join(map(visible, parts)).expandtabs(4)
+    return {
+        "drive": drive["path"],
+        "GB": f"{gigabytes(drive['capacity_bytes']):,.2f}",
+        "model": drive["model_number"] or "unknown",
+        "identity": _NO_IDENTITY if drive["kind"] == "simulated" else drive["id"],
+        "may be tested": _short(drive["refusals"]),
+    }
 
 
-def _lines(facts: dict[str, Any], indent: str = "") -> str:
-    from assay.visible import visible  # noqa: PLC0415
+def _short(refusals: tuple[str, ...]) -> str:
+    """Whether a drive may be tested, and if not, the kinds of reasons.
 
-    lines = []
-    for key, value in facts.items():
-        if isinstance(value, dict) and "source" in value:
-            lines.append(visible(f"{indent}{key}: {value['value']}  ({value['source']})"))
-        elif isinstance(value, dict) and value:
-            lines += [visible(f"{indent}{key}:"), _lines(value, indent + "  ")]
-        else:
-            lines.append(visible(f"{indent}{key}: {'unknown' if value is None or value == {} else value}"))
-    return "\n".join(lines)
+    Worked: ("backs the system (/)", "backs the system (/boot)") -> ``no: backs the system (2x)``.
+    """
+    if not refusals:
+        return "yes"
+    kinds = Counter(reason.partition(" (")[0] for reason in refusals)
+    shown = [f"{_cut(kind)} ({count}x)" if count > 1 else _cut(kind) for kind, count in kinds.items()]
+    more = len(shown) - _REASONS_SHOWN
+    return f"no: {'; '.join(shown[:_REASONS_SHOWN])}" + (f"; {more} more" if more > 0 else "")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _REASON_LETTERS else f"{text[: _REASON_LETTERS - 3]}..."
+
+
+def _describe(target: str, *, file_target: bool, as_json: bool) -> None:
+    from assay.cli.describe import describe_real, describe_simulated, real_facts, simulated_facts  # noqa: PLC0415
+    from assay.dut.simulated.model import is_simulated  # noqa: PLC0415
+
+    simulated = is_simulated(target)
+    facts = simulated_facts(target) if simulated else real_facts(target, file_target=file_target)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+    elif simulated:
+        describe_simulated(facts)
+    else:
+        describe_real(facts)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.candidates import simulated_candidates
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -21,16 +23,31 @@ _WITHIN = 0.25
 
 
 @click.command()
-@click.argument("drive")
+@click.argument("drive", shell_complete=simulated_candidates)
 @click.option("--against", type=_FILE, required=True, help="Published IOPS: columns block_kib, read_pct, iops.")
-@click.option("--figures", type=_FILE, help="Other published figures: columns figure, value.")
-@click.option("--plan", "plan_file", type=_FILE, help="Plan with the demands of the published runs.")
+@click.option("--figures", type=_FILE, help="Other published figures: columns figure, value. Default: none.")
 @click.option(
-    "--evaluations", type=click.IntRange(0, 1_000_000), default=900, help="Drive models that are tried; 0: none."
+    "--plan",
+    "plan_file",
+    type=_FILE,
+    help="Plan with the demands of the published runs. Default: the demands of the edition.",
 )
-@click.option("--seed", type=int, default=1, help="Of the search.")
-@click.option("--out", type=_FILE, help="DriveModel file to write; default: DRIVE-fitted.toml.")
-@click.option("--refine", type=click.IntRange(0, 100), default=0, help="Rounds of least squares after the search.")
+@click.option(
+    "--evaluations",
+    type=click.IntRange(0, 1_000_000),
+    default=900,
+    show_default=True,
+    help="Drive models that are tried; 0: none.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the search.")
+@click.option("--out", type=_FILE, help="DriveModel file to write. Default: DRIVE-fitted.toml.")
+@click.option(
+    "--refine",
+    type=click.IntRange(0, 100),
+    default=0,
+    show_default=True,
+    help="Rounds of least squares after the search.",
+)
 @click.option("--cross-validate", is_flag=True, help="Also fit without each row and column in turn, a quarter as long.")
 def fit(drive: str, **options: Any) -> None:
     """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its drive model.

@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from assay.errors import UsageError
+from assay.cli.candidates import (
+    drive_candidates,
+    edition_candidates,
+    study_candidates,
+    suite_candidates,
+    test_candidates,
+)
+from assay.cli.config import with_settings
+from assay.errors import UsageError, ValueRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from click.shell_completion import CompletionItem
 
     from assay.run.plan_file import Plan
 
@@ -32,8 +42,10 @@ _PURGES = [
 _PLAN_SUFFIX, _SIMULATED = ".toml", "sim:"
 _EDITION_HELP = (
     "Edition: pts-0.9, pts-c-1.0, pts-e-1.0, pts-e-1.1, pts-c-2.0, pts-e-2.0, or a .toml file of your own; --profile "
-    "is the older name."
+    "is the older name. Default: that of the suite."
 )
+
+SIGNATURE_HELP = "Acknowledge what is on it. Default: nothing is acknowledged."
 
 _FAULT_OPTIONS = [
     click.option(
@@ -41,19 +53,20 @@ _FAULT_OPTIONS = [
         "io_time_limit_seconds",
         type=float,
         metavar="SECONDS",
-        help="An I/O that takes longer ends the run with exit code 4; 35 unless given, the kernel's own being 30.",
+        help="An I/O that takes longer ends the run with exit code 4; the kernel's own limit is 30. Default: 35.",
     ),
     click.option(
         "--stall-limit",
         "stall_limit_seconds",
         type=float,
         metavar="SECONDS",
-        help="A round in which a drive, real or with faults, completes nothing for longer is void; 2 unless given.",
+        help="A round in which a drive, real or with faults, completes nothing for longer is void. Default: 2.",
     ),
     click.option(
         "--on-stall",
         type=click.Choice(["continue", "stop"]),
-        help="After a void round: begin the window anew, at most three times, or stop with exit code 4.",
+        help="After a void round: begin the window anew, at most three times, or stop with exit code 4. "
+        "Default: continue.",
     ),
 ]
 """When a drive is given up."""
@@ -68,6 +81,14 @@ class _Suite(click.ParamType):  # type: ignore[type-arg]
         from assay.procedures.registry import SUITES  # noqa: PLC0415
 
         return f"[{'|'.join(SUITES)}]"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's
+        param: click.Parameter,  # noqa: ARG002 - click's
+        incomplete: str,
+    ) -> list[CompletionItem[str]]:
+        return suite_candidates(incomplete)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from assay.procedures.registry import SUITES  # noqa: PLC0415
@@ -84,30 +105,34 @@ class _Names(click.Option):
         from assay.procedures import registry  # noqa: PLC0415
 
         known = registry.tests() if self.name == "tests" else registry.studies()
-        self.help = f"{', '.join(one.name for one in known)}; repeat or separate by commas."
+        listed = f"{', '.join(one.name for one in known)}; repeat or separate by commas."
+        self.help = f"{listed} Default: those of the suite."
         return super().get_help_record(ctx)
 
 
 def gate_options(command: Command) -> Command:
     """Add what the gate is asked with, but for the confirmation: of a run, and of a plan, which is refused as a run."""
     options = [
-        click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run folder, new or empty."),
         click.option(
-            "--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it."
+            "--out",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Run folder, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
         ),
+        click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP),
         click.option(
             "--max-drive-writes",
             "drive_writes_max",
             type=click.FloatRange(0, min_open=True),
             metavar="N",
             help="Refuse where more than N capacities of the drive could be written, as assay plan shows them. "
-            "Not given: where more than 30 are known to be written, by preconditioning and other stated amounts.",
+            "Default: where more than 30 are known to be written, by preconditioning and other stated amounts.",
         ),
         click.option(
             "--all-namespaces",
             type=click.IntRange(min=1),
             metavar="COUNT",
-            help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
+            help="Namespaces of the drive's controller, if a purge may destroy all of them. Default: none may.",
         ),
     ]
     for option in reversed(options):
@@ -122,7 +147,7 @@ def yes_destroy_option(command: Command) -> Command:
         multiple=True,
         callback=_single,
         metavar="ID",
-        help="Confirm with the drive's full identity, as assay drives prints it.",
+        help="Confirm with the drive's full identity, as assay drives prints it. Default: a terminal is asked.",
     )(command)
 
 
@@ -132,60 +157,109 @@ def _single(_context: click.Context, _parameter: click.Parameter, given: tuple[s
     return given[0] if given else None
 
 
+_WHAT_OPTIONS = [
+    click.argument(
+        "targets",
+        nargs=-1,
+        required=True,
+        metavar="DRIVE|PLAN.toml ...",
+        shell_complete=drive_candidates,
+    ),
+    click.option(
+        "--suite",
+        type=_Suite(),
+        help="Tests and edition by name. Default: client.",
+    ),
+    click.option("--test", "tests", cls=_Names, multiple=True, metavar="N", shell_complete=test_candidates),
+    click.option("--study", "studies", cls=_Names, multiple=True, metavar="N", shell_complete=study_candidates),
+    click.option(
+        "--edition",
+        "--profile",
+        "edition",
+        metavar="E",
+        shell_complete=edition_candidates,
+        help=_EDITION_HELP,
+    ),
+    click.option(
+        "--quick",
+        is_flag=True,
+        help="A look of a quarter of an hour at the first 8 GiB of a drive, labelled as no test of the standard.",
+    ),
+    click.option(
+        "--read-only",
+        is_flag=True,
+        help="The same of a drive with data, by reads alone: it is opened for reading, and nothing is written.",
+    ),
+]
+"""What is run, and on what."""
+
+_DRIVE_OPTIONS = [
+    click.option(
+        "--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7. Default: auto."
+    ),
+    click.option(
+        "--io-path",
+        type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
+        help="The way that the I/Os of a real drive take; auto probes the drive. Default: auto.",
+    ),
+    click.option(
+        "--purge",
+        type=click.Choice(_PURGES),
+        help="How a real drive is purged; auto asks the drive. Default: auto.",
+    ),
+    click.option(
+        "--write-cache",
+        type=click.Choice(["edition", "on", "off", "as-is"]),
+        help="Write cache of a real drive for the run; put back afterwards. Default: edition, as it demands.",
+    ),
+]
+"""How a real drive is driven and prepared."""
+
+
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [
-        click.argument("targets", nargs=-1, required=True, metavar="DRIVE|PLAN.toml ..."),
+        *_WHAT_OPTIONS,
         click.option(
-            "--suite",
-            type=_Suite(),
-            help="Tests and edition by name.",
+            "--seed",
+            type=int,
+            metavar="N",
+            help="Seed of addresses and segment places. Default: drawn, and stated in the report.",
         ),
         click.option(
-            "--quick",
-            is_flag=True,
-            help="A look of a quarter of an hour at the first 8 GiB of a drive, labelled as no test of the standard.",
+            "--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation. Default: 1."
         ),
         click.option(
-            "--read-only",
-            is_flag=True,
-            help="The same of a drive with data, by reads alone: it is opened for reading, and nothing is written.",
+            "--thread-count",
+            type=int,
+            metavar="TC",
+            help="Threads; tester's choice. Default: as published runs of the edition.",
         ),
-        click.option("--test", "tests", cls=_Names, multiple=True, metavar="N"),
-        click.option("--study", "studies", cls=_Names, multiple=True, metavar="N"),
-        click.option("--edition", "--profile", "edition", metavar="E", help=_EDITION_HELP),
-        click.option("--seed", type=int, metavar="N", help="Seed of addresses and segment places."),
-        click.option("--scale", type=float, metavar="F", help="Multiply durations by 0 < F < 1; a listed deviation."),
-        click.option("--thread-count", type=int, metavar="TC", help="Threads; tester's choice."),
-        click.option("--queue-depth", type=int, metavar="QD", help="Outstanding I/Os per thread; tester's choice."),
+        click.option(
+            "--queue-depth",
+            type=int,
+            metavar="QD",
+            help="Outstanding I/Os per thread; tester's choice. Default: as published runs of the edition.",
+        ),
         click.option(
             "--arrival",
             metavar="PROCESS:RATE",
-            help="fixed:5000 or poisson:5000 I/Os per second over all threads, an open loop; a listed deviation.",
+            help="fixed:5000 or poisson:5000 I/Os per second over all threads, an open loop; a listed deviation. "
+            "Default: none, as many I/Os are outstanding as threads and queue depth say.",
         ),
         click.option(
             "--data",
             metavar="KIND",
-            help="What is written: random, compressible:SHARE, stamped, repeating:KIB, file:PATH; a listed deviation.",
+            help="What is written: random, compressible:SHARE, stamped, repeating:KIB, file:PATH; all but random is a "
+            "listed deviation. Default: random.",
         ),
         click.option(
             "--capture",
             type=click.Choice(["none", "times", "addresses"]),
-            help="Keep every measured completion in Parquet files, on request with place and size.",
+            help="Keep every measured completion in Parquet files, on request with place and size. Default: none.",
         ),
-        click.option("--pin", metavar="CPUS", help="CPUs of the threads: auto, none, or a list such as 0,2,4-7."),
-        click.option(
-            "--io-path",
-            type=click.Choice(["auto", "interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]),
-            help="The way that the I/Os of a real drive take; auto probes the drive.",
-        ),
+        *_DRIVE_OPTIONS,
         *_FAULT_OPTIONS,
-        click.option("--purge", type=click.Choice(_PURGES), help="How a real drive is purged; auto asks the drive."),
-        click.option(
-            "--write-cache",
-            type=click.Choice(["edition", "on", "off", "as-is"]),
-            help="Write cache of a real drive for the run; the edition's unless said otherwise. It is put back.",
-        ),
         click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file."),
     ]
     for option in reversed(options):
@@ -195,14 +269,18 @@ def plan_options(command: Command) -> Command:
 
 def make_plan(
     targets: tuple[str, ...],
+    *,
     thread_count: int | None,
     queue_depth: int | None,
     arrival: str | None,
     quick: bool = False,
+    name: str | None = None,
+    tags: tuple[str, ...] = (),
     **options: Any,
 ) -> Plan:
-    """The plan of a drive, of a plan file, or of a file applied to another drive.
+    """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
+    name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
@@ -221,7 +299,20 @@ def make_plan(
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
-    return load_plan(files[0] if files else None, overrides, chosen)
+    plan = load_plan(files[0] if files else None, overrides, chosen)
+    return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
+
+
+def _named(plan: Plan, given: dict[str, Any]) -> Plan:
+    """The plan with the texts that options gave. Raises ValueRangeError for one that is too long."""
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    try:
+        report = type(plan.report).model_validate({**plan.report.model_dump(), **given})
+    except ValidationError as error:
+        option = "--tag" if error.errors()[0]["loc"][0] == "tags" else "--name"
+        raise ValueRangeError(option, "is empty or too long", "shorten it, or leave it out") from None
+    return plan.model_copy(update={"report": report})
 
 
 def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.config import output_folder
 from assay.cli.options import gate_options, make_plan, plan_options
 from assay.errors import AssayError
 
@@ -42,7 +43,7 @@ def plan(as_json: bool, out: Path | None, **options: Any) -> None:
     planned = plan_run(made, drive)
     expected = forecast(made, drive, planned.tests)
     try:
-        refuse_planned(made, drive, planned, expected, out=out, answers=answers)
+        refuse_planned(made, drive, planned, expected, out=out, answers=answers, below=output_folder())
     except AssayError as error:
         _show(drive, planned, expected, made.edition_name, error, as_json=as_json)
         raise

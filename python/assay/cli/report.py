@@ -14,7 +14,13 @@ import click
 @click.option("--csv", is_flag=True, help="Tables as CSV.")
 @click.option("--xlsx", is_flag=True, help="Workbook of all tables.")
 @click.option("--json", "as_json", is_flag=True, help="Every number as JSON, also to standard output.")
-def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write into this folder instead, made if missing; RUN may then be read-only. Default: RUN/report.",
+)
+def report(run_folder: Path, as_json: bool, out: Path | None, **formats: bool) -> None:
     """Render the report of RUN again; without options in every format."""
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
     from assay.report import FORMATS  # noqa: PLC0415
@@ -24,10 +30,20 @@ def report(run_folder: Path, as_json: bool, **formats: bool) -> None:
     chosen = [name for name in FORMATS if asked.get(name)] or list(FORMATS)
     run = stored_run(run_folder)
     say_unfinished(run_folder, run)
-    paths = render_stored(run, run_folder, chosen)
+    paths = render_stored(run, run_folder, chosen, out=out, shown=_silent if as_json else _tell)
     if as_json:
         results = next(path for path in paths if path.suffix == ".json")
         click.echo(results.read_text("utf-8"))
     else:
         for path in paths:
             click.echo(str(path))
+
+
+def _silent(name: str, number: int, count: int) -> None:
+    """Say nothing: programs read what is printed, and what an error prints."""
+    del name, number, count
+
+
+def _tell(name: str, number: int, count: int) -> None:
+    """Say which format is being made: a document takes seconds."""
+    click.echo(f"assay: rendering {name.upper()}, {number} of {count}", err=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.config import output_folder
 from assay.cli.on_end import command_at_end
 from assay.cli.options import gate_options, make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 @plan_options
 @gate_options
 @yes_destroy_option
+@click.option("--name", metavar="TEXT", help="Name of the run, to find it by. Default: the plan's, or none.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TEXT", help="Word to find the run by; repeat. Default: the plan's."
+)
 @click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing but errors; run.log in the run folder has it all.")
@@ -36,7 +41,8 @@ if TYPE_CHECKING:
 @click.option(
     "--on-end",
     metavar="COMMAND",
-    help="Run COMMAND in a shell at the end or at a failure, with ASSAY_RUN, ASSAY_EXIT_CODE, ASSAY_OUTCOME.",
+    help="Run COMMAND in a shell at the end or at a failure, with ASSAY_RUN, ASSAY_EXIT_CODE, "
+    "ASSAY_OUTCOME. Default: nothing is run.",
 )
 def run(
     *, out: Path | None, no_report: bool, as_json: bool, quiet: bool, verbose: bool, on_end: str | None, **options: Any
@@ -97,7 +103,7 @@ def _run(plan: Plan, out: Path | None, answers: Answers, display: RunDisplay) ->
     from assay.run.run import run_plan  # noqa: PLC0415
 
     try:
-        return run_plan(plan, out=out, answers=answers, show=display.show)
+        return run_plan(plan, out=out, answers=answers, show=display.show, below=output_folder())
     except InterruptedRunError as error:
         remedy = f"{error.remedy}; run it again with: {_again(sys.argv[1:])}"
         raise InterruptedRunError(error.thing, error.reason, remedy) from None

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.options import yes_destroy_option
+from assay.cli.candidates import drive_candidates
+from assay.cli.config import output_folder
+from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,10 +20,20 @@ if TYPE_CHECKING:
 
 @click.command("trace-stack")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--drive", metavar="DRIVE", help="A raw block device instead of a folder; its first 16 MiB are LOST.")
+@click.option(
+    "--drive",
+    metavar="DRIVE",
+    shell_complete=drive_candidates,
+    help="A raw block device instead of a folder; its first 16 MiB are LOST. Default: none, PATH is used.",
+)
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help="Acknowledge what is on it.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the report, new or empty.")
+@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the report, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")
 def trace_stack(
     path: Path | None,
@@ -41,7 +53,7 @@ def trace_stack(
 
     if (path is None) == (drive is None):
         raise UsageError("trace-stack", "needs a folder or a drive", "give PATH or --drive DRIVE, one of both")
-    folder = new_folder(out, f"trace-{time.time_ns():x}")
+    folder = new_folder(out, f"trace-{time.time_ns():x}", below=output_folder())
     trace = _traced(path, drive, yes_destroy, frozenset(signatures))
     paths = write_stack_trace(folder, trace)
     if as_json:
@@ -49,6 +61,7 @@ def trace_stack(
         return
     if trace.untraced:
         click.echo(f"Counts only: {trace.untraced}")
+    _print(trace)
     for one in paths:
         click.echo(f"Report: {one.resolve()}")
 
@@ -69,5 +82,19 @@ def _show(example: StackExample) -> None:
     from assay.report.stack import issued_label, received_label, shown_label  # noqa: PLC0415
 
     for phase in example.phases:
-        click.echo(f"{example.name}, {phase.name}: {issued_label(phase)} -> {received_label(phase)}", err=True)
-    click.echo(f"{example.name}: {shown_label(example)}", err=True)
+        text = f"issued {issued_label(phase)}; the device received {received_label(phase)}"
+        click.echo(f"assay: now: {example.name}, {phase.name}: {text}", err=True)
+    click.echo(f"assay: now: {example.name}: {shown_label(example)}", err=True)
+
+
+def _print(trace: StackTrace) -> None:
+    """Whether what each example stands for was seen on this device."""
+    from assay.cli.table import print_table  # noqa: PLC0415
+    from assay.report.stack import meaning_label, shown_label  # noqa: PLC0415
+
+    headers = ("example", "what it stands for", "seen on this device")
+    print_table(headers, [(one.name, meaning_label(one), _seen(one, shown_label(one))) for one in trace.examples])
+
+
+def _seen(example: StackExample, label: str) -> str:
+    return label if example.shown is None or example.reason else "yes" if example.shown else "no"

@@ -69,6 +69,17 @@ def differences(pairs: Sequence[tuple[Side, Side]]) -> tuple[Difference, ...]:
     return tuple(_difference(metric, pairs) for metric in known)
 
 
+def point_verdict(found: Sequence[Difference]) -> Verdict:
+    """One verdict of all metrics of a point: the engines agree where they do in every one.
+
+    Worked: one that agrees, one that is undecided -> ``undecided``; with a third that differs -> ``differ``.
+    """
+    verdicts = {one.verdict for one in found}
+    if "differ" in verdicts:
+        return "differ"
+    return "agree" if verdicts == {"agree"} else "undecided"
+
+
 def _difference(metric: Metric, pairs: Sequence[tuple[Side, Side]]) -> Difference:
     from scipy.stats import t  # noqa: PLC0415 - heavy, needed here only
 

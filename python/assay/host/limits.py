@@ -39,7 +39,7 @@ class Limits(BaseModel):
     temperature_c_invalid: float = Field(default=80, ge=-40, le=150)
     memory_gb_pass: float = Field(default=1, ge=0, le=1e6)
     neighbour_mb_per_s_pass: float = Field(default=1, ge=0, le=1e6)
-    certificate_days_pass: int = Field(default=90, ge=1, le=3650)
+    certificate_days_pass: int = Field(default=30, ge=1, le=3650)
 
 
 class _LimitsFile(Limits):

@@ -90,7 +90,7 @@ def timed_phase(
     name: str,
     steps: Iterable[TimedSteps],
     *,
-    stages: tuple[Stage, ...],
+    stages: tuple[Stage, ...] = (),
     least_ns: int,
     most_ns: int | None = None,
     repeats: bool = False,

@@ -107,6 +107,11 @@ def shown_label(example: StackExample) -> str:
     return "shown" if example.shown else "not shown here"
 
 
+def meaning_label(example: StackExample) -> str:
+    """What an example stands for, in one sentence. Worked: of ``cached``, that what was read once comes from memory."""
+    return _TITLES[example.name][1]
+
+
 def _header(trace: StackTrace) -> Header:
     date = utc(trace.started_wall_ns)
     return Header(

@@ -133,6 +133,7 @@ def summary_header(run: StoredRun, edition: Edition) -> Header:
             ("SSD Model No.", model_label(run)),
             ("Test Sponsor", paragraph(described.get("sponsor"))),
             ("Operator", paragraph(described.get("operator"))),
+            *((("Lab", paragraph(described["lab"])),) if described.get("lab") else ()),
             ("Auditor", paragraph(described.get("auditor"))),
         ),
         groups=(

@@ -25,8 +25,10 @@ Text = Annotated[str, Field(max_length=2000)]
 
 
 class ReportTexts(Strict):
-    """What only people know, printed in the report."""
+    """What only people know, printed in the report. name, tags : of the run, to find it by. lab : where it was run."""
 
+    name: Annotated[str, Field(max_length=200)] = ""
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=50)
     objective: Text = ""
     baseline: Text = ""
     samples: Text = ""
@@ -42,10 +44,17 @@ class ReportTexts(Strict):
     hba: Text = ""
     primary_storage: Text = ""
     operator: Text = ""
+    lab: Text = ""
     file_system: Text = ""
     platform_serial: Text = ""
     pcie: Text = ""
     peripherals: Text = ""
+
+    @property
+    def stored(self) -> dict[str, str]:
+        """What is given, as the run folder keeps it. Worked: tags ``("a", "b")`` -> ``{"tags": "a, b"}``."""
+        texts = {key: ", ".join(text) if isinstance(text, tuple) else text for key, text in self}
+        return {key: text for key, text in texts.items() if text}
 
 
 class Claims(Strict):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.crosscheck import point_verdict
 from assay.report import render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
-from assay.run.store.document import fix_report_date
+from assay.run.store.document import fix_report_date, has_report_date, report_date
 from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
@@ -48,10 +49,21 @@ def render_stored(
     formats: Collection[Format],
     *,
     shown: Callable[[str, int, int], None] = lambda *_: None,
+    out: Path | None = None,
 ) -> list[Path]:
-    """Render the report of a run into the folder that it was read from, as ``render_run``."""
-    fix_report_date(folder, run)
-    return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown)
+    """Render the report of a run, as ``render_run``.
+
+    folder : that it was read from. out : where the files go, the run folder is then not written to; None means into the
+    folder ``report`` of the run. shown : as of ``render_run``.
+    A run without a report date gets it in the folder that is written to.
+    """
+    if out is None:
+        fix_report_date(folder, run)
+        return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown)
+    if not has_report_date(folder):
+        run = replace(run, report_date_ns=report_date(out))
+        fix_report_date(out, run)
+    return render(run, out, formats=formats, shown=shown)
 
 
 def write_crosscheck(
@@ -70,6 +82,7 @@ def crosscheck_facts(check: Crosscheck, found: Sequence[tuple[CheckPoint, Sequen
     points = [
         {
             "point": point.label,
+            "verdict": point_verdict(differences),
             "pairs": [{"ours": asdict(mine), "fio": asdict(theirs)} for mine, theirs in pairs],
             "differences": [{**asdict(one), "verdict": one.verdict} for one in differences],
         }

@@ -95,21 +95,30 @@ def plan_run(plan: Plan, drive: DriveIdentity) -> PlannedRun:
 
 
 def refuse_planned(
-    plan: Plan, drive: DriveIdentity, planned: PlannedRun, expected: Forecast, *, out: Path | None, answers: Answers
+    plan: Plan,
+    drive: DriveIdentity,
+    planned: PlannedRun,
+    expected: Forecast,
+    *,
+    out: Path | None,
+    answers: Answers,
+    below: Path,
 ) -> None:
     """Raise what a run would be refused for before its first byte, as far as it can be known by now.
 
     A run asks this first, so that ``assay plan`` says the same in the same words. Raises AssayError.
     """
-    most, kept = expected.written_bytes_max, (out or RUNS,)
+    most, kept = expected.written_bytes_max, (out or below,)
     refuse_run(plan, drive, planned.tests, answers, written_bytes_max=most, kept=kept)
     refuse_folder(out, expected.disk_bytes)
 
 
-def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None]) -> Outcome:
+def run_plan(
+    plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[Progress], None], below: Path = RUNS
+) -> Outcome:
     """Run a plan and write its run folder.
 
-    out : the run folder, new or empty; None makes one below ``runs``.
+    out : the run folder, new or empty; None makes one in the folder ``below``.
     answers : confirmation and acknowledgements for a real drive. show : called with the progress.
     Everything is checked before the first destructive byte.
     Raises AssayError; what was measured until then is in the folder.
@@ -117,7 +126,7 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
     drive, edition = find_drive(plan), load_edition(plan.edition_name)
     planned = plan_suite(edition, plan, drive)
     expected = forecast(plan, drive, planned.tests)
-    refuse_planned(plan, drive, planned, expected, out=out, answers=answers)
+    refuse_planned(plan, drive, planned, expected, out=out, answers=answers, below=below)
     seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
         dut = stack.enter_context(
@@ -128,13 +137,13 @@ def run_plan(plan: Plan, *, out: Path | None, answers: Answers, show: Callable[[
                 answers=answers,
                 seed=seed,
                 written_bytes_max=expected.written_bytes_max,
-                kept=(out or RUNS,),
+                kept=(out or below,),
             )
         )
         # Whether its write cache lets itself be set is only known now.
         planned = plan_suite(edition, plan, dut.identity)
         folder = new_folder(
-            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", disk_bytes(planned.tests)
+            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", disk_bytes(planned.tests), below
         )
         writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
         with _failures_noted(writer):
@@ -182,7 +191,7 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
     return run_document(
         plan={**plan.model_dump(mode="json", by_alias=True), "seed": seed},
         edition=edition.model_dump(mode="json", by_alias=True, exclude_none=True),
-        description={key: text for key, text in plan.report.model_dump().items() if text},
+        description=plan.report.stored,
         identity=dut.identity,
         platform=platform,
         certificate=certificate_now(platform, started_wall_ns) if dut.host_time else None,

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 
 from pydantic import Field
 
+from assay.dut.simulated import shipped
 from assay.dut.simulated.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
 from assay.engine.records import Control, DriveIdentity
 from assay.errors import DriveNotFoundError, ValueRangeError
@@ -23,7 +24,7 @@ from assay.toml_file import place_error, read_toml, validated
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PREFIX = "sim:"
+PREFIX = shipped.PREFIX
 _SUFFIX = ".toml"
 CAPACITY_BYTES_MIN = 128_000_000
 CAPACITY_BYTES_MAX = 16_000_000_000_000
@@ -136,8 +137,7 @@ def is_simulated(target: str) -> bool:
 
 def simulated_names() -> list[str]:
     """Names of the shipped drive models, sorted, without the ``sim:``."""
-    entries = (resources.files("assay.dut.simulated") / "models").iterdir()
-    return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
+    return shipped.shipped_names()
 
 
 def load_drive_model(name: str) -> ModelFile:
@@ -239,7 +239,7 @@ def _identity(
         capacity_bytes=drive_model.capacity_bytes,
         logical_block_bytes=drive_model.logical_block_bytes,
         model_number=model.model,
-        serial="SIM-" + model.name.upper(),
+        serial=shipped.serial(model.name),
         firmware="assay-ftl",
         interface=model.interface,
         media=model.media,

@@ -179,7 +179,7 @@ class StoredRun:
     """A run folder as read: enough to print and recompute everything.
 
     edition : the edition as it was when the run began, in the form of its file.
-    description : objective, baseline, samples, sponsor, auditor and notes of the plan (text by key).
+    description : texts of the plan by key: objective, sponsor, operator, ``name`` and ``tags`` of the run, and so on.
     deviations : every way in which the run departs from the specification, as printed.
     skipped : tests of the plan that the drive cannot run.
     engine : how the I/Os were carried out: settings of the block layer, buffers, completions.

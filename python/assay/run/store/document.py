@@ -53,11 +53,22 @@ def report_date(folder: Path) -> int:
         raise StoreError(str(path), reason, "remove it; a new report date is then fixed") from None
 
 
+def has_report_date(folder: Path) -> bool:
+    """Whether a run was rendered before into its own folder. Raises StoreError where the folder cannot be read."""
+    try:
+        return exists_inside(folder, _REPORT_DATE)
+    except OSError as error:
+        raise StoreError(str(folder), error.strerror or "cannot be read", "name a folder that you may read") from None
+
+
 def fix_report_date(folder: Path, run: StoredRun) -> None:
     """Store the report date of a first rendering. Raises StoreError where it cannot be written."""
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         if not exists_inside(folder, _REPORT_DATE):
             write_inside(folder, _REPORT_DATE, canonical({"wall_ns": run.report_date_ns}))
     except OSError as error:
         reason = error.strerror or "cannot be written"
-        raise StoreError(str(folder / _REPORT_DATE), reason, "make the run folder writable") from None
+        raise StoreError(
+            str(folder / _REPORT_DATE), reason, "make the folder writable, or name another with assay report --out"
+        ) from None

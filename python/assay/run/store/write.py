@@ -73,16 +73,16 @@ _STEP_WITHOUT_TABLES = {"read": set(_TABLES), "write": set(_TABLES)}
 """What of a StepRecord goes to Parquet instead of the journal."""
 
 
-def new_folder(out: Path | None, name: str, needed_bytes: int = 0) -> Path:
+def new_folder(out: Path | None, name: str, needed_bytes: int = 0, below: Path = RUNS) -> Path:
     """Make the run folder.
 
-    out : the folder itself, which must be new or empty; None makes ``runs/<time>-<name>``.
+    out : the folder itself, which must be new or empty; None makes ``<time>-<name>`` in the folder ``below``.
     needed_bytes : free space that it should have, at least 67 MB.
     Raises FolderBusyError where another run writes to it, StoreError where it is not empty, cannot be written, or the
     disk is too full.
     """
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    folder = out or RUNS / f"{stamp}-{name}-{secrets.token_hex(2)}"
+    folder = out or below / f"{stamp}-{name}-{secrets.token_hex(2)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_filled(folder)

@@ -1,0 +1,92 @@
+"""Every command with its options as data, for man pages, the reference page and tests."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+
+import click
+
+from assay import errors
+
+NAME = "assay"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionFacts:
+    """An option. names : as typed, with what it takes. help : with its default."""
+
+    names: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFacts:
+    """A command. usage : what follows its name. paragraphs : of its help, the summary first; lists keep their lines."""
+
+    name: str
+    usage: str
+    paragraphs: tuple[str, ...]
+    options: tuple[OptionFacts, ...]
+
+    @property
+    def summary(self) -> str:
+        """The first sentence, without its stop. Worked: ``List the drives.`` -> ``List the drives``."""
+        return self.paragraphs[0].partition(". ")[0].removesuffix(".")
+
+
+def all_commands(group: click.Group) -> tuple[CommandFacts, ...]:
+    """The commands of the tool in the order of their use."""
+    context = click.Context(group, info_name=NAME, **group.context_settings)
+    found = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    return tuple(_facts(command, name, context) for name, command in found if command is not None)
+
+
+def group_facts(group: click.Group) -> CommandFacts:
+    """The tool itself."""
+    return _facts(group, NAME, None)
+
+
+def exit_codes() -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    """Every exit code with its meaning and the slugs of the errors that end so, in rising order."""
+    slugs: dict[int, list[str]] = {}
+    for one in _error_classes():
+        slugs.setdefault(one.exit_code, []).append(one.slug)
+    return tuple((code, text, tuple(slugs.get(code, ()))) for code, text in _EXITS.items())
+
+
+def _error_classes() -> list[type[errors.AssayError]]:
+    """Every class of the tree in ``errors``, in its order."""
+    named = [one for one in vars(errors).values() if inspect.isclass(one) and issubclass(one, errors.AssayError)]
+    return [one for one in named if one is not errors.AssayError]
+
+
+_EXITS = {
+    errors.EXIT_OK: "all is well",
+    1: "standard output could not be written, or the system refused something unforeseen",
+    2: "usage: a command, an option, a plan or another file is wrong",
+    3: "refused: the drive is protected, busy, not confirmed, or not fit for the test; nothing was written to it",
+    4: "the drive failed",
+    errors.EXIT_WITHHELD: "results are withheld, a run folder was tampered with, or a check of the host is invalid",
+    6: "a run folder or file cannot be read or written",
+    errors.EXIT_NOT_STEADY: "a required steady state was not reached",
+    130: "interrupted; what was measured is kept",
+}
+
+
+def _facts(command: click.Command, name: str, parent: click.Context | None) -> CommandFacts:
+    context = click.Context(command, parent=parent, info_name=name, **command.context_settings)
+    usage = " ".join(part for part in command.collect_usage_pieces(context) if part)
+    known = (param for param in command.get_params(context) if isinstance(param, click.Option))
+    records = (option.get_help_record(context) for option in known)
+    options = tuple(OptionFacts(*record) for record in records if record is not None)
+    return CommandFacts(name=name, usage=usage, paragraphs=_paragraphs(command.help or ""), options=options)
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    """The paragraphs of a help text. A list, which click marks by a backspace, keeps its lines."""
+    found = []
+    for part in inspect.cleandoc(text).split("\n\n"):
+        marked = part.startswith("\b\n")
+        found.append(part.removeprefix("\b\n") if marked else " ".join(part.split()))
+    return tuple(found)

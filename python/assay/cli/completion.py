@@ -1,0 +1,124 @@
+"""``assay completion``: scripts that let a shell complete commands, options, drives, tests and files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import BashComplete, add_completion_class, get_completion_class
+
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from click.shell_completion import ShellComplete
+
+SHELLS = ("bash", "zsh", "fish")
+
+_BASH = """\
+%(complete_func)s() {
+    local line="${COMP_LINE:0:COMP_POINT}" words cword current head="" kind value file
+    read -ra words <<< "$line"
+    cword=$(( ${#words[@]} - 1 ))
+    if [[ "$line" == *[[:space:]] ]]; then cword=${#words[@]}; fi
+    current="${words[cword]}"
+    # Bash takes what follows a colon or an equals sign for a word of its own, but not between quotes.
+    if [[ "$current" != [\\"\\']* ]]; then head="${current%%"${current##*[:=]}"}"; fi
+    COMPREPLY=()
+    while IFS=, read -r kind value; do
+        case "$kind" in
+            plain)
+                COMPREPLY+=("${value#"$head"}")
+                if [[ "$value" == *= ]]; then compopt -o nospace 2>/dev/null; fi ;;
+            file | dir)
+                compopt -o filenames 2>/dev/null
+                while IFS= read -r file; do COMPREPLY+=("${file#"$head"}"); done \\
+                    < <(compgen -A "${kind/dir/directory}" -- "$value") ;;
+        esac
+    done < <(COMP_WORDS="$line" COMP_CWORD="$cword" %(complete_var)s=bash_complete "$1" 2>/dev/null)
+}
+
+complete -F %(complete_func)s %(prog_name)s
+"""
+
+_HOW = {
+    "bash": (
+        "assay completion bash --install",
+        "Then open a new shell; it needs the package bash-completion.",
+        'Without that package, put this line into ~/.bashrc: eval "$(assay completion bash)"',
+    ),
+    "zsh": (
+        "assay completion zsh --install",
+        "Then put these two lines into ~/.zshrc, and open a new shell:",
+        "fpath+=({folder})",
+        "autoload -Uz compinit && compinit",
+    ),
+    "fish": ("assay completion fish --install", "New shells know it."),
+}
+"""The command, and what else it takes."""
+
+
+class _Bash(BashComplete):
+    """Bash, whose words break at the colon that names of simulated drives have."""
+
+    source_template = _BASH
+
+    @staticmethod
+    def _check_version() -> None:
+        """Nothing is run to write a script: it may be for another host."""
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.option("--install", is_flag=True, help="Write the script where the shell looks for it, and say where.")
+def completion(shell: str, install: bool) -> None:
+    """Print the script that lets SHELL complete assay's commands, options, drives, tests, studies, editions and files.
+
+    Its first lines say how to install it; --install does so for the user.
+    """
+    use_own_shells()
+    # The first line tells zsh what the file is for; to other shells it is a comment as well, or nothing.
+    first, _, rest = _source(shell).partition("\n")
+    how = "\n".join(f"# {line}" for line in ("How to install:", *_how(shell)))
+    script = f"{first}\n{how}\n{rest}" if shell == "zsh" else f"{how}\n{first}\n{rest}"
+    if not install:
+        click.echo(script, nl=False)
+        return
+    path = _place(shell)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(script, "utf-8")
+    except OSError as error:
+        remedy = f"put the output of assay completion {shell} where your shell looks for it"
+        raise StoreError(str(path), error.strerror or "cannot be written", remedy) from None
+    click.echo(f"Written: {path}")
+    for line in _how(shell)[1:]:
+        click.echo(line)
+
+
+def use_own_shells() -> None:
+    """Have click use our script for bash in place of its own."""
+    add_completion_class(_Bash)
+
+
+def _source(shell: str) -> str:
+    found = get_completion_class(shell)
+    assert found is not None, "the choice knows these shells only"  # noqa: S101
+    made: ShellComplete = found(click.Command("assay"), {}, "assay", "_ASSAY_COMPLETE")
+    return made.source()
+
+
+def _how(shell: str) -> list[str]:
+    return [line.format(folder=_place("zsh").parent) for line in _HOW[shell]]
+
+
+def _place(shell: str) -> Path:
+    """Where a shell looks for completions of a user."""
+    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share")
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return {
+        "bash": data / "bash-completion/completions/assay",
+        "zsh": data / "zsh/site-functions/_assay",
+        "fish": config / "fish/completions/assay.fish",
+    }[shell]

@@ -1,0 +1,135 @@
+"""``assay config``: what a user sets once: a file, environment variables, and what they give."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from assay.run.plan_file import Plan
+
+TEXTS = ("operator", "sponsor", "lab")
+"""Keys that go into the table ``report`` of a plan."""
+OUTPUT = "output"
+KEYS = (*TEXTS, OUTPUT)
+FILE_VARIABLE = "ASSAY_CONFIG"
+_ABOUT = {
+    "operator": "who runs the tests",
+    "sponsor": "on whose behalf",
+    "lab": "where",
+    OUTPUT: "folder that new runs go into, where --out names none",
+}
+_DEFAULT_OUTPUT = Path("runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value that a user set. source : the file or variable that it comes from."""
+
+    value: str
+    source: str
+
+
+def settings() -> dict[str, Setting]:
+    """What the user set, by key: variables win over the file. Empty texts count as not set.
+
+    Raises PlanError for a file with faults, UsageError where ``ASSAY_CONFIG`` names no file.
+    """
+    found = {}
+    for key in KEYS:
+        if text := os.environ.get(variable(key), "").strip():
+            found[key] = Setting(text, f"environment variable {variable(key)}")
+    path = config_path()
+    if path.is_file():
+        found = {key: Setting(text, str(path)) for key, text in _file(path).items() if text.strip()} | found
+    elif FILE_VARIABLE in os.environ:
+        raise UsageError(f"{FILE_VARIABLE}={path}", "is no file", "name a file, or unset the variable")
+    return found
+
+
+def variable(key: str) -> str:
+    """The environment variable of a key. Worked: ``operator`` -> ``ASSAY_OPERATOR``."""
+    return f"ASSAY_{key.upper()}"
+
+
+def config_path() -> Path:
+    """The file: the one that ``ASSAY_CONFIG`` names, else ``assay/config.toml`` in the user's folder of such files."""
+    if named := os.environ.get(FILE_VARIABLE):
+        return Path(named)
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "assay/config.toml"
+
+
+def output_folder() -> Path:
+    """The folder that new runs go into where no option names one."""
+    found = settings().get(OUTPUT)
+    return Path(found.value).expanduser() if found else _DEFAULT_OUTPUT
+
+
+def with_settings(plan: Plan) -> Plan:
+    """A plan with what the user set, where the plan says nothing itself."""
+    set_texts = {key: one.value for key, one in settings().items() if key in TEXTS}
+    missing = {key: text for key, text in set_texts.items() if not getattr(plan.report, key)}
+    if not missing:
+        return plan
+    report = type(plan.report).model_validate({**plan.report.model_dump(), **missing})
+    return plan.model_copy(update={"report": report})
+
+
+def _file(path: Path) -> dict[str, str]:
+    from assay.toml_file import place_error, read_toml  # noqa: PLC0415
+
+    table, positions = read_toml(path)
+    for key, value in table.items():
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(KEYS)}"
+            raise place_error(path, positions, key, f"is not known: {hint}")
+        if not isinstance(value, str) or len(value) > _LETTERS_MAX:
+            raise place_error(path, positions, key, f"must be a text of at most {_LETTERS_MAX} letters")
+    return table
+
+
+_LETTERS_MAX = 2000
+"""As of the texts of a plan."""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def config(as_json: bool) -> None:
+    """Show what is set for this user, and where each value comes from.
+
+    Keys of the file, each a text: operator, sponsor, lab, output. Each has an environment variable, ASSAY_OPERATOR and
+    so on, which wins over the file. A plan file and the options of a command win over both.
+    """
+    found = settings()
+    rows = [_row(key, found.get(key)) for key in KEYS]
+    if as_json:
+        click.echo(json.dumps({"file": str(config_path()), "settings": rows}, indent=2))
+        return
+    from assay.cli.table import print_table  # noqa: PLC0415
+
+    state = "" if config_path().is_file() else " (not there; write it to set something)"
+    click.echo(f"File: {config_path()}{state}")
+    headers = ("key", "value", "from", "variable", "what it is")
+    print_table(
+        headers, [tuple(row[name] or "" for name in ("key", "value", "source", "variable", "about")) for row in rows]
+    )
+
+
+def _row(key: str, found: Setting | None) -> dict[str, Any]:
+    default = str(_DEFAULT_OUTPUT) if key == OUTPUT else None
+    return {
+        "key": key,
+        "value": found.value if found else default,
+        "source": found.source if found else "default" if default else "not set",
+        "variable": variable(key),
+        "about": _ABOUT[key],
+    }

@@ -1,0 +1,134 @@
+"""``assay man``: manual pages, made from the definitions of the commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.cli.commands import CommandFacts
+
+_FILES = (
+    ("runs/", "folder that new runs go into, unless --out or assay config names another"),
+    ("RUN/report/", "the report of a run in every format"),
+    ("$XDG_CONFIG_HOME/assay/config.toml", "operator, sponsor, lab and output folder of the user; see assay-config(1)"),
+    ("$XDG_DATA_HOME/assay/certificates/", "what assay calibrate measured of this host"),
+    ("/run/assay/", "what a run changed on a drive and has still to put back"),
+)
+_VARIABLES = (
+    ("ASSAY_CONFIG", "the file of configuration, instead of the one above"),
+    ("ASSAY_OPERATOR, ASSAY_SPONSOR, ASSAY_LAB", "texts for the report; they win over the file, a plan over them"),
+    ("ASSAY_OUTPUT", "folder that new runs go into"),
+    (
+        "XDG_CONFIG_HOME, XDG_DATA_HOME",
+        "folders of a user's files; ~/.config and ~/.local/share where they are not set",
+    ),
+    ("COLUMNS, NO_COLOR", "width of what is printed, and printing without colour"),
+)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def man(folder: Path) -> None:
+    """Write the manual pages into DIR, made if missing: assay.1, and one page for each command, as assay-run.1.
+
+    Read one with: man DIR/assay-run.1. For all users, DIR is /usr/local/share/man/man1.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in pages().items():
+            (folder / name).write_text(text, "utf-8")
+    except OSError as error:
+        raise StoreError(str(folder), error.strerror or "cannot be written", "name another folder") from None
+    click.echo(f"Written: {len(pages())} pages in {folder}")
+
+
+def pages() -> dict[str, str]:
+    """Every manual page by its file name. The same version gives the same bytes."""
+    from assay.cli import assay  # noqa: PLC0415
+    from assay.cli.commands import all_commands, group_facts  # noqa: PLC0415
+
+    commands = all_commands(assay)
+    found = {"assay.1": _page("assay", group_facts(assay), _of_tool(commands))}
+    others = {f"assay-{one.name}.1": _page(f"assay-{one.name}", one, _see(commands, one)) for one in commands}
+    return found | others
+
+
+def _page(title: str, one: CommandFacts, behind: Iterator[str]) -> str:
+    from importlib.metadata import version  # noqa: PLC0415
+
+    words = "assay" if one.name == "assay" else f"assay {one.name}"
+    lines = [
+        '.\\" Made by assay man.',
+        f'.TH {_roff(title.upper())} 1 "" "Assay {version("assay")}" "Assay"',
+        ".SH NAME",
+        f"{_roff(title)} \\- {_roff(_lower(one.summary))}",
+        ".SH SYNOPSIS",
+        f".B {_roff(words)}",
+        _roff(one.usage),
+        ".SH DESCRIPTION",
+        *_description(one),
+        ".SH OPTIONS",
+        *(line for option in one.options for line in (".TP", f".B {_roff(option.names)}", _roff(option.help))),
+        ".SH EXIT STATUS",
+        *_exits(),
+        *_list("FILES", _FILES),
+        *_list("ENVIRONMENT", _VARIABLES),
+        *behind,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _description(one: CommandFacts) -> Iterator[str]:
+    for place, text in enumerate(one.paragraphs):
+        if place:
+            yield ".PP"
+        if "\n" in text:
+            yield from (".nf", *(_roff(line) for line in text.splitlines()), ".fi")
+        else:
+            yield _roff(text)
+
+
+def _of_tool(commands: tuple[CommandFacts, ...]) -> Iterator[str]:
+    yield ".SH COMMANDS"
+    for one in commands:
+        yield from (".TP", f".BR assay\\-{_roff(one.name)} (1)", _roff(one.summary) + ".")
+
+
+def _see(commands: tuple[CommandFacts, ...], this: CommandFacts) -> Iterator[str]:
+    yield ".SH SEE ALSO"
+    others = [f"assay-{one.name}" for one in commands if one.name != this.name]
+    yield from (f".BR {_roff(name)} (1){',' if name != others[-1] else ''}" for name in ("assay", *others))
+
+
+def _exits() -> Iterator[str]:
+    from assay.cli.commands import exit_codes  # noqa: PLC0415
+
+    for code, meaning, _ in exit_codes():
+        yield from (".TP", f".B {code}", _roff(meaning) + ".")
+
+
+def _list(title: str, rows: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    yield f".SH {title}"
+    for name, text in rows:
+        yield from (".TP", f".B {_roff(name)}", _roff(text) + ".")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _roff(text: str) -> str:
+    r"""A text as roff has it: nothing of it is a request, and a hyphen can be copied to a shell.
+
+    Worked: ``--out`` -> ``\-\-out``.
+    """
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"^([.'])", r"\\&\1", escaped)

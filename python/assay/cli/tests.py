@@ -1,0 +1,49 @@
+"""``assay tests``: the tests and studies, what each asks, and the editions that have it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the outline and the preparation of each.")
+def tests(as_json: bool) -> None:
+    """List the tests and studies: name, title, the question that each answers, and the editions that have it.
+
+    Tests are of the specification, or of another package (custom); studies are questions of our own beside it.
+    """
+    facts = _facts()
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    from assay.cli.table import print_table  # noqa: PLC0415
+
+    headers = ("name", "title", "kind", "what it asks", "editions that have it")
+    rows = [
+        (one["name"], one["title"], one["kind"], one["question"], ", ".join(one["editions"]) or "any") for one in facts
+    ]
+    print_table(headers, rows)
+    click.echo("Run one: assay run DRIVE --test NAME, a study with --study NAME. Several at once: --suite NAME.")
+
+
+def _facts() -> list[dict[str, Any]]:
+    from assay.procedures.editions import edition_names, load_edition  # noqa: PLC0415
+    from assay.procedures.registry import SUITES, procedures  # noqa: PLC0415
+
+    editions = {name: load_edition(name) for name in edition_names()}
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "kind": one.kind,
+            "question": one.question,
+            "outline": one.outline,
+            "preconditioning": one.preconditioning,
+            "editions": [name for name, edition in editions.items() if one.table and edition.table(one.name)],
+            "suites": [suite for suite, (_, *chosen) in SUITES.items() if any(one.name in names for names in chosen)],
+        }
+        for one in procedures()
+    ]
