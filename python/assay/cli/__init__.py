@@ -25,7 +25,9 @@ assay drives                         what could be tested
 assay check DRIVE                    whether this host is fit to test it
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
+assay show RUN                       the results of a run folder on the terminal
 assay report RUN                     render the report of a run folder again
+assay runs                           the run folders below runs, and how each came out
 assay crosscheck DRIVE               our engine beside fio on the same drive
 assay trace-stack FOLDER             what becomes of I/Os on their way to a device
 assay calibrate                      what this host costs, without a drive
@@ -37,6 +39,7 @@ _COMMANDS = (
     "check",
     "plan",
     "run",
+    "show",
     "report",
     "runs",
     "crosscheck",

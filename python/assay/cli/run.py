@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +12,11 @@ import click
 from assay.cli.options import make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import display
-from assay.errors import InterruptedRunError
+from assay.errors import AssayError, InterruptedRunError
 
 if TYPE_CHECKING:
     from assay.dut.dut import Answers
+    from assay.engine.records import StoredRun
     from assay.run.plan_file import Plan
     from assay.run.progress import Progress
     from assay.run.run import Outcome
@@ -43,9 +42,9 @@ if TYPE_CHECKING:
     help="Number of namespaces of the drive's controller, if a purge may destroy all of them.",
 )
 @click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON, as assay show --json does.")
 def run(out: Path | None, no_report: bool, as_json: bool, **options: Any) -> int:
-    """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
+    """Run a suite on DRIVE, or PLAN.toml, write the run folder and its report, and show the results.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
     4 device error, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read or written,
@@ -55,7 +54,8 @@ def run(out: Path | None, no_report: bool, as_json: bool, **options: Any) -> int
     plan = make_plan(**options)
     answers = _answers(plan, out, **given)
     outcome = _run(plan, out, answers, quiet=as_json)
-    return _tell(outcome, [] if no_report else _rendered(outcome.folder), as_json=as_json)
+    _told(outcome.folder, report=not no_report, as_json=as_json)
+    return outcome.exit_code
 
 
 def _answers(
@@ -100,46 +100,30 @@ def _again(arguments: list[str]) -> str:
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 
-def _rendered(folder: Path) -> list[Path]:
+def _rendered(run: StoredRun, folder: Path) -> AssayError | None:
+    """Write the report in every format; why one could not be made, which the results are shown before."""
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.run.reporting import render_run  # noqa: PLC0415
+    from assay.run.reporting import render_stored  # noqa: PLC0415
 
     try:
-        return render_run(folder, FORMATS)
+        render_stored(run, folder, FORMATS)
     except KeyboardInterrupt:
         reason = f"stopped while its report was written; the run in {folder} is complete"
         raise InterruptedRunError("run", reason, f"write it with: assay report {folder}") from None
+    except AssayError as error:
+        return error
+    return None
 
 
-def _tell(outcome: Outcome, paths: list[Path], *, as_json: bool) -> int:
-    if as_json:
-        facts = {
-            "run": str(outcome.folder),
-            "exit_code": outcome.exit_code,
-            "journal_hash": outcome.journal_hash,
-            "exit_codes": list(outcome.exit_codes),
-            "tests": [asdict(test) for test in outcome.tests],
-            "skipped": {test.test: test.reason for test in outcome.skipped},
-            "report": [str(path) for path in paths],
-        }
-        click.echo(json.dumps(facts, indent=2))
-        return outcome.exit_code
-    for one in outcome.tests:
-        if one.withheld:
-            click.echo(f"RESULTS WITHHELD: {one.test}: {one.withheld}")
-        if not one.reached:
-            click.echo(f"STEADY STATE NOT REACHED: {one.test}")
-    if outcome.exit_codes:
-        click.echo("Every page of the report says so.")
-    for test in outcome.skipped:
-        click.echo(f"N/A: {test.test}: {test.reason}")
-    click.echo(f"Run folder: {outcome.folder}")
-    click.echo(f"Final hash: {outcome.journal_hash}")
-    if not paths:
-        click.echo(f"Report: not written; write it with: assay report {outcome.folder}")
-        return outcome.exit_code
-    click.echo(f"Tables: {sum(path.suffix == '.csv' for path in paths)} CSV files beside the report")
-    for path in reversed(paths):
-        if path.suffix != ".csv":
-            click.echo(f"Report: {path.resolve()}")
-    return outcome.exit_code
+def _told(folder: Path, *, report: bool, as_json: bool) -> None:
+    """Write the report of a run and show its results, as ``assay show`` does."""
+    from assay.cli.show import tell  # noqa: PLC0415
+    from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
+
+    run = stored_run(folder)
+    fault = _rendered(run, folder) if report else None
+    if not as_json:
+        click.echo()
+    tell(run_overview(run, folder), as_json=as_json)
+    if fault:
+        raise fault

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.report import render, render_pages
+from assay.report import FORMATS, overview, render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
 from assay.run.store.document import fix_report_date
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
     from assay.engine.records import StoredRun
     from assay.iostack import StackTrace
-    from assay.report import Format
+    from assay.report import Format, Overview
 
 REPORT_FOLDER = "report"
 CROSSCHECK = "crosscheck.json"
@@ -37,6 +37,18 @@ def render_run(folder: Path, formats: Collection[Format]) -> list[Path]:
 def stored_run(folder: Path) -> StoredRun:
     """A run folder with all that a report needs. Raises StoreError."""
     return read_run(folder, histograms=True)
+
+
+def run_overview(run: StoredRun, folder: Path) -> Overview:
+    """A run as the terminal shows it, with the files of its report that are there. Raises as ``report.overview``."""
+    return overview(run, folder=str(folder), files=[str(path) for path in report_files(folder)])
+
+
+def report_files(folder: Path) -> list[Path]:
+    """The files of a run's report that are there, by format and name; links and other files are none."""
+    found = [path for path in (folder / REPORT_FOLDER).glob("*") if path.is_file() and not path.is_symlink()]
+    order = {f".{name}": place for place, name in enumerate(FORMATS)}
+    return sorted((path for path in found if path.suffix in order), key=lambda path: (order[path.suffix], path.name))
 
 
 def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
