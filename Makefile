@@ -48,6 +48,7 @@ check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
 	$(BIN)/mypy
 	tools/stubs --check
 	tools/procedure-pages --check
+	tools/json-schemas --check
 	$(BIN)/stubtest assay._native --mypy-config-file pyproject.toml
 
 stubs: $(NATIVE) ## write the type stubs of the native module anew

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.dut import Answers
 from assay.errors import AssayError, StoreError
-from assay.report import render
+from assay.report import overview, render
+from assay.report.listed import listed_run
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
 from assay.run.run import run_plan
@@ -72,7 +73,10 @@ def test_a_changed_folder_is_read_or_refused_in_one_line(kind: str, chunk: int, 
         folder.write(tmp_path / "run")
         begun = time.process_time()
         try:
-            render(read_run(tmp_path / "run", histograms=True), tmp_path / "out", formats=["json", "csv"])
+            run = read_run(tmp_path / "run", histograms=True)
+            render(run, tmp_path / "out", formats=["json", "csv"])
+            overview(run, folder="run")
+            listed_run(run, "run")
         except AssayError:
             pass
         except Exception as error:

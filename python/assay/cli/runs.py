@@ -76,7 +76,7 @@ def _print(found: list[ListedRun]) -> None:
         if place:
             click.echo()
         print_heading(run.run)
-        print_paragraph(", ".join((run.started, run.drive, run.short_label)))
+        print_paragraph(f"{run.started}, {run.drive}, {run.short_label}")
         print_table(_HEADERS[_TEST:], [row[_TEST:] for row in _rows(run)])
 
 

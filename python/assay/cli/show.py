@@ -80,9 +80,10 @@ def _print_head(found: Overview) -> None:
 def _drive(drive: ShownDrive) -> str:
     from assay.pages.printed import capacity_label  # noqa: PLC0415
 
-    known = dict.fromkeys((drive.path, drive.model or "unknown model", capacity_label(drive.capacity_bytes)))
+    size = capacity_label(drive.capacity_bytes)
+    sized = () if drive.model.endswith(size) else (size,)
     identity = () if drive.id == drive.path else (f"id {drive.id}",)
-    return ", ".join((*known, *identity))
+    return ", ".join((drive.path, drive.model, *sized, *identity))
 
 
 def _print_verdicts(found: Overview) -> None:

@@ -10,7 +10,7 @@ from assay.errors import EXIT_OK
 from assay.pages.printed import paragraph, utc
 from assay.report.conforming import conformity_label, deviations
 from assay.report.overview import Facts, ShownDrive, shown_drive
-from assay.results import measured_extent, missed_steady_state, ran_to_its_end, stored_exit_codes, withheld_reason
+from assay.results import measured_extent, missed_steady_state, stored_exit_codes, withheld_reason
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
@@ -75,7 +75,7 @@ class ListedRun(Facts):
 def listed_run(run: StoredRun, folder: str) -> ListedRun:
     """A run as a list has it. folder : as the user is to name it. Raises StoreError where its edition is not known."""
     codes, tests = stored_exit_codes(run), tuple(map(_test, run.tests))
-    drive = shown_drive(run.identity)
+    drive = shown_drive(run)
     return ListedRun(
         run=folder,
         started=utc(run.started_wall_ns),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assay.pages.header import model_label
 from assay.pages.headline import claimed
 from assay.pages.printed import paragraph, utc
 from assay.report.conforming import conformity_label, deviations
@@ -19,7 +20,7 @@ from assay.spec.units import SECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import DriveIdentity, StoredRun
+    from assay.engine.records import StoredRun
     from assay.pages.headline import Headline
     from assay.pages.model import Table
     from assay.pages.test_report import TestReport
@@ -85,7 +86,7 @@ class ShownDrive(Facts):
 
     id: str = Field(description="Its full identity.")
     path: str = Field(description="Its path or name.")
-    model: str | None = Field(description="Its model, where it tells one.")
+    model: str = Field(description="Its model, or what it is, as the report has it.")
     firmware: str | None = Field(description="Its firmware revision, where it tells one.")
     capacity_bytes: int = Field(description="Its user capacity.")
     kind: str = Field(description="block, loop, file or simulated.")
@@ -136,7 +137,7 @@ def run_overview(
         deviations=deviations(run),
         edition=edition.name,
         edition_title=edition.title,
-        drive=shown_drive(run.identity),
+        drive=shown_drive(run),
         seed=run.plan.get("seed"),
         started=utc(run.started_wall_ns),
         started_wall_ns=run.started_wall_ns,
@@ -150,12 +151,13 @@ def run_overview(
     )
 
 
-def shown_drive(identity: DriveIdentity) -> ShownDrive:
-    """What is shown of a drive."""
+def shown_drive(run: StoredRun) -> ShownDrive:
+    """What is shown of the drive of a run."""
+    identity = run.identity
     return ShownDrive(
         id=_unicode(identity.id),
         path=_unicode(identity.path),
-        model=identity.model_number or None,
+        model=model_label(run),
         firmware=identity.firmware or None,
         capacity_bytes=identity.capacity_bytes,
         kind=identity.kind,
