@@ -83,6 +83,7 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert all(Path(path).stat().st_size for path in outcome["report"])
+    assert json.loads(assay("show", str(out), "--json").stdout) == outcome
     assert (out / "report/iops_matrix.csv").read_text().startswith("block_kib,read_pct,iops,")
     results = json.loads(assay("report", str(out), "--json").stdout)
     assert results

@@ -241,7 +241,7 @@ def test_one_bad_folder_hides_no_other(made: Made, tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare/run.json").write_text("[" * 100_000)
     done = assay("runs", str(tmp_path))
-    assert (done.returncode, done.stdout.count("\n")) == (0, 4), done.stderr
+    assert (done.returncode, done.stdout.count("\n")) == (0, 5), done.stderr
     assert "steady" in done.stdout
     assert "identity: " in done.stdout
     assert r"\x1b[2J\x9b31m" in done.stdout

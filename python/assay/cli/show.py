@@ -61,7 +61,9 @@ def _print_head(found: Overview) -> None:
     from assay.spec.units import SECOND_NS, count_label, duration_label  # noqa: PLC0415
 
     took = (
-        "it did not end" if found.wall_s is None else f"took {duration_label(max(round(found.wall_s), 1) * SECOND_NS)}"
+        "it did not end"
+        if found.wall_s is None
+        else f"took {duration_label(max(round(found.wall_s), 1) * SECOND_NS)} of wall time"
     )
     label = found.label.partition(":")[0]
     entries = (
@@ -89,10 +91,10 @@ def _drive(drive: ShownDrive) -> str:
 def _print_verdicts(found: Overview) -> None:
     from assay.report.executive import VERDICT_COLUMNS  # noqa: PLC0415
 
-    rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed) for test in found.tests]
-    rows += [(name.upper(), f"N/A: {reason}", "", "") for name, reason in found.skipped.items()]
+    rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in found.tests]
+    rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in found.skipped.items()]
     _heading("Verdict of each test")
-    print_table(VERDICT_COLUMNS, rows)
+    print_table((*VERDICT_COLUMNS, "TC/QD"), rows)
 
 
 def _print_table(table: ShownTable, test: str = "") -> None:

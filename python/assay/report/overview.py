@@ -20,7 +20,7 @@ from assay.spec.units import SECOND_NS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredRun
+    from assay.engine.records import StoredRun, StoredTest
     from assay.pages.headline import Headline
     from assay.pages.model import Table
     from assay.pages.test_report import TestReport
@@ -65,6 +65,7 @@ class ShownTest(Facts):
     """One test of a run."""
 
     test: str = Field(description="Its name.")
+    demand: str = Field(description="Threads and outstanding I/Os of each, such as 2/16; varied where it varies them.")
     verdict: str = Field(description="How it came out, as the first page of the report says.")
     ended: str | None = Field(
         description="steady, round-limit, time, amount, no-completions, interrupted, or the name of an error; null "
@@ -169,6 +170,7 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
     withheld = withheld_reason(test)
     return ShownTest(
         test=test.settings.test,
+        demand=_demand(test),
         verdict=verdict(test_report),
         ended=test.ended,
         reached=not missed_steady_state(test),
@@ -181,6 +183,13 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
         headlines=tuple(_quoted(run, test_report.headlines())),
         tables=tuple(map(_table, test_report.main_tables())),
     )
+
+
+def _demand(test: StoredTest) -> str:
+    """What was asked of threads and queue depth while it measured. Worked: two threads of 16 -> ``"2/16"``."""
+    asked = {spec.demand for one in test.sequences if one.role == "measure" for spec in one.asked}
+    found = {f"{one.thread_count}/{one.queue_depth}" for one in asked or {test.settings.demand}}
+    return found.pop() if len(found) == 1 else "varied"
 
 
 def _quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
