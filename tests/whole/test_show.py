@@ -89,6 +89,7 @@ def test_withheld_results_are_said_last_and_exit_with_5(
     said = capsys.readouterr().out
     name = found.tests[0].test
     assert f"{name.upper()}  WITHHELD: the host stalled" in re.sub(" {2,}", "  ", said)
+    assert "Read / Write Mix" not in said
     assert f"\nRESULTS WITHHELD: {name}: the host stalled for 5,000 ms in " in said[said.index("Verdict") :]
 
 

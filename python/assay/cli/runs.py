@@ -27,7 +27,10 @@ _TEST = 4
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
 def runs(folder: Path, as_json: bool) -> None:
-    """List the runs in FOLDER (default: runs), the oldest first, with how each test came out."""
+    """List the runs in FOLDER (default: runs).
+
+    The oldest comes first, with what each of its tests measured and how it came out.
+    """
     from assay.run.store.read import list_runs  # noqa: PLC0415
 
     _check(folder)

@@ -11,19 +11,24 @@ import click
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from assay.report import Overview
     from assay.report.overview import ShownDrive, ShownTable, ShownTest
 
 _ALARM = "bold red"
+_VALUE = 2
+"""The column of the value in the table of the numbers that people quote."""
 
 
 @click.command()
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
 def show(run_folder: Path, as_json: bool) -> int:
-    """Show the results of RUN: label, deviations, verdicts, numbers and tables of every test.
+    """Show the results of RUN on the terminal.
+
+    They are the label and its deviations, the verdict, the numbers and the tables of each test, what was withheld and
+    why, and where the report is.
 
     Exit codes: 0 ok, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read, 7 steady
     state not reached.
@@ -46,13 +51,19 @@ def tell(found: Overview, *, as_json: bool) -> int:
 
 
 def _print(found: Overview) -> None:
+    from assay.pages.printed import NOT_AVAILABLE  # noqa: PLC0415
+
     _print_head(found)
     _print_verdicts(found)
+    # What is withheld has nothing but n/a in its tables, and its reason is said twice already.
+    withheld = {test.test.upper() for test in found.tests if test.withheld}
     for table in found.headlines:
-        _print_table(table)
+        rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
+        if rows:
+            _print_table(table, rows)
     for test in found.tests:
-        for table in test.tables:
-            _print_table(table, test.test.upper())
+        for table in () if test.withheld else test.tables:
+            _print_table(table, table.rows, test.test.upper())
     _print_unusual(found)
     _print_end(found)
 
@@ -97,9 +108,9 @@ def _print_verdicts(found: Overview) -> None:
     print_table((*VERDICT_COLUMNS, "TC/QD"), rows)
 
 
-def _print_table(table: ShownTable, test: str = "") -> None:
+def _print_table(table: ShownTable, rows: Sequence[tuple[str, ...]], test: str = "") -> None:
     _heading(_title(table, test))
-    print_table(table.columns, table.rows, right=numeric(table.columns, table.rows))
+    print_table(table.columns, rows, right=numeric(table.columns, rows))
     for note in table.notes:
         print_paragraph(note)
 

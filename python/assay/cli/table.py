@@ -103,14 +103,18 @@ def _least(cells: Sequence[str]) -> int:
 
 def _parts(least: Sequence[int], width: int) -> list[list[int]]:
     """The places of the columns of each part, about as many in each; the first column is in all of them."""
-    others = range(1, len(least))
-    for each in range(max(len(others), 1), 0, -1):
-        parts = [[0, *others[begin : begin + each]] for begin in range(0, max(len(others), 1), each)]
+    found: list[list[list[int]]] = []
+    for each in range(max(len(least) - 1, 1), 0, -1):
+        parts = _groups(len(least), each)
         if each == 1 or all(sum(least[one] + _GAP for one in part) <= width for part in parts):
-            break
-    # As few parts as there must be, and the columns spread over them.
-    each = -(-len(others) // len(parts)) or 1
-    return [[0, *others[begin : begin + each]] for begin in range(0, max(len(others), 1), each)]
+            found.append(parts)
+    # As few parts as there must be; of those the one whose parts are nearest to equal.
+    return min(found, key=lambda parts: (len(parts), len(parts[0])))
+
+
+def _groups(count: int, each: int) -> list[list[int]]:
+    """Worked: 4 columns, 2 in each part -> ``[[0, 1, 2], [0, 3]]``."""
+    return [[0, *range(begin, min(begin + each, count))] for begin in range(1, max(count, 2), each)]
 
 
 def _print_part(console: Console, texts: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
@@ -131,8 +135,8 @@ def _broken(text: str, width: int) -> str:
     """A text on lines of a width, broken at words, of which a number with its sign of per cent is one."""
     from rich.cells import cell_len  # noqa: PLC0415
 
-    if cell_len(text) != len(text) or width < 1:
-        # Letters that take two columns: Rich breaks them.
+    if cell_len(text) <= width or cell_len(text) != len(text):
+        # Letters that take two columns are broken by Rich.
         return text
     lines = textwrap.wrap(text.replace(" %", _KEPT_PERCENT), width, break_on_hyphens=False)
     return "\n".join(lines).replace(_KEPT_PERCENT, " %")
@@ -146,7 +150,8 @@ def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
     least = [_least(column) for column in columns]
     # Rich pads the last column, too.
     excess = sum(widths) + _GAP * len(widths) - width
-    while excess > 0 and (able := [place for place, one in enumerate(widths) if one > least[place]]):
-        widths[max(able, key=widths.__getitem__)] -= 1
-        excess -= 1
+    for limits in (least, [1] * len(widths)):
+        while excess > 0 and (able := [place for place, one in enumerate(widths) if one > limits[place]]):
+            widths[max(able, key=widths.__getitem__)] -= 1
+            excess -= 1
     return widths
