@@ -61,16 +61,21 @@ def test_columns_are_spread_evenly_over_the_parts(printed: Printed) -> None:
     assert [line for line in printed(work) if "KiB" in line] == ["KiB  a      b", "KiB  c      d"]
 
 
+def test_columns_that_name_a_row_are_in_every_part(printed: Printed) -> None:
+    shown = printed(lambda: print_table(("test", "of", "a", "b"), [("iops", "R", "1,234,567", "x")], key=2))
+    assert shown == ["test  of  a", "iops  R   1,234,567", "", "test  of  b", "iops  R   x"]
+
+
 def test_a_share_keeps_its_sign_and_words_stay_whole(printed: Printed) -> None:
     assert printed(lambda: print_paragraph("at most of the cells 4.8 %.")) == ["at most of the cells", "4.8 %."]
     shown = printed(lambda: print_table(("what", "share"), [("some words here", "4.8 %")]))
-    assert shown == ["what         share", "some words   4.8 %", "here"]
+    assert shown == ["what           share", "some words     4.8 %", "here"]
 
 
 def test_an_overlong_word_is_broken_and_a_wide_letter_takes_two_columns(printed: Printed) -> None:
     shown = printed(lambda: print_table(("path",), [("/dev/disk/by-id/a-very-long-name",)]))
     assert [len(line) <= 20 for line in shown] == [True] * 3
-    assert printed(lambda: print_table(("name",), [("\u6771" * 15,)]))[1:] == ["\u6771" * 9, "\u6771" * 6]
+    assert printed(lambda: print_table(("name",), [("\u6771" * 15,)]))[1:] == ["\u6771" * 10, "\u6771" * 5]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def _print(found: Overview) -> None:
     for table in found.headlines:
         rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
         if rows:
-            _print_table(table, rows)
+            _print_table(table, rows, key=_VALUE)
     for test in found.tests:
         for table in () if test.withheld else test.tables:
             _print_table(table, table.rows, test.test.upper())
@@ -108,9 +108,9 @@ def _print_verdicts(found: Overview) -> None:
     print_table((*VERDICT_COLUMNS, "TC/QD"), rows)
 
 
-def _print_table(table: ShownTable, rows: Sequence[tuple[str, ...]], test: str = "") -> None:
+def _print_table(table: ShownTable, rows: Sequence[tuple[str, ...]], test: str = "", *, key: int = 1) -> None:
     _heading(_title(table, test))
-    print_table(table.columns, rows, right=numeric(table.columns, rows))
+    print_table(table.columns, rows, right=numeric(table.columns, rows), key=key)
     for note in table.notes:
         print_paragraph(note)
 

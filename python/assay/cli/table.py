@@ -23,21 +23,25 @@ _WORD_COLUMNS = 24
 """A longer word, such as a path, may be broken; a number never is."""
 _GAP = 2
 _KEPT_PERCENT = "\N{NO-BREAK SPACE}%"
+_FILLED = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 _NUMBER = re.compile(r"-?[\d,]+(\.\d+)?( %)?|n/a|N/A|")
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> None:
+def print_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = (), key: int = 1
+) -> None:
     """Print rows under their headers on standard output; on a terminal, long cells are folded to its width.
 
     right : headers of the columns whose cells stand at the right, as numbers do.
-    What is too wide for the terminal even so is printed in parts, each with the first column.
+    key : how many columns, the first ones, name a row. What is too wide for the terminal even so is printed in parts,
+    each with these.
     Worked: headers ("drive", "GB"), row ("sim:a", "128"), right {"GB"} -> lines ``drive   GB`` and ``sim:a  128``.
     """
     console = _console()
     texts = [tuple(map(visible, row)) for row in (headers, *rows)]
     least = [_least(column) for column in zip(*texts, strict=True)]
     at_right = {place for place, header in enumerate(headers) if header in right}
-    for number, places in enumerate(_parts(least, console.width)):
+    for number, places in enumerate(_parts(least, key, console.width)):
         if number:
             click.echo()
         _print_part(console, [[row[place] for place in places] for row in texts], [one in at_right for one in places])
@@ -46,7 +50,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right:
 def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether a table need not be printed in parts; always so where no terminal is."""
     least = [_least(tuple(map(visible, column))) for column in zip(headers, *rows, strict=True)]
-    return sum(one + _GAP for one in least) <= _console().width
+    return sum(one + _GAP for one in least) - _GAP <= _console().width
 
 
 def numeric(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> set[str]:
@@ -77,20 +81,25 @@ def print_paragraph(text: str, *, mark: str = "") -> None:
     before = (Text(visible(mark)),) if mark else ()
     left = console.width - (cell_len(visible(mark)) + 1 if mark else 0)
     grid.add_row(*before, Text(_broken(visible(text), left), overflow="fold"))
-    _put(console, grid)
+    _put(grid, console.width)
 
 
-def _console() -> Console:
+def _console(width: int | None = None) -> Console:
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(width=None if sys.stdout.isatty() else _UNBROKEN_COLUMNS, highlight=False)
+    return Console(width=width or (None if sys.stdout.isatty() else _UNBROKEN_COLUMNS), highlight=False)
 
 
-def _put(console: Console, table: Table) -> None:
-    """Print without the spaces that fill the last column."""
+def _put(table: Table, width: int) -> None:
+    """Print without the spaces that fill the last column, which Rich puts behind the width, too."""
+    console = _console(width + _GAP)
     with console.capture() as captured:
         console.print(table)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    click.echo("\n".join(_FILLED.sub(_reset, line) for line in captured.get().splitlines()))
+
+
+def _reset(filled: re.Match[str]) -> str:
+    return "\x1b[0m" if "\x1b" in filled[0] else ""
 
 
 def _least(cells: Sequence[str]) -> int:
@@ -101,20 +110,21 @@ def _least(cells: Sequence[str]) -> int:
     return min(max(map(cell_len, words), default=0), _WORD_COLUMNS)
 
 
-def _parts(least: Sequence[int], width: int) -> list[list[int]]:
-    """The places of the columns of each part, about as many in each; the first column is in all of them."""
+def _parts(least: Sequence[int], key: int, width: int) -> list[list[int]]:
+    """The places of the columns of each part, about as many in each; those of the key are in all of them."""
     found: list[list[list[int]]] = []
-    for each in range(max(len(least) - 1, 1), 0, -1):
-        parts = _groups(len(least), each)
-        if each == 1 or all(sum(least[one] + _GAP for one in part) <= width for part in parts):
+    for each in range(max(len(least) - key, 1), 0, -1):
+        parts = _groups(len(least), key, each)
+        if each == 1 or all(sum(least[one] + _GAP for one in part) - _GAP <= width for part in parts):
             found.append(parts)
     # As few parts as there must be; of those the one whose parts are nearest to equal.
     return min(found, key=lambda parts: (len(parts), len(parts[0])))
 
 
-def _groups(count: int, each: int) -> list[list[int]]:
-    """Worked: 4 columns, 2 in each part -> ``[[0, 1, 2], [0, 3]]``."""
-    return [[0, *range(begin, min(begin + each, count))] for begin in range(1, max(count, 2), each)]
+def _groups(count: int, key: int, each: int) -> list[list[int]]:
+    """Worked: 4 columns, the first of them the key, 2 more in each part -> ``[[0, 1, 2], [0, 3]]``."""
+    begins = range(key, max(count, key + 1), each)
+    return [[*range(min(key, count)), *range(begin, min(begin + each, count))] for begin in begins]
 
 
 def _print_part(console: Console, texts: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
@@ -128,7 +138,7 @@ def _print_part(console: Console, texts: Sequence[Sequence[str]], right: Sequenc
         table.add_column(Text(cell), justify="right" if at_right else "left", overflow="fold", width=width)
     for row in rows:
         table.add_row(*(Text(_broken(cell, width)) for cell, width in zip(row, widths, strict=True)))
-    _put(console, table)
+    _put(table, console.width)
 
 
 def _broken(text: str, width: int) -> str:
@@ -148,8 +158,7 @@ def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
 
     widths = [max(map(cell_len, column)) for column in columns]
     least = [_least(column) for column in columns]
-    # Rich pads the last column, too.
-    excess = sum(widths) + _GAP * len(widths) - width
+    excess = sum(widths) + _GAP * (len(widths) - 1) - width
     for limits in (least, [1] * len(widths)):
         while excess > 0 and (able := [place for place, one in enumerate(widths) if one > limits[place]]):
             widths[max(able, key=widths.__getitem__)] -= 1
