@@ -12,11 +12,10 @@ import click
 from assay.cli.options import make_plan, plan_options, yes_destroy_option
 from assay.cli.plan import describe
 from assay.cli.progress import display
-from assay.errors import AssayError, InterruptedRunError
+from assay.errors import InterruptedRunError
 
 if TYPE_CHECKING:
     from assay.dut.dut import Answers
-    from assay.engine.records import StoredRun
     from assay.run.plan_file import Plan
     from assay.run.progress import Progress
     from assay.run.run import Outcome
@@ -54,8 +53,7 @@ def run(out: Path | None, no_report: bool, as_json: bool, **options: Any) -> int
     plan = make_plan(**options)
     answers = _answers(plan, out, **given)
     outcome = _run(plan, out, answers, quiet=as_json)
-    _told(outcome.folder, report=not no_report, as_json=as_json)
-    return outcome.exit_code
+    return _tell(outcome, [] if no_report else _rendered(outcome.folder), as_json=as_json)
 
 
 def _answers(
@@ -100,30 +98,23 @@ def _again(arguments: list[str]) -> str:
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 
-def _rendered(run: StoredRun, folder: Path) -> AssayError | None:
-    """Write the report in every format; why one could not be made, which the results are shown before."""
+def _rendered(folder: Path) -> list[Path]:
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.run.reporting import render_stored  # noqa: PLC0415
+    from assay.run.reporting import render_run  # noqa: PLC0415
 
     try:
-        render_stored(run, folder, FORMATS)
+        return render_run(folder, FORMATS)
     except KeyboardInterrupt:
         reason = f"stopped while its report was written; the run in {folder} is complete"
         raise InterruptedRunError("run", reason, f"write it with: assay report {folder}") from None
-    except AssayError as error:
-        return error
-    return None
 
 
-def _told(folder: Path, *, report: bool, as_json: bool) -> None:
-    """Write the report of a run and show its results, as ``assay show`` does."""
+def _tell(outcome: Outcome, paths: list[Path], *, as_json: bool) -> int:
+    """Show the results as ``assay show`` does. paths : the files of the report."""
     from assay.cli.show import tell  # noqa: PLC0415
     from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
 
-    run = stored_run(folder)
-    fault = _rendered(run, folder) if report else None
     if not as_json:
         click.echo()
-    tell(run_overview(run, folder), as_json=as_json)
-    if fault:
-        raise fault
+    tell(run_overview(stored_run(outcome.folder), outcome.folder, paths), as_json=as_json)
+    return outcome.exit_code

@@ -13,7 +13,7 @@ from assay.run.store.document import fix_report_date
 from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
@@ -39,16 +39,22 @@ def stored_run(folder: Path) -> StoredRun:
     return read_run(folder, histograms=True)
 
 
-def run_overview(run: StoredRun, folder: Path) -> Overview:
-    """A run as the terminal shows it, with the files of its report that are there. Raises as ``report.overview``."""
-    return overview(run, folder=str(folder), files=[str(path) for path in report_files(folder)])
+def run_overview(run: StoredRun, folder: Path, files: Iterable[Path] | None = None) -> Overview:
+    """A run as the terminal shows it, with the files of its report; those that are in its folder where none are given.
 
-
-def report_files(folder: Path) -> list[Path]:
-    """The files of a run's report that are there, by format and name; links and other files are none."""
-    found = [path for path in (folder / REPORT_FOLDER).glob("*") if path.is_file() and not path.is_symlink()]
+    Raises as ``report.overview``.
+    """
     order = {f".{name}": place for place, name in enumerate(FORMATS)}
-    return sorted((path for path in found if path.suffix in order), key=lambda path: (order[path.suffix], path.name))
+    found = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
+    found.sort(key=lambda path: (order[path.suffix], path.name))
+    return overview(run, folder=str(folder), files=list(map(str, found)))
+
+
+def _report_files(folder: Path) -> list[Path]:
+    """The files in a run's report folder; links, and what is behind one, are none."""
+    report = folder / REPORT_FOLDER
+    found = [] if report.is_symlink() else report.glob("*")
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def render_stored(run: StoredRun, folder: Path, formats: Collection[Format]) -> list[Path]:
