@@ -8,6 +8,7 @@ import pytest
 from assay.cli import assay
 from assay.cli.completion import SHELLS, use_own_shells
 from assay.dut.simulated.shipped import shipped_names
+from assay.procedures.registry import SUITES
 from click.shell_completion import get_completion_class
 from click.testing import CliRunner
 
@@ -34,7 +35,7 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("assay fit sim:h", ["sim:hdd-15k"]),
         ("assay run sim:ideal?", [f"sim:ideal?{one}" for one in ("capacity=", "seed=", "state=", "faults=")]),
         ("assay run sim:ideal?seed=1&c", ["sim:ideal?seed=1&capacity="]),
-        ("assay run x --suite ", ["basic", "client", "enterprise", "advanced", "blind-survey"]),
+        ("assay run x --suite ", list(SUITES)),
         ("assay plan x --suite=ad", ["advanced"]),
         ("assay run x --test iops,l", ["iops,lat"]),
         ("assay run x --study tr", ["trim"]),

@@ -46,6 +46,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (6, "cannot be written", ["run", DRIVE, "--scale", "0.01", "--out", "/proc/not-there"]),
         (6, "is not empty", ["run", DRIVE, "--scale", "0.01", "--out", "{folder}"]),
         (6, "no run folder", ["report", "{folder}"]),
+        (6, "no run folder", ["show", "{folder}"]),
     ],
 )
 def test_bad_input_is_one_line_with_its_exit_code(code: int, words: str, arguments: list[str], tmp_path: Path) -> None:
@@ -83,6 +84,7 @@ def test_a_run_prints_the_report_and_can_be_rendered_and_listed(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert all(Path(path).stat().st_size for path in outcome["report"])
+    assert json.loads(assay("show", str(out), "--json").stdout) == outcome
     assert (out / "report/iops_matrix.csv").read_text().startswith("block_kib,read_pct,iops,")
     results = json.loads(assay("report", str(out), "--json").stdout)
     assert results
@@ -143,9 +145,10 @@ def test_a_folder_that_was_tampered_with_exits_5(name: str, tmp_path: Path, logg
     content = bytearray((out / name).read_bytes())
     content[len(content) // 2] ^= 1
     (out / name).write_bytes(bytes(content))
-    done = assay("report", str(out))
-    assert (done.returncode, "Traceback" in done.stderr) == (5, False), done.stderr
-    assert "the run was changed or damaged" in done.stderr
+    for command in ("report", "show"):
+        done = assay(command, str(out))
+        assert (done.returncode, "Traceback" in done.stderr) == (5, False), done.stderr
+        assert "the run was changed or damaged" in done.stderr
 
 
 def test_a_log_gets_plain_lines(logged: tuple[Path, str]) -> None:

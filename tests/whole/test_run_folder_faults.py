@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.dut import Answers
 from assay.errors import AssayError, StoreError
-from assay.report import render
+from assay.report import overview, render
+from assay.report.listed import listed_run
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
 from assay.run.run import run_plan
@@ -72,7 +73,10 @@ def test_a_changed_folder_is_read_or_refused_in_one_line(kind: str, chunk: int, 
         folder.write(tmp_path / "run")
         begun = time.process_time()
         try:
-            render(read_run(tmp_path / "run", histograms=True), tmp_path / "out", formats=["json", "csv"])
+            run = read_run(tmp_path / "run", histograms=True)
+            render(run, tmp_path / "out", formats=["json", "csv"])
+            overview(run, folder="run")
+            listed_run(run, "run")
         except AssayError:
             pass
         except Exception as error:
@@ -237,7 +241,7 @@ def test_one_bad_folder_hides_no_other(made: Made, tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare/run.json").write_text("[" * 100_000)
     done = assay("runs", str(tmp_path))
-    assert (done.returncode, done.stdout.count("\n")) == (0, 4), done.stderr
+    assert (done.returncode, done.stdout.count("\n")) == (0, 5), done.stderr
     assert "steady" in done.stdout
     assert "identity: " in done.stdout
     assert r"\x1b[2J\x9b31m" in done.stdout

@@ -28,7 +28,9 @@ assay init plan.toml                 a commented plan file to begin with
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
 assay status                         how far the newest run is, or how it ended
+assay show RUN                       the results of a run folder on the terminal
 assay report RUN                     render the report of a run folder again
+assay runs                           the run folders below runs, and how each came out
 assay crosscheck DRIVE               our engine beside fio on the same drive
 assay trace-stack FOLDER             what becomes of I/Os on their way to a device
 assay calibrate                      what this host costs, without a drive
@@ -46,6 +48,7 @@ _COMMANDS = (
     "plan",
     "run",
     "status",
+    "show",
     "report",
     "runs",
     "crosscheck",

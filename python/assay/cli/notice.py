@@ -9,18 +9,31 @@ import click
 from assay.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from assay.engine.records import StoredRun
 
 
 def say_unfinished(folder: Path, run: StoredRun) -> None:
-    """Say where a journal does not end as that of a finished run does: it may have been cut."""
+    """Say where a journal does not end as that of a finished run does, and which test did not run to its end."""
+    for text in unfinished(run):
+        click.echo(f"assay: {visible(f'{folder}: {text}')}", err=True)
+
+
+def unfinished(run: StoredRun) -> Iterator[str]:
+    """What of a run is missing, a line each; nothing where it ran to its end.
+
+    Worked: Ctrl-C in the second test -> ``"cut short: lat ended with interrupted; its results are withheld"``.
+    """
+    from assay.results import ran_to_its_end  # noqa: PLC0415
+    from assay.results.silent import NO_COMPLETIONS  # noqa: PLC0415
+
     if run.journal is not None and not run.journal.complete:
-        text = (
-            f"{folder}: unfinished or cut: its journal ends after {run.journal.line_count} lines, without the run's end"
-        )
-        click.echo(f"assay: {visible(text)}", err=True)
+        yield f"unfinished or cut: its journal ends after {run.journal.line_count} lines, without the run's end"
+    for test in run.tests:
+        if test.ended is not None and test.ended != NO_COMPLETIONS and not ran_to_its_end(test):
+            yield f"cut short: {test.settings.test} ended with {test.ended}; its results are withheld"
 
 
 def say_left_changed() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     "--tag", "tags", multiple=True, metavar="TEXT", help="Word to find the run by; repeat. Default: the plan's."
 )
 @click.option("--no-report", is_flag=True, help="Write no report; assay report RUN writes it at any time.")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON, as assay show --json does.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing but errors; run.log in the run folder has it all.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each cell as a line once its round has ended.")
 @click.option(
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 def run(
     *, out: Path | None, no_report: bool, as_json: bool, quiet: bool, verbose: bool, on_end: str | None, **options: Any
 ) -> int:
-    """Run a suite on DRIVE, or PLAN.toml, and write the run folder and its report.
+    """Run a suite on DRIVE, or PLAN.toml, write the run folder and its report, and show the results.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
     4 device error, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read or written,
@@ -128,34 +126,11 @@ def _rendered(folder: Path, display: RunDisplay) -> list[Path]:
 
 
 def _tell(outcome: Outcome, paths: list[Path], *, as_json: bool) -> int:
-    if as_json:
-        facts = {
-            "run": str(outcome.folder),
-            "exit_code": outcome.exit_code,
-            "journal_hash": outcome.journal_hash,
-            "exit_codes": list(outcome.exit_codes),
-            "tests": [asdict(test) for test in outcome.tests],
-            "skipped": {test.test: test.reason for test in outcome.skipped},
-            "report": [str(path) for path in paths],
-        }
-        click.echo(json.dumps(facts, indent=2))
-        return outcome.exit_code
-    for one in outcome.tests:
-        if one.withheld:
-            click.echo(f"RESULTS WITHHELD: {one.test}: {one.withheld}")
-        if not one.reached:
-            click.echo(f"STEADY STATE NOT REACHED: {one.test}")
-    if outcome.exit_codes:
-        click.echo("Every page of the report says so.")
-    for test in outcome.skipped:
-        click.echo(f"N/A: {test.test}: {test.reason}")
-    click.echo(f"Run folder: {outcome.folder}")
-    click.echo(f"Final hash: {outcome.journal_hash}")
-    if not paths:
-        click.echo(f"Report: not written; write it with: assay report {outcome.folder}")
-        return outcome.exit_code
-    click.echo(f"Tables: {sum(path.suffix == '.csv' for path in paths)} CSV files beside the report")
-    for path in reversed(paths):
-        if path.suffix != ".csv":
-            click.echo(f"Report: {path.resolve()}")
+    """Show the results as ``assay show`` does. paths : the files of the report."""
+    from assay.cli.show import tell  # noqa: PLC0415
+    from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
+
+    if not as_json:
+        click.echo()
+    tell(run_overview(stored_run(outcome.folder), outcome.folder, paths), as_json=as_json)
     return outcome.exit_code

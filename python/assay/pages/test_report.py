@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.pages.header import header
 from assay.pages.label import banner
-from assay.pages.model import Box, Figure, Page
+from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
-    from assay.pages.model import Block, DataTable, Entry, Table
+    from assay.pages.model import Block, DataTable, Entry
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
 
@@ -88,6 +88,10 @@ class TestReport(ABC):
     def headlines(self) -> tuple[Headline, ...]:
         """The numbers that people quote of a drive, for the first page; none unless a test says so."""
         return ()
+
+    def main_tables(self) -> tuple[Table, ...]:
+        """The tables that hold its result, as the terminal shows them: those of its pages unless a test says else."""
+        return tuple(block for page in self.report_pages() for block in page.all_blocks if isinstance(block, Table))
 
     @abstractmethod
     def own_settings(self) -> tuple[Entry, ...]:

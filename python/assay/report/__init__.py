@@ -20,6 +20,7 @@ from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
+from assay.report.overview import Overview, run_overview
 from assay.report.results_json import results_json
 from assay.report.sequence_table import sequence_table
 from assay.report.summary import all_tests_page, selected_page, test_page
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
 
-__all__ = ["FORMATS", "Format", "build_report", "render", "render_pages"]
+__all__ = ["FORMATS", "Format", "Overview", "build_report", "overview", "render", "render_pages"]
 
 
 def render(
@@ -92,6 +93,20 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     }
     written = write_formats(folder, makers)
     return [path for name in ("others", "pdf", "html") for path in written[name]]
+
+
+def overview(run: StoredRun, *, folder: str, files: Sequence[str] = ()) -> Overview:
+    """A run as the terminal shows it: the first page, and the tables of results.
+
+    folder : as the user named it. files : of its report.
+    Raises VerificationError as ``render``; StoreError where there is nothing to show.
+    """
+    return foreign(lambda: _overview(run, folder, files), f"run {run.run_id}")
+
+
+def _overview(run: StoredRun, folder: str, files: Sequence[str]) -> Overview:
+    tests = _parts(run)
+    return run_overview(run, tests[0].edition, tests, folder=folder, files=files)
 
 
 def build_report(run: StoredRun) -> Report:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
 
+VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", "Disturbed by the host")
 _NAMED = 3
 _NOT_STATED, _NOT_WATCHED = "not stated", "not watched"
 
@@ -45,22 +46,27 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
                 Table(caption="What was unusual", columns=("Test", "What happened"), rows=_unusual(run, tests)),
                 Text(paragraphs=(_reading(tests),)),
             ),
-            tuple(_headlines(run, tests)),
+            headline_tables(run, tests),
         ),
     )
 
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
     rows = [
-        (one.test.settings.test.upper(), _verdict(one), one.facts.extent, host_label(one.test) or _NOT_WATCHED, place)
+        (one.test.settings.test.upper(), verdict(one), one.facts.extent, disturbed_label(one), place)
         for one, place in zip(tests, places, strict=True)
     ]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
-    columns = ("Test", "Verdict", "Rounds or time/GB", "Disturbed by the host", "Pages")
-    return Table(caption="Verdict of each test", columns=columns, rows=tuple(rows))
+    return Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))
 
 
-def _verdict(test_report: TestReport) -> str:
+def disturbed_label(test_report: TestReport) -> str:
+    """How many of the measured parts the host disturbed. Worked: nobody watched it -> ``"not watched"``."""
+    return host_label(test_report.test) or _NOT_WATCHED
+
+
+def verdict(test_report: TestReport) -> str:
+    """How a test came out. Worked: ``"steady state: YES, rounds 1-5"``; ``"WITHHELD: 1 I/O error in the test"``."""
     withheld = withheld_reason(test_report.test)
     if withheld:
         return f"WITHHELD: {paragraph(withheld)}"
@@ -69,18 +75,22 @@ def _verdict(test_report: TestReport) -> str:
     return f"steady state: {facts.steady}{rounds}"
 
 
-def _headlines(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[Table]:
-    """The numbers; the columns of claims only where the plan states one."""
+def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """The numbers that people quote, none where no test offers any; columns of claims only where the plan states one.
+
+    Worked: a run of write saturation and IOPS -> one table of their six numbers.
+    """
     found = [(one.test.settings.test.upper(), headline) for one in tests for headline in one.headlines()]
     if not found:
-        return
+        return ()
     stated = any(claimed(run, headline) is not None for _, headline in found)
     columns = ("Test", "Figure", "Value", "Unit", "Least - greatest round", "From")
-    yield Table(
+    table = Table(
         caption="The numbers that people quote",
         columns=(*columns, "Data sheet claims", "Measured / claim") if stated else columns,
         rows=tuple((name, *_row(headline), *(_claim(run, headline) if stated else ())) for name, headline in found),
     )
+    return (table,)
 
 
 def _row(headline: Headline) -> tuple[str, ...]:
@@ -104,10 +114,16 @@ def _unusual(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, st
 
 
 def _of_test(test_report: TestReport) -> Iterator[str]:
-    test = test_report.test
-    withheld, voids = withheld_reason(test), void_places(test)
+    withheld = withheld_reason(test_report.test)
     if withheld:
         yield f"results withheld, {paragraph(withheld)}"
+    yield from unusual(test_report)
+
+
+def unusual(test_report: TestReport) -> Iterator[str]:
+    """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
+    test = test_report.test
+    voids = void_places(test)
     yield from (one.reason for one in test_report.result.findings)
     yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from assay.results.audit import SequenceAudit, sequence_audits
 from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latency_buckets
 from assay.results.disturbed import disturbed_count, host_findings, sequence_host
-from assay.results.ended import ran_to_its_end, stored_error_count
+from assay.results.ended import missed_steady_state, ran_to_its_end, stored_error_count
 from assay.results.events import disturbing, disturbs
+from assay.results.extent import measured_extent
 from assay.results.histogram import (
     BEYOND_MIN,
     NINES,
@@ -20,7 +21,7 @@ from assay.results.histogram import (
 )
 from assay.results.host import certified_point, fill_point, host_checks
 from assay.results.measured import counted_sequences, kept_histograms
-from assay.results.outcome import is_reached, withheld_reason, withholding
+from assay.results.outcome import is_reached, stored_exit_codes, withheld_reason, withholding
 from assay.results.reference import (
     CHANGE_MAX,
     SPREAD_MAX,
@@ -103,7 +104,9 @@ __all__ = [
     "max_latency_ns",
     "mean_and_max_ms",
     "mean_latency_ns",
+    "measured_extent",
     "merged",
+    "missed_steady_state",
     "no_completions_reason",
     "percentiles",
     "ran_to_its_end",
@@ -122,6 +125,7 @@ __all__ = [
     "step_times",
     "stimulus_audit",
     "stored_error_count",
+    "stored_exit_codes",
     "thread_spread",
     "throughput",
     "void_places",

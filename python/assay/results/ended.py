@@ -12,11 +12,20 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
 
 _REGULAR_ENDS = {"steady", "round-limit", "time", "amount"}
+_NOT_STEADY = {"round-limit", NO_COMPLETIONS}
 
 
 def ran_to_its_end(test: StoredTest) -> bool:
     """Whether a rule of its own ended a test. Worked: one that was interrupted -> not."""
     return test.ended in _REGULAR_ENDS
+
+
+def missed_steady_state(test: StoredTest) -> bool:
+    """Whether steady state was required of a test and not reached before its last round.
+
+    Worked: one that ended by its round limit -> it was missed; a write saturation that ended by time requires none.
+    """
+    return test.ended in _NOT_STEADY
 
 
 def stored_error_count(test: StoredTest) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.errors import VerificationError
+from assay.errors import EXIT_NOT_STEADY, EXIT_WITHHELD, EXITS_BY_STRENGTH, VerificationError
 from assay.finding import Finding, ask
+from assay.results.ended import missed_steady_state
 from assay.results.run_checks import RUN_CHECKS
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import MeasurementWindow, StoredTest
+    from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
     from assay.finding import Checked
 
 
@@ -28,6 +29,19 @@ def withheld_reason(test: StoredTest) -> str | None:
     enabled, disabled in round 3"``.
     """
     return next((one.alone for one in withholding(test)), None)
+
+
+def stored_exit_codes(run: StoredRun) -> tuple[int, ...]:
+    """Every reason that the results of a stored run give not to exit with 0, strongest first.
+
+    They are 5 for withheld results, which are those of a test that was cut short, too, and 7 where a required steady
+    state was not reached.
+    Worked: one test withheld, another not steady -> ``(5, 7)``; all well -> ``()``; a run without any test -> ``(5,)``.
+    """
+    withheld = not run.tests or any(withheld_reason(test) for test in run.tests)
+    found = {EXIT_WITHHELD} if withheld else set[int]()
+    found |= {EXIT_NOT_STEADY for test in run.tests if missed_steady_state(test)}
+    return tuple(code for code in EXITS_BY_STRENGTH if code in found)
 
 
 def is_reached(window: MeasurementWindow | None) -> bool:

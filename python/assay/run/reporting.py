@@ -7,20 +7,20 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.crosscheck import point_verdict
-from assay.report import render, render_pages
+from assay.report import FORMATS, overview, render, render_pages
 from assay.report.crosscheck import crosscheck_report
 from assay.report.stack import stack_report
 from assay.run.store.document import fix_report_date, has_report_date, report_date
 from assay.run.store.read import read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Crosscheck, Difference
     from assay.engine.records import StoredRun
     from assay.iostack import StackTrace
-    from assay.report import Format
+    from assay.report import Format, Overview
 
 REPORT_FOLDER = "report"
 CROSSCHECK = "crosscheck.json"
@@ -41,6 +41,24 @@ def render_run(
 def stored_run(folder: Path) -> StoredRun:
     """A run folder with all that a report needs. Raises StoreError."""
     return read_run(folder, histograms=True)
+
+
+def run_overview(run: StoredRun, folder: Path, files: Iterable[Path] | None = None) -> Overview:
+    """A run as the terminal shows it, with the files of its report; those that are in its folder where none are given.
+
+    Raises as ``report.overview``.
+    """
+    order = {f".{name}": place for place, name in enumerate(FORMATS)}
+    found = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
+    found.sort(key=lambda path: (order[path.suffix], path.name))
+    return overview(run, folder=str(folder), files=list(map(str, found)))
+
+
+def _report_files(folder: Path) -> list[Path]:
+    """The files in a run's report folder; links, and what is behind one, are none."""
+    report = folder / REPORT_FOLDER
+    found = [] if report.is_symlink() else report.glob("*")
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def render_stored(

@@ -71,6 +71,11 @@ class DemandReport(TestReport):
         """IOPS and average response time at the operating points."""
         return tuple(figure for run in self.result.points for figure in _selected(self, run))
 
+    def main_tables(self) -> tuple[Table, ...]:
+        """The operating points, and the grid that they are chosen from."""
+        points = _points_box(self)
+        return (Table(caption=points.title, columns=("Point", "Value"), rows=points.entries), *_grid_tables(self))
+
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""
         return demand_own_settings(self.settings)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram import histogram_parts
-from assay.pages.model import Box, Text
+from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.test_report import TestReport
 from assay.procedures.saturation.distribution import saturation_distribution
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
-    from assay.pages.model import Block, DataTable, Entry, Figure, Page, Table
+    from assay.pages.model import Block, DataTable, Entry, Figure, Page
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
@@ -84,6 +84,11 @@ class SaturationReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """Fresh, settled, their ratio, and gigabytes written."""
         return saturation_headlines(self.settings.label, self.result)
+
+    def main_tables(self) -> tuple[Table, ...]:
+        """What is read off the curve, and why it ended."""
+        strip = marks_strip(self.test, self.result)
+        return (Table(caption=strip.title, columns=("Mark", "Value"), rows=strip.entries),)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Samples and stop rule."""

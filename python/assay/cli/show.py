@@ -1,0 +1,172 @@
+"""``assay show``: the results of a run on the terminal, from its folder alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.table import numeric, print_heading, print_paragraph, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.report import Overview
+    from assay.report.overview import ShownDrive, ShownTable, ShownTest
+
+_ALARM = "bold red"
+_VALUE = 2
+"""The column of the value in the table of the numbers that people quote."""
+
+
+@click.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+def show(run_folder: Path, as_json: bool) -> int:
+    """Show the results of RUN on the terminal.
+
+    They are the label and its deviations, the verdict, the numbers and the tables of each test, what was withheld and
+    why, and where the report is.
+
+    Exit codes: 0 ok, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read, 7 steady
+    state not reached.
+    """
+    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
+
+    run = stored_run(run_folder)
+    say_unfinished(run_folder, run)
+    return tell(run_overview(run, run_folder), as_json=as_json)
+
+
+def tell(found: Overview, *, as_json: bool) -> int:
+    """Print a run in words or as JSON; the exit code that it ends with."""
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        _print(found)
+    return found.exit_code
+
+
+def _print(found: Overview) -> None:
+    from assay.pages.printed import NOT_AVAILABLE  # noqa: PLC0415
+
+    _print_head(found)
+    _print_verdicts(found)
+    # What is withheld has nothing but n/a in its tables, and its reason is said twice already.
+    withheld = {test.test.upper() for test in found.tests if test.withheld}
+    for table in found.headlines:
+        rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
+        if rows:
+            _print_table(table, rows, key=_VALUE)
+    for test in found.tests:
+        for table in () if test.withheld else test.tables:
+            _print_table(table, table.rows, test.test.upper())
+    _print_unusual(found)
+    _print_end(found)
+
+
+def _print_head(found: Overview) -> None:
+    from assay.spec.units import SECOND_NS, count_label, duration_label  # noqa: PLC0415
+
+    took = (
+        "it did not end"
+        if found.wall_s is None
+        else f"took {duration_label(max(round(found.wall_s), 1) * SECOND_NS)} of wall time"
+    )
+    label = found.label.partition(":")[0]
+    entries = (
+        ("Drive", _drive(found.drive)),
+        ("Edition", f"{found.edition_title} ({found.edition})"),
+        ("Seed", "unknown" if found.seed is None else str(found.seed)),
+        ("Started", f"{found.started}, {took}"),
+        ("Label", f"{label}: {count_label(len(found.deviations), 'deviation')}" if found.deviations else label),
+    )
+    for name, text in entries:
+        print_paragraph(text, mark=f"{name:<8}")
+    for line in found.deviations:
+        print_paragraph(line, mark=f"{'':<8} -")
+
+
+def _drive(drive: ShownDrive) -> str:
+    from assay.pages.printed import capacity_label  # noqa: PLC0415
+
+    size = capacity_label(drive.capacity_bytes)
+    sized = () if drive.model.endswith(size) else (size,)
+    identity = () if drive.id == drive.path else (f"id {drive.id}",)
+    return ", ".join((drive.path, drive.model, *sized, *identity))
+
+
+def _print_verdicts(found: Overview) -> None:
+    from assay.report.executive import VERDICT_COLUMNS  # noqa: PLC0415
+
+    rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in found.tests]
+    rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in found.skipped.items()]
+    _heading("Verdict of each test")
+    print_table((*VERDICT_COLUMNS, "TC/QD"), rows)
+
+
+def _print_table(table: ShownTable, rows: Sequence[tuple[str, ...]], test: str = "", *, key: int = 1) -> None:
+    _heading(_title(table, test))
+    print_table(table.columns, rows, right=numeric(table.columns, rows), key=key)
+    for note in table.notes:
+        print_paragraph(note)
+
+
+def _title(table: ShownTable, test: str) -> str:
+    """What a table shows, of which test, with the title over its columns."""
+    spanned = table.spanner if table.spanner.startswith(table.caption) else table.caption
+    over = f"; {table.spanner}" if table.spanner and spanned != table.spanner else ""
+    # Some captions name their test, for tables of all tests.
+    bare = spanned.removeprefix(f"{test}: ").removeprefix(f"{test.partition('-')[0]}: ")
+    return f"{test}: {bare}{over}" if test else f"{spanned}{over}"
+
+
+def _heading(text: str) -> None:
+    click.echo()
+    print_heading(text)
+
+
+def _print_unusual(found: Overview) -> None:
+    rows = [(test.test.upper(), line) for test in found.tests for line in test.unusual]
+    if rows:
+        _heading("What was unusual")
+        print_table(("Test", "What happened"), rows)
+
+
+def _print_end(found: Overview) -> None:
+    """What a reader must not miss stands last, with where the rest is."""
+    click.echo()
+    for test in found.tests:
+        for line in _alarms(test):
+            print_heading(line, style=_ALARM)
+    if any(_alarms(test) for test in found.tests):
+        click.echo("Every page of the report says so.")
+    for name, reason in found.skipped.items():
+        print_paragraph(f"N/A: {name}: {reason}")
+    # Names of files and the hash are copied from here, so their lines are not broken.
+    from assay.visible import visible  # noqa: PLC0415
+
+    for line in _places(found):
+        click.echo(visible(line))
+
+
+def _alarms(test: ShownTest) -> list[str]:
+    withheld = [f"RESULTS WITHHELD: {test.test}: {test.withheld}"] if test.withheld else []
+    return withheld if test.reached else [*withheld, f"STEADY STATE NOT REACHED: {test.test}"]
+
+
+def _places(found: Overview) -> Iterator[str]:
+    cut = "" if found.complete else " (unfinished or cut)"
+    yield f"Run folder: {found.run}"
+    yield f"Final hash: {found.journal_hash}{cut}"
+    tables = sum(name.endswith(".csv") for name in found.report)
+    if not found.report:
+        yield f"Report: not written; write it with: assay report {found.run}"
+    if tables:
+        yield f"Tables: {tables} CSV files beside the report"
+    for name in reversed(found.report):
+        if not name.endswith(".csv"):
+            yield f"Report: {Path(name).resolve()}"

@@ -1,0 +1,217 @@
+"""A run in a few tables, as the terminal and ``--json`` show it: what the first page says, and the tables of results.
+
+Nothing is computed here: verdicts, numbers and tables are those of the pages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.pages.header import model_label
+from assay.pages.headline import claimed
+from assay.pages.printed import paragraph, utc
+from assay.report.conforming import conformity_label, deviations
+from assay.report.executive import disturbed_label, headline_tables, unusual, verdict
+from assay.results import missed_steady_state, stored_exit_codes, withheld_reason
+from assay.spec.units import SECOND_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.headline import Headline
+    from assay.pages.model import Table
+    from assay.pages.test_report import TestReport
+    from assay.spec.edition import Edition
+
+_Texts = tuple[str, ...]
+
+
+class Facts(BaseModel):
+    """What is printed as JSON: nothing but the fields, which do not change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields by the names that files have."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class ShownTable(Facts):
+    """A table of a page, as printed."""
+
+    caption: str = Field(description="What it shows.")
+    spanner: str = Field(description="Title over all columns but the first, or empty.")
+    columns: _Texts = Field(description="Headers; the first column names the row.")
+    rows: tuple[_Texts, ...] = Field(description="Cells as printed, with separators of thousands.")
+    notes: _Texts = Field(description="Footnotes.")
+
+
+class Quoted(Facts):
+    """A number that people quote of a drive."""
+
+    item: str = Field(description="What it is of, such as RND 4KiB R.")
+    unit: str = Field(description="IOPS, MB/s, ms, GB, or x for a ratio.")
+    value: float | None = Field(description="Unrounded; null where none may be printed.")
+    least: float | None = Field(description="Of the rounds that it is the average of; null for other numbers.")
+    greatest: float | None = Field(description="Likewise.")
+    basis: str = Field(description="What it comes from, or why there is none.")
+    claim: float | None = Field(description="What the data sheet claims, as the plan states it.")
+
+
+class ShownTest(Facts):
+    """One test of a run."""
+
+    test: str = Field(description="Its name.")
+    demand: str = Field(description="Threads and outstanding I/Os of each, such as 2/16; varied where it varies them.")
+    verdict: str = Field(description="How it came out, as the first page of the report says.")
+    ended: str | None = Field(
+        description="steady, round-limit, time, amount, no-completions, interrupted, or the name of an error; null "
+        "where the run goes on or was cut."
+    )
+    reached: bool = Field(description="False where a required steady state was not reached.")
+    withheld: str | None = Field(description="Why its results are in no report; null where they are.")
+    extent: str = Field(description="Its rounds, or time and gigabytes, as the first page says.")
+    disturbed: str = Field(description="How many of its measured parts the test system disturbed.")
+    unusual: _Texts = Field(description="What else a reader must know.")
+    started_wall_ns: int = Field(description="Nanoseconds since the Unix epoch.")
+    ended_wall_ns: int | None = Field(description="Likewise; null where it did not end.")
+    headlines: tuple[Quoted, ...] = Field(description="The numbers that people quote, where the test has any.")
+    tables: tuple[ShownTable, ...] = Field(description="The tables of its result.")
+
+
+class ShownDrive(Facts):
+    """The drive of a run."""
+
+    id: str = Field(description="Its full identity.")
+    path: str = Field(description="Its path or name.")
+    model: str = Field(description="Its model, or what it is, as the report has it.")
+    firmware: str | None = Field(description="Its firmware revision, where it tells one.")
+    capacity_bytes: int = Field(description="Its user capacity.")
+    kind: str = Field(description="block, loop, file or simulated.")
+
+
+class Overview(Facts):
+    """A run as `assay show RUN --json` and `assay run ... --json` print it."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
+    run: str = Field(description="The run folder.")
+    run_id: str = Field(description="The run's own name.")
+    exit_code: int = Field(description="The strongest of exit_codes, 0 where there is none.")
+    exit_codes: tuple[int, ...] = Field(description="Every reason not to exit with 0, strongest first.")
+    label: str = Field(description="How far the run conforms, as every page of the report says.")
+    deviations: _Texts = Field(description="Every departure from the specification.")
+    edition: str = Field(description="Name of the edition.")
+    edition_title: str = Field(description="Its title as printed.")
+    drive: ShownDrive = Field(description="The drive.")
+    seed: int | None = Field(description="Seed of addresses and segment places.")
+    started: str = Field(description="When the run began, in UTC.")
+    started_wall_ns: int = Field(description="The same in nanoseconds since the Unix epoch.")
+    wall_s: float | None = Field(
+        description="Seconds from the begin to the end of the last test, by the host's clock; null where that did not "
+        "end."
+    )
+    complete: bool = Field(
+        description="Whether the journal ends as that of a finished run; else it goes on or was cut."
+    )
+    journal_hash: str = Field(description="SHA-256 of the last line of the journal, which holds the whole run.")
+    tests: tuple[ShownTest, ...] = Field(description="The tests in the order they ran.")
+    headlines: tuple[ShownTable, ...] = Field(description="The numbers of all tests as the first page prints them.")
+    skipped: dict[str, str] = Field(description="Tests of the plan that this drive cannot run, each with the reason.")
+    report: _Texts = Field(description="Files of its report that are there, tables included.")
+
+
+def run_overview(
+    run: StoredRun, edition: Edition, tests: Sequence[TestReport], *, folder: str, files: Sequence[str]
+) -> Overview:
+    """Gather what the terminal shows of a run. folder : as the user named it. files : of its report."""
+    codes, ends = stored_exit_codes(run), [one.test.ended_wall_ns for one in tests]
+    last_ns = ends[-1]
+    return Overview(
+        run=_unicode(folder),
+        run_id=run.run_id,
+        exit_code=codes[0] if codes else 0,
+        exit_codes=codes,
+        label=conformity_label(run),
+        deviations=deviations(run),
+        edition=edition.name,
+        edition_title=edition.title,
+        drive=shown_drive(run),
+        seed=run.plan.get("seed"),
+        started=utc(run.started_wall_ns),
+        started_wall_ns=run.started_wall_ns,
+        wall_s=None if last_ns is None else (last_ns - run.started_wall_ns) / SECOND_NS,
+        complete=run.journal is not None and run.journal.complete,
+        journal_hash=run.journal.hash if run.journal else "",
+        tests=tuple(_test(run, one) for one in tests),
+        headlines=tuple(map(_table, headline_tables(run, tests))),
+        skipped={one.test: paragraph(one.reason) for one in run.skipped},
+        report=tuple(map(_unicode, files)),
+    )
+
+
+def shown_drive(run: StoredRun) -> ShownDrive:
+    """What is shown of the drive of a run."""
+    identity = run.identity
+    return ShownDrive(
+        id=_unicode(identity.id),
+        path=_unicode(identity.path),
+        model=model_label(run),
+        firmware=identity.firmware or None,
+        capacity_bytes=identity.capacity_bytes,
+        kind=identity.kind,
+    )
+
+
+def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
+    test = test_report.test
+    withheld = withheld_reason(test)
+    return ShownTest(
+        test=test.settings.test,
+        demand=_demand(test),
+        verdict=verdict(test_report),
+        ended=test.ended,
+        reached=not missed_steady_state(test),
+        withheld=withheld and paragraph(withheld),
+        extent=test_report.facts.extent,
+        disturbed=disturbed_label(test_report),
+        unusual=tuple(unusual(test_report)),
+        started_wall_ns=test.started_wall_ns,
+        ended_wall_ns=test.ended_wall_ns,
+        headlines=tuple(_quoted(run, test_report.headlines())),
+        tables=tuple(map(_table, test_report.main_tables())),
+    )
+
+
+def _demand(test: StoredTest) -> str:
+    """What was asked of threads and queue depth while it measured. Worked: two threads of 16 -> ``"2/16"``."""
+    asked = {spec.demand for one in test.sequences if one.role == "measure" for spec in one.asked}
+    found = {f"{one.thread_count}/{one.queue_depth}" for one in asked or {test.settings.demand}}
+    return found.pop() if len(found) == 1 else "varied"
+
+
+def _quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
+    for one in headlines:
+        values = one.values if one.value is not None else ()
+        yield Quoted(
+            item=one.item,
+            unit=one.unit,
+            value=one.value,
+            least=min(values, default=None),
+            greatest=max(values, default=None),
+            basis=paragraph(one.basis),
+            claim=claimed(run, one),
+        )
+
+
+def _table(table: Table) -> ShownTable:
+    return ShownTable(
+        caption=table.caption, spanner=table.spanner, columns=table.columns, rows=table.rows, notes=table.notes
+    )
+
+
+def _unicode(name: str) -> str:
+    """A name as JSON can hold it: bytes that are no text become escapes."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,313 @@
+"""Results on the terminal: the same in words, as JSON and in the report, of every kind of test, at every width."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.cli import assay
+from assay.cli.show import tell
+from assay.pages.model import Table
+from assay.report import Overview, build_report, overview
+from assay.report.listed import ListedRun
+from assay.run.store.read import read_run
+from every_kind import EVERY, run_of, with_stall
+from folder_faults import Folder
+from json_schemas import schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.engine.records import StoredRun
+    from assay.pages.model import Block
+
+FORMATS = Path(__file__).parents[2] / "docs/formats"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of an IOPS test and of a study."""
+    runs = tmp_path_factory.mktemp("shown")
+    run_of("iops", runs / "iops")
+    run_of("study-oio", runs / "oio")
+    return runs
+
+
+def command(*arguments: str) -> int:
+    code = assay(list(arguments), standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
+def blocks(run: StoredRun) -> Iterator[Block]:
+    report = build_report(run)
+    for page in (*report.opening, *report.pages, *report.disclosure):
+        yield from page.all_blocks
+    yield from report.appendix
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_cell_on_the_terminal_is_one_of_the_report(
+    kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = quiet(kind)
+    found = overview(run, folder="RUN")
+    every = list(blocks(run))
+    rows = {row for block in every if isinstance(block, Table) for row in block.rows}
+    rows |= {entry for block in every if block.block == "box" for entry in block.entries}
+    assert all(test.tables for test in found.tests)
+    assert {row for test in found.tests for table in test.tables for row in table.rows} <= rows
+    (verdicts,) = (one for one in every if isinstance(one, Table) and one.caption == "Verdict of each test")
+    told = [(one.test.upper(), one.verdict, one.extent, one.disturbed) for one in found.tests]
+    assert told == [row[:4] for row in verdicts.rows]
+    quoted = [one for one in every if isinstance(one, Table) and one.caption == "The numbers that people quote"]
+    assert [one.rows for one in found.headlines] == [one.rows for one in quoted]
+    assert tell(found, as_json=False) == found.exit_code
+    shown = capsys.readouterr().out
+    for row in (row for test in found.tests for table in test.tables for row in table.rows):
+        assert "  ".join(row) in re.sub(" {2,}", "  ", shown).replace("\n  ", "\n"), row
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_withheld_results_are_said_last_and_exit_with_5(
+    kind: str, quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = with_stall(quiet(kind), lambda _: True)
+    found = overview(run, folder="RUN")
+    assert found.exit_codes[0] == found.exit_code == tell(found, as_json=False) == 5
+    assert {value for test in found.tests for one in test.headlines for value in (one.least, one.greatest)} <= {None}
+    said = capsys.readouterr().out
+    name = found.tests[0].test
+    assert f"{name.upper()}  WITHHELD: the host stalled" in re.sub(" {2,}", "  ", said)
+    assert "Read / Write Mix" not in said
+    assert f"\nRESULTS WITHHELD: {name}: the host stalled for 5,000 ms in " in said[said.index("Verdict") :]
+
+
+def test_a_steady_state_that_was_not_reached_exits_with_7(
+    quiet: Callable[[str], StoredRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = quiet("iops")
+    missed = replace(run, tests=(replace(run.tests[0], ended="round-limit"),))
+    assert tell(overview(missed, folder="RUN"), as_json=False) == 7
+    assert "STEADY STATE NOT REACHED: iops\nEvery page of the report says so.\n" in capsys.readouterr().out
+
+
+def test_the_head_has_drive_edition_seed_and_every_deviation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = read_run(folder / "iops")
+    assert command("show", str(folder / "iops")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Drive    sim:ideal?capacity=1GB, ")
+    assert lines[1:3] == ["Edition  PTS-E 1.1 (pts-e-1.1)", "Seed     1"]
+    assert re.fullmatch(r"Started  \d{4}-\d\d-\d\d \d\d:\d\d UTC, took .*(s|min|h) of wall time", lines[3])
+    assert f"Label    simulated drive; not conforming: {len(run.deviations)} deviations" in lines
+    assert {f"         - {line}" for line in run.deviations} <= set(lines)
+    assert run.journal is not None
+    assert lines[-2:] == [
+        f"Final hash: {run.journal.hash}",
+        f"Report: not written; write it with: assay report {folder / 'iops'}",
+    ]
+
+
+def test_numbers_stand_under_each_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command("show", str(folder / "iops"))
+    _, _, rest = capsys.readouterr().out.partition(
+        "\nIOPS: IOPS by block size and read/write mix; Read / Write Mix %\n"
+    )
+    header, *rows = rest.splitlines()[:9]
+    ends = [match.end() for match in re.finditer(r"\S+(?=  |$)", header)]
+    assert header.startswith("Block Size (KiB)")
+    for row in rows:
+        assert [match.end() for match in re.finditer(r"\S+", row)][1:] == ends[1:], row
+    assert any("," in row for row in rows)
+
+
+def in_terminal(columns: int, *arguments: str, colour: bool = True) -> str:
+    """What a command prints on a terminal of this width."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {key: text for key, text in os.environ.items() if key not in {"COLUMNS", "LINES"}}
+    environment |= {"TERM": "xterm-256color", **({} if colour else {"NO_COLOR": "1"})}
+    line = [sys.executable, "-c", "from assay.cli import main; main()", *arguments]
+    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=follower, stderr=follower, env=environment) as child:
+        os.close(follower)
+        parts = []
+        try:
+            while part := os.read(leader, 1 << 16):
+                parts.append(part)
+        except OSError:
+            # The last process that had it open is gone.
+            pass
+        child.wait()
+    os.close(leader)
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_no_number_is_broken_and_no_line_too_long_on_a_terminal(columns: int, folder: Path) -> None:
+    for name in ("iops", "oio"):
+        printed = re.sub(r"\x1b\[[0-9;]*m", "", in_terminal(columns, "show", str(folder / name)))
+        copied = ("Run folder: ", "Final hash: ", "Report: ", "Tables: ")
+        assert [line for line in printed.splitlines() if len(line) > columns and not line.startswith(copied)] == []
+        words = set(re.split(r"\s+", printed))
+        (test, *_) = overview(read_run(folder / name, histograms=True), folder="").tests
+        cells = [cell for table in test.tables for row in table.rows for cell in row if re.fullmatch(r"[\d,.]+", cell)]
+        assert len(cells) > 20
+        assert set(cells) <= words
+
+
+def test_colours_are_left_out_on_request(folder: Path) -> None:
+    assert "\x1b[1m" in in_terminal(80, "show", str(folder / "iops"))
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", in_terminal(80, "show", str(folder / "iops"), colour=False))
+
+
+def fits(value: Any, schema: dict[str, Any], every: dict[str, Any], place: str = "") -> None:
+    """Hold JSON against a schema of the keywords that ours have; another keyword is a fault of the test."""
+    schema = dict(schema)
+    if name := schema.pop("$ref", None):
+        fits(value, every[name.rpartition("/")[2]], every, place)
+    if choices := schema.pop("anyOf", None):
+        assert any(_fits(value, one, every) for one in choices), place
+    if "const" in schema:
+        assert value == schema.pop("const"), place
+    kinds = {
+        "object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
+        "null": type(None),
+    }  # fmt: skip
+    if kind := schema.pop("type", None):
+        assert isinstance(value, kinds[kind]), place
+        assert kind == "boolean" or not isinstance(value, bool), place
+    known = schema.pop("properties", {})
+    more = schema.pop("additionalProperties", True)
+    assert set(schema.pop("required", ())) <= (value.keys() if isinstance(value, dict) else set()), place
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        assert key in known or more, f"{place}.{key}"
+        fits(inner, known.get(key, more if isinstance(more, dict) else {}), every, f"{place}.{key}")
+    items = schema.pop("items", {})
+    for number, inner in enumerate(value if isinstance(value, list) else ()):
+        fits(inner, items, every, f"{place}[{number}]")
+    assert schema.keys() <= {"$defs", "$schema", "title", "description", "default"}, place
+
+
+def _fits(value: Any, schema: dict[str, Any], every: dict[str, Any]) -> bool:
+    try:
+        fits(value, schema, every)
+    except AssertionError:
+        return False
+    return True
+
+
+def schema(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FORMATS / name).read_text("ascii"))
+    return found
+
+
+def test_the_kept_schemas_are_those_of_the_models() -> None:
+    for path, text in schemas():
+        assert path.read_text("utf-8") == text, f"run tools/json-schemas: {path.name}"
+
+
+def test_json_is_what_is_printed_and_of_its_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    form = schema("results.schema.json")
+    for name in ("iops", "oio"):
+        assert command("show", str(folder / name), "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        fits(found, form, form["$defs"])
+        run = read_run(folder / name, histograms=True)
+        assert Overview.model_validate_json(json.dumps(found)) == overview(run, folder=str(folder / name))
+        assert (found["schema"], found["exit_code"], found["exit_codes"], found["complete"]) == (1, 0, [], True)
+    with pytest.raises(AssertionError):
+        fits({**found, "more": 1}, form, form["$defs"])
+    with pytest.raises(AssertionError):
+        fits({**found, "seed": "1"}, form, form["$defs"])
+
+
+def changed(folder: Path, out: Path, work: Callable[[Folder], object]) -> Path:
+    read = Folder.read(folder)
+    work(read)
+    read.write(out)
+    return out
+
+
+def cut(folder: Folder) -> None:
+    """A run that was killed in its second round: its last whole line is the first round's verdict."""
+    rounds = [place for place, line in enumerate(folder.lines) if line["data"].get("stage") == "round"]
+    del folder.lines[rounds[1] :]
+
+
+def stopped(folder: Folder) -> None:
+    """One that was stopped by Ctrl-C in the last step of its second round."""
+    rounds = [place for place, line in enumerate(folder.lines) if line["data"].get("stage") == "round"]
+    ended = [line for line in folder.lines if line["kind"] in {"test_ended", "run_ended"}]
+    folder.lines[rounds[1] + 1 :] = ended
+    folder.lines[rounds[1]]["data"]["steps"][-1]["ended"] = "interrupted"
+    ended[0]["data"], ended[1]["data"] = {"reason": "interrupted"}, {"exit_code": 130}
+
+
+def test_a_run_that_was_cut_short_says_so_on_every_command_that_opens_it(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, work, said in (
+        ("killed", cut, "unfinished or cut: its journal ends after"),
+        ("stopped", stopped, "cut short: iops ended with interrupted; its results are withheld"),
+    ):
+        (tmp_path / name).mkdir()
+        run = changed(folder / "iops", tmp_path / name / "run", work)
+        for arguments in (("show",), ("show", "--json"), ("report", "--csv"), ("report", "--json")):
+            code = command(arguments[0], str(run), *arguments[1:])
+            assert said in capsys.readouterr().err, arguments
+            assert code == (5 if arguments[0] == "show" else 0)
+        assert command("runs", str(tmp_path / name)) == 0
+        printed = capsys.readouterr()
+        assert said in printed.err
+        assert re.search(r"iops +1 round +(unfinished|interrupted), RESULTS WITHHELD: the test did not", printed.out)
+
+
+def test_runs_are_a_table_of_what_was_measured_whole(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("iops", "oio"):
+        changed(folder / name, tmp_path / name, lambda _: None)
+    changed(folder / "iops", tmp_path / "killed", cut)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad/run.json").write_text("[")
+    assert command("runs", str(tmp_path)) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert re.split(" {2,}", header) == ["Run", "Started", "Drive", "Label", "Test", "Measured", "Outcome"]
+    found = {Path(row.split("  ")[0]).name: re.split(" {2,}", row) for row in rows}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", found["iops"][1])
+    assert found["iops"][2] == "sim:ideal?capacity=1GB"
+    assert found["iops"][3].startswith("simulated drive; not conforming, ")
+    assert found["iops"][4:] == ["iops", "5 rounds", "steady"]
+    assert found["killed"][4:6] == ["iops", "1 round"]
+    assert re.fullmatch(r"\d+ variants?", found["oio"][5])
+    assert "is not JSON" in found["bad"][-1]
+    assert command("runs", str(tmp_path), "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    form = schema("runs.schema.json")
+    fits(listed, form, form["$defs"])
+    codes = {Path(one["run"]).name: (one["exit_code"], one["complete"], bool(one["fault"])) for one in listed}
+    assert codes == {
+        "iops": (0, True, False), "oio": (0, True, False), "killed": (5, False, False), "bad": (6, False, True),
+    }  # fmt: skip
+    assert all(ListedRun.model_validate_json(json.dumps(one)) for one in listed)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("none", "does not exist"), ("file", "is no folder"), ("run", "assay show")]
+)
+def test_a_folder_that_holds_no_runs_is_an_error(name: str, said: str, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    changed(folder / "iops", tmp_path / "run", lambda _: None)
+    line = [sys.executable, "-c", "from assay.cli import main; main()", "runs", str(tmp_path / name)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.returncode, said in done.stderr, done.stderr.count("\n"), done.stdout) == (6, True, 1, "")
