@@ -69,7 +69,9 @@ def _answers(
         drive = find_drive(plan, acknowledged, (out,) if out else ())
         if drive.kind != "simulated" and not drive.refusals:
             click.echo(describe(drive, plan_run(plan, drive), plan.edition_name))
-            yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
+            # An empty answer is one, and refused like any other that is not the identity.
+            question = f"Type the identity of the drive ({drive.id}) to destroy its data"
+            yes_destroy = click.prompt(question, default="", show_default=False)
             shown = drive.file_id
     return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)
 
@@ -94,9 +96,16 @@ def _advise(progress: Progress) -> None:
 
 
 def _again(arguments: list[str]) -> str:
-    """The command without its run folder, which is no longer empty."""
-    places = [place for place, text in enumerate(arguments) if text == "--out"]
-    dropped = {place + offset for place in places for offset in (0, 1)}
+    """The command without its run folder, which is no longer empty, and without consent, which is given anew.
+
+    Worked: ``run /dev/x --out a --yes-destroy=b`` -> ``assay run /dev/x``.
+    """
+    dropped = {
+        place + offset
+        for place, text in enumerate(arguments)
+        if text.partition("=")[0] in {"--out", "--yes-destroy"}
+        for offset in ((0,) if "=" in text else (0, 1))
+    }
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 

@@ -433,12 +433,12 @@ def check_sequence(records: Sequence[StepRecord], path: str) -> None:
         raise KeyboardInterrupt
     if last.ended in _LOST_TIME:
         reason = f"{_LOST_TIME[last.ended]} in {last.label}"
-        raise TimekeepingError(path, reason, "see assay check for what disturbs the host; what was measured is kept")
+        raise TimekeepingError(path, reason, "see assay check for what disturbs the host")
     if errors or last.ended != "stop-rule":
         counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
         reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
         reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
-        raise DeviceFailureError(path, reason, "check the drive and the kernel log; what was measured is kept")
+        raise DeviceFailureError(path, reason, "check the drive and the kernel log")
 
 
 def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
