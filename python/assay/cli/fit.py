@@ -56,13 +56,13 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
 
     model, drive_model = _flash(drive)
     path = _new_file(options["out"] or Path(f"{model.name}-fitted.toml"))
-    _check_evaluations(options["evaluations"])
     targets = read_targets(options["against"], options["figures"])
     for line in left_alone(options["against"], options["figures"]):
         click.echo(f"assay: {visible(line)}", err=True)
     plan = load_plan(options["plan_file"], {"drive": drive})
     rig = Rig.of(plan, drive_model.capacity_bytes, drive_model.logical_block_bytes)
     rig.check(targets)
+    _check_evaluations(options["evaluations"])
     with Pool(initializer=_ended_quietly) as pool:
         search = _Search(
             rig=rig,
