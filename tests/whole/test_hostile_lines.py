@@ -121,7 +121,9 @@ def signals_kept() -> Iterator[None]:
 @pytest.mark.parametrize(
     "chunk", [pytest.param(chunk, marks=[] if chunk < 1 else pytest.mark.soak) for chunk in range(LINES // CHUNK)]
 )
-def test_the_same_in_this_process(chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_lines_that_nobody_means_end_so_in_this_process_too(
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         draw = random.Random(f"inner {seed}")  # noqa: S311 - the same every time

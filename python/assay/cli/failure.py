@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -47,7 +48,8 @@ def fail_system(error: OSError | MemoryError) -> NoReturn:
     """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
     if isinstance(error, MemoryError):
         _fail_with(EXIT_SYSTEM, "memory", "is used up", "end other programs, or choose a smaller simulated drive")
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the old one can no longer be flushed at exit
+    # The old one can no longer be flushed at exit.
+    sys.stdout = io.StringIO()
     if isinstance(error, BrokenPipeError):
         sys.exit(EXIT_SYSTEM)
     thing = str(error.filename or "output")

@@ -34,7 +34,7 @@ def write_formats(folder: Path, makers: Mapping[Name, Maker], below: str = "") -
         except Exception as error:  # noqa: BLE001 - whatever it is, the other formats are written
             faults[name] = _fault(str(folder / below), name, error)
     if faults:
-        raise _all_faults(faults, list(written))
+        raise _all_faults(faults, written)
     return written
 
 
@@ -78,10 +78,16 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__} {str(error)[:200]}".rstrip() + place
 
 
-def _all_faults(faults: Mapping[Name, AssayError], written: list[Name]) -> AssayError:
-    """The first fault, with those of other formats that differ, and what is written."""
+def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[Path]]) -> AssayError:
+    """The first fault, with those of other formats that differ, and where the others are."""
     first, *others = dict.fromkeys(str(error) for error in faults.values())
     error = next(iter(faults.values()))
     reason = "; ".join([error.reason, *(text for text in others if text != first)])
-    rest = f"; written all the same: {', '.join(written)}" if written else ""
+    files = [_file_label(name, paths) for name, paths in written.items() if paths]
+    rest = f"; written all the same: {', '.join(files)}" if files else ""
     return type(error)(error.thing, reason + rest, error.remedy)
+
+
+def _file_label(name: str, paths: list[Path]) -> str:
+    """The file of a format, or how many there are in which folder. Worked: ``run/report/report.html``."""
+    return str(paths[0]) if len(paths) == 1 else f"{len(paths)} {name} files in {paths[0].parent}"
