@@ -107,7 +107,9 @@ def _syntax_error(path: Path, error: ValueError | RecursionError) -> PlanError:
         return PlanError(str(path), "is nested too deeply", "correct the file")
     match = _PLACE.fullmatch(str(error))
     if match is None:
-        return PlanError(str(path), str(error), "correct the TOML syntax")
+        # The limit of digits is told with advice for programmers; others are of dates, in plain words.
+        reason = "holds a number of too many digits" if "digits" in str(error) else str(error)
+        return PlanError(str(path), reason, "correct the TOML syntax")
     thing = f"{path}:{match[2]}:{match[3]}" if match[2] else str(path)
     return PlanError(thing, f"{match[1]} (read as TOML 1.0)", "correct the TOML syntax")
 

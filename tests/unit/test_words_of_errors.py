@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import pytest
+from assay import cli
 from assay.cli import assay, failure
 from assay.cli.failure import worded
 from assay.cli.run import _again
@@ -250,3 +252,39 @@ def test_an_option_that_cannot_be_meant(options: dict[str, Any], said: str) -> N
         load_plan(None, {"drive": "sim:client-2011", **options})
     assert str(caught.value).startswith(said)
     assert Plan.model_fields
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (
+            KeyError("x"),
+            70,
+            "assay: internal error: KeyError in this program, not in its input; report it with the file",
+        ),
+        (MemoryError(), 1, "assay: memory: is used up"),
+        (OSError(28, "No space left on device", "/x"), 1, "assay: /x: No space left on device"),
+        (UsageError("a", "is odd", "even it"), 2, "assay: a: is odd; even it"),
+        (click.Abort(), 130, "assay: interrupted"),
+    ],
+)
+def test_whatever_a_command_raises_ends_in_one_line(
+    raised: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(**_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(cli, "assay", fail)
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(failure, "_kept", lambda _: "file")
+    monkeypatch.setattr(sys, "argv", ["assay", "plan"])
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    told = capsys.readouterr().err
+    assert (caught.value.code, told.count("\n")) == (code, 1)
+    assert told.startswith(said)

@@ -109,15 +109,19 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
-        for key in ("io_path", "purge", "write_cache"):
+        for key in ("io_path", "pin", "purge", "write_cache"):
             if getattr(plan, key) != Plan.model_fields[key].default:
-                raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
+                raise _for_real_drives(f"--{key.replace('_', '-')}")
         return _fitting(parse_simulated(plan.drive)).identity
     drive = identify(plan.drive, file_target=plan.file_target)
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         drive = replace(drive, controls=(*drive.controls, "write-cache"))
     return examined(drive, acknowledged, kept)
+
+
+def _for_real_drives(option: str) -> UsageError:
+    return UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
@@ -147,6 +151,8 @@ def open_dut(
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     if drive.kind == "simulated":
+        if answers.all_namespaces is not None:
+            raise _for_real_drives("--all-namespaces")
         with _simulated(plan, drive, seed) as dut:
             yield dut
     else:
