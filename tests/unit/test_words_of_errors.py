@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,8 +13,10 @@ from assay import cli
 from assay.cli import assay, failure
 from assay.cli.failure import worded
 from assay.cli.run import _again
+from assay.dut.real import identity
 from assay.dut.simulated.model import parse_simulated
-from assay.errors import AssayError, PlanError, UsageError, ValueRangeError
+from assay.engine.records import DriveIdentity
+from assay.errors import AssayError, DriveNotFoundError, PlanError, UsageError, ValueRangeError
 from assay.model_faults import fault_words, model_faults
 from assay.nearest import did_you_mean, nearest
 from assay.run.plan_file import Plan, load_plan
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RAW = ("Input should", "Value error", "Extra inputs", "Field required", "constrained-str", "valid string", "pydantic")
+
+PATHS = ("/dev/sda", "/dev/sdb")
 
 PLAN = """schema = 1
 drive = "sim:client-2011"
@@ -209,6 +214,33 @@ def test_a_defect_of_the_program_is_one_line_and_a_file(
     assert told[-1].endswith(str(kept))
     assert (len(told) > 1, "Traceback" in told[0]) == (traced, traced)
     assert "test_words_of_errors.py" in kept.read_text("utf-8")
+
+
+def test_a_real_drive_is_offered_by_its_own_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    drives = [
+        DriveIdentity(id=path, path=path, kind="block", capacity_bytes=1, logical_block_bytes=512) for path in PATHS
+    ]
+    monkeypatch.setattr(identity, "disks", lambda: iter(drives))
+    said = {"sdb": 'did you mean "/dev/sdb"?', "sdc": "run assay drives", "hdd-15": 'did you mean "sim:hdd-15k"?'}
+    for target, remedy in said.items():
+        with pytest.raises(DriveNotFoundError) as caught:
+            identity.identify(target, file_target=False)
+        assert caught.value.remedy.startswith(remedy)
+
+
+def test_workers_that_are_ended_say_nothing() -> None:
+    script = """
+import signal, time
+from multiprocessing import Pool
+from assay import cli
+from assay.cli.fit import _ended_quietly
+signal.signal(signal.SIGTERM, cli._interrupt)
+with Pool(2, initializer=_ended_quietly) as pool:
+    pool.map(abs, range(4))
+    pool.map_async(time.sleep, [60, 60])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_memory_that_is_used_up_is_said_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
