@@ -16,7 +16,7 @@ from assay.cli.run import _again
 from assay.dut.real import identity
 from assay.dut.simulated.model import parse_simulated
 from assay.engine.records import DriveIdentity
-from assay.errors import AssayError, DriveNotFoundError, PlanError, UsageError, ValueRangeError
+from assay.errors import AssayError, DriveNotFoundError, PlanError, StoreError, UsageError, ValueRangeError
 from assay.model_faults import fault_words, model_faults
 from assay.nearest import did_you_mean, nearest
 from assay.run.plan_file import Plan, load_plan
@@ -241,6 +241,21 @@ with Pool(2, initializer=_ended_quietly) as pool:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_cause_of_an_error_is_kept_in_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(failure.sys, "argv", ["assay", "report"])
+    monkeypatch.setattr(failure.tempfile, "tempdir", str(tmp_path))
+    error = StoreError("report.pdf", "the typesetter ended with code 1", "render the others")
+    error.__cause__ = RuntimeError("panicked")
+    with pytest.raises(SystemExit) as caught:
+        failure.fail(error)
+    (kept,) = tmp_path.iterdir()
+    said = f"assay: report.pdf: the typesetter ended with code 1; render the others; details are in {kept}\n"
+    assert (caught.value.code, capsys.readouterr().err) == (6, said)
+    assert "RuntimeError: panicked" in kept.read_text("utf-8")
 
 
 def test_memory_that_is_used_up_is_said_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,7 @@ def fail(error: AssayError, *, lines: Sequence[str] | None = None) -> NoReturn:
 
     lines : what is said in words, where it is not the error's own text.
     """
+    error = _with_cause_kept(error)
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps(_facts(error)), err=True)
     else:
@@ -59,7 +60,7 @@ def fail_system(error: OSError | MemoryError) -> NoReturn:
 def fail_internal(error: BaseException) -> NoReturn:
     """End after a defect of this program: the traceback goes into a file that is named, and is shown on request."""
     text = "".join(traceback.format_exception(error))
-    if os.environ.get(_SHOW_TRACEBACK) or {"-v", "--verbose"} & set(sys.argv[1:]):
+    if _shows_traceback():
         click.echo(text, err=True, nl=False)
     kept = _kept(text)
     remedy = f"report it with the file {kept}" if kept else f"report it with what {_SHOW_TRACEBACK}=1 shows"
@@ -144,6 +145,23 @@ def _facts(error: AssayError) -> dict[str, Any]:
         "exit_code": error.exit_code,
     }
     return facts | ({"further": [_facts(one) for one in error.further]} if error.further else {})
+
+
+def _with_cause_kept(error: AssayError) -> AssayError:
+    """The error with the file that the traceback of its cause is in, where that is no fault of input or system."""
+    cause = error.__cause__
+    if cause is None or isinstance(cause, AssayError | OSError):
+        return error
+    text = "".join(traceback.format_exception(cause))
+    if _shows_traceback():
+        click.echo(text, err=True, nl=False)
+    kept = _kept(text)
+    remedy = f"{error.remedy}; details are in {kept}" if kept else error.remedy
+    return type(error)(error.thing, error.reason, remedy, further=error.further)
+
+
+def _shows_traceback() -> bool:
+    return bool(os.environ.get(_SHOW_TRACEBACK)) or bool({"-v", "--verbose"} & set(sys.argv[1:]))
 
 
 def _kept(text: str) -> str | None:

@@ -82,9 +82,10 @@ def _sheet_counts(root: Path, report: Report) -> tuple[int, int]:
         check=False,
     )
     if done.returncode != 0:
-        last = done.stderr.strip().rpartition("\n")[2] or "it said nothing"
-        reason = f"the typesetter ended with code {done.returncode}: {last}"
-        raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report")
+        reason = f"the typesetter ended with code {done.returncode}"
+        # What it says is for programmers; the command line keeps the cause of an error in a file.
+        told = RuntimeError(done.stderr)
+        raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report") from told
     sheets, asked = done.stdout.split()
     return int(sheets), int(asked)
 

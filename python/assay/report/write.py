@@ -68,14 +68,16 @@ def _fault(folder: str, name: str, error: Exception) -> AssayError:
     if isinstance(error, AssayError):
         return error
     remedy = "render the other formats alone with assay report; if nobody changed the run, report this as a defect"
-    return StoreError(folder, f"its {name} report could not be made ({told(error)})", remedy)
+    fault = StoreError(folder, f"its {name} report could not be made ({told(error)})", remedy)
+    fault.__cause__ = error
+    return fault
 
 
 def told(error: Exception) -> str:
-    """What went wrong, and where in the program, on one line. Worked: ``KeyError 'x' in loop.py, line 7``."""
+    """What went wrong, and where in the program, on one line. Worked: ``KeyError in loop.py, line 7``."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     place = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
-    return f"{type(error).__name__} {str(error)[:200]}".rstrip() + place
+    return type(error).__name__ + place
 
 
 def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[Path]]) -> AssayError:
@@ -85,7 +87,9 @@ def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[P
     reason = "; ".join([error.reason, *(text for text in others if text != first)])
     files = [_file_label(name, paths) for name, paths in written.items() if paths]
     rest = f"; written all the same: {', '.join(files)}" if files else ""
-    return type(error)(error.thing, reason + rest, error.remedy)
+    whole = type(error)(error.thing, reason + rest, error.remedy)
+    whole.__cause__ = next((one.__cause__ for one in faults.values() if one.__cause__), None)
+    return whole
 
 
 def _file_label(name: str, paths: list[Path]) -> str:
