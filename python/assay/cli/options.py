@@ -195,7 +195,9 @@ def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
     """
     from assay.procedures import registry  # noqa: PLC0415
 
-    names = tuple(name.strip().lower() for text in given for name in text.split(","))
+    known = {one.name.lower(): one.name for one in registry.procedures()}
+    words = (word.strip() for text in given for word in text.split(","))
+    names = tuple(known.get(word.lower(), word) for word in words)
     others, option, noun, right = (
         (registry.studies(), "--test", "study", "--study")
         if kind == "tests"
