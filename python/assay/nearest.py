@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     A name with a place in front of it is also known by what follows its last ``/`` or ``:``; letters may be of either
     case. Worked: ``nearest("sdb", ["/dev/sdb"])`` is ``"/dev/sdb"``, ``nearest("clinet", ["client"])`` is ``"client"``.
     """
+    from difflib import get_close_matches  # noqa: PLC0415 - loaded by those who have misspelled something
+
     forms: dict[str, str] = {}
     for whole in known:
         for form in (whole, whole.rpartition("/")[2], whole.rpartition(":")[2]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -200,7 +201,7 @@ def test_a_defect_of_the_program_is_one_line_and_a_file(
     shown: str, traced: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(failure.sys, "argv", ["assay", "drives"])
-    monkeypatch.setattr(failure.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("ASSAY_TRACEBACK", shown)
     try:
         {}["東"]
@@ -247,7 +248,7 @@ def test_the_cause_of_an_error_is_kept_in_a_file(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(failure.sys, "argv", ["assay", "report"])
-    monkeypatch.setattr(failure.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     error = StoreError("report.pdf", "the typesetter ended with code 1", "render the others")
     error.__cause__ = RuntimeError("panicked")
     with pytest.raises(SystemExit) as caught:

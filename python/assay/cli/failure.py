@@ -6,8 +6,6 @@ import io
 import json
 import os
 import sys
-import tempfile
-import traceback
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -59,7 +57,7 @@ def fail_system(error: OSError | MemoryError) -> NoReturn:
 
 def fail_internal(error: BaseException) -> NoReturn:
     """End after a defect of this program: the traceback goes into a file that is named, and is shown on request."""
-    text = "".join(traceback.format_exception(error))
+    text = _traceback(error)
     if _shows_traceback():
         click.echo(text, err=True, nl=False)
     kept = _kept(text)
@@ -152,7 +150,7 @@ def _with_cause_kept(error: AssayError) -> AssayError:
     cause = error.__cause__
     if cause is None or isinstance(cause, AssayError | OSError):
         return error
-    text = "".join(traceback.format_exception(cause))
+    text = _traceback(cause)
     if _shows_traceback():
         click.echo(text, err=True, nl=False)
     kept = _kept(text)
@@ -164,8 +162,19 @@ def _shows_traceback() -> bool:
     return bool(os.environ.get(_SHOW_TRACEBACK)) or bool({"-v", "--verbose"} & set(sys.argv[1:]))
 
 
+# What only a failure needs is not loaded by every command.
+
+
+def _traceback(error: BaseException) -> str:
+    import traceback  # noqa: PLC0415
+
+    return "".join(traceback.format_exception(error))
+
+
 def _kept(text: str) -> str | None:
     """The file that a traceback is kept in; None where none can be written."""
+    import tempfile  # noqa: PLC0415
+
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="assay-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
