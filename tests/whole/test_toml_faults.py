@@ -29,6 +29,7 @@ MODELS = sorted((ROOT / "python/assay/dut/simulated/models").glob("*.toml"))
 EDITIONS = sorted((ROOT / "python/assay/spec/editions").glob("*.toml"))
 MATRICES = sorted((ROOT / "published").glob("*_iops.csv"))
 FIGURES = sorted((ROOT / "published").glob("*_figures.csv"))
+GUIDE = ROOT / "docs/guide/simulated-drives.md"
 PLANS = sorted((ROOT / "plans").glob("*.toml"))
 CHUNK = 100
 CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "10000"))
@@ -105,3 +106,15 @@ def test_published_figures_with_mistakes_are_read_or_refused(chunk: int, tmp_pat
 
     try_each("matrix", MATRICES, seeds(chunk), tmp_path, matrix)
     try_each("figures", FIGURES, seeds(chunk), tmp_path, figures)
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_a_file_of_faults_with_mistakes_makes_a_drive_or_one_line(chunk: int, tmp_path: Path) -> None:
+    examples = GUIDE.read_text("utf-8").split("```toml\n")[1:]
+    original = tmp_path / "original.toml"
+    original.write_text(next(part.split("```")[0] for part in examples if "[[faults]]" in part), "utf-8")
+
+    def tried(path: Path, _: random.Random) -> None:
+        find_drive(load_plan(None, {"drive": f"sim:ideal?capacity=128MB&faults={path}"}))
+
+    try_each("faults", [original], seeds(chunk), tmp_path, tried)
