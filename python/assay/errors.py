@@ -1,6 +1,6 @@
 """The error tree: every operating error is one class with a stable slug and an exit code.
 
-AssayError
+AssayError               1  what the system refuses and no class below foresees
 ├── UsageError            2  plans, options, targets of the wrong kind
 │   ├── PlanError            a plan or edition file, with line and column
 │   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
@@ -27,7 +27,18 @@ AssayError
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+E = TypeVar("E", bound="AssayError")
+
 EXIT_OK = 0
+EXIT_SYSTEM = 1
+"""The system refused something that no rule foresaw: standard output that is closed or full, memory that is used up."""
+EXIT_INTERNAL = 70
+"""A defect of this program."""
 EXIT_WITHHELD = 5
 EXIT_NOT_STEADY = 7
 EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY)
@@ -40,6 +51,7 @@ class AssayError(Exception):
     thing : what the error is about (a path, a key, an option).
     reason : why it cannot be used.
     remedy : what to do next.
+    further : other faults that were found with it, each a line of its own behind the first.
     Worked: ``str(AssayError("/dev/x", "does not exist", "run assay drives"))`` is
     ``"/dev/x: does not exist; run assay drives"``.
     """
@@ -47,9 +59,9 @@ class AssayError(Exception):
     slug = "error"
     exit_code = 1
 
-    def __init__(self, thing: str, reason: str, remedy: str) -> None:
-        super().__init__(_one_line(f"{thing}: {reason}; {remedy}"))
-        self.thing, self.reason, self.remedy = thing, reason, remedy
+    def __init__(self, thing: str, reason: str, remedy: str, *, further: tuple[AssayError, ...] = ()) -> None:
+        super().__init__("\n".join((_one_line(f"{thing}: {reason}; {remedy}"), *map(str, further))))
+        self.thing, self.reason, self.remedy, self.further = thing, reason, remedy, further
 
 
 class UsageError(AssayError):
@@ -189,6 +201,12 @@ class InterruptedRunError(AssayError):
 
     slug = "interrupted"
     exit_code = 130
+
+
+def joined(errors: Sequence[E]) -> E:
+    """Several faults as one error: the first, and the others further; each is a line of its own."""
+    first, *others = errors
+    return type(first)(first.thing, first.reason, first.remedy, further=tuple(others))
 
 
 def _one_line(text: str) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from assay.errors import PlanError
+from assay.errors import PlanError, joined
 from assay.files import open_named
+from assay.model_faults import ModelFault, model_faults
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 M = TypeVar("M", bound=BaseModel)
@@ -22,6 +24,23 @@ _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)",
 _FAULTS_MAX = 10
 
 Positions = dict[str, tuple[int, int]]
+FileKind = Literal["plan", "edition", "model", "faults"]
+
+
+class _Kind(NamedTuple):
+    """What one kind of file is called, the keys that tell it, and how it is named on the command line."""
+
+    is_one: str
+    keys: tuple[str, ...]
+    remedy: str
+
+
+_KINDS: dict[FileKind, _Kind] = {
+    "plan": _Kind("is a plan", ("drive", "tests", "suite", "studies"), "run it with assay run {path}"),
+    "model": _Kind("describes a simulated drive", ("parameters",), "name it as the drive sim:{path}"),
+    "edition": _Kind("is an edition", ("market", "base"), "name it with --edition {path}"),
+    "faults": _Kind("is a file of faults", ("faults",), "name it as in sim:NAME?faults={path}"),
+}
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], Positions]:
@@ -55,28 +74,31 @@ def validated(model: type[M], path: Path, table: dict[str, Any], positions: Posi
     try:
         return model.model_validate(table)
     except ValidationError as error:
-        raise fault_error(path, positions, error) from None
+        raise joined(fault_errors(path, positions, model_faults(error, model, table))) from None
 
 
-def faults(error: ValidationError) -> list[tuple[str, str]]:
-    """The dotted key and the wording of each fault that a model found, of the first ten."""
-    found = error.errors(include_url=False)[:_FAULTS_MAX]
-    return [
-        (".".join(str(part)[:80] for part in fault["loc"]), f"{fault['msg']} (got {fault['input']!r:.60})")
-        for fault in found
-    ]
+def refuse_other_kind(path: Path, table: Mapping[str, Any], kind: FileKind) -> None:
+    """Raise PlanError where a table tells of a file that is another than the ``kind`` asked for, and of none such."""
+    if table.keys() & set(_KINDS[kind].keys):
+        return
+    for other in _KINDS.values():
+        if table.keys() & set(other.keys):
+            raise PlanError(str(path), other.is_one, other.remedy.format(path=path))
 
 
-def fault_error(path: Path, positions: Positions, error: ValidationError) -> PlanError:
-    """All faults as one error, each with its place; the first is the thing that the error names."""
-    placed = [(_place(path, positions, key), reason) for key, reason in faults(error)]
-    (thing, first), *others = placed
-    return PlanError(thing, "; ".join([first, *(f"{place}: {reason}" for place, reason in others)]), "correct the file")
+def fault_errors(path: Path, positions: Positions, found: Iterable[ModelFault]) -> list[PlanError]:
+    """Each fault with its place, in the order of the file; ten at most, the others counted."""
+    ordered = sorted(found, key=lambda fault: (_position(positions, fault.key), fault.key))
+    errors = [PlanError(_place(path, positions, one.key), one.reason, one.remedy) for one in ordered[:_FAULTS_MAX]]
+    if count := len(ordered[_FAULTS_MAX:]):
+        errors.append(PlanError(str(path), f"has {count} more fault{'s' * (count > 1)}", "correct these first"))
+    return errors
 
 
-def place_error(path: Path, positions: Positions, key: str, reason: str) -> PlanError:
-    """One fault as an error with its place. key : dotted."""
-    return PlanError(_place(path, positions, key), reason, "correct the file")
+def place_error(path: Path, positions: Positions, key: str, reason: str, remedy: str = "correct the file") -> PlanError:
+    """One fault as an error with its place. key : dotted. The native module's own remedy stands behind its reason."""
+    text, own, meant = reason.partition("; did you mean ")
+    return PlanError(_place(path, positions, key), text, f"did you mean {meant}" if own else remedy)
 
 
 def _syntax_error(path: Path, error: ValueError | RecursionError) -> PlanError:
@@ -85,14 +107,20 @@ def _syntax_error(path: Path, error: ValueError | RecursionError) -> PlanError:
         return PlanError(str(path), "is nested too deeply", "correct the file")
     match = _PLACE.fullmatch(str(error))
     if match is None:
-        return PlanError(str(path), str(error), "correct the TOML syntax")
+        # The limit of digits is told with advice for programmers; others are of dates, in plain words.
+        reason = "holds a number of too many digits" if "digits" in str(error) else str(error)
+        return PlanError(str(path), reason, "correct the TOML syntax")
     thing = f"{path}:{match[2]}:{match[3]}" if match[2] else str(path)
     return PlanError(thing, f"{match[1]} (read as TOML 1.0)", "correct the TOML syntax")
 
 
 def _place(path: Path, positions: Positions, key: str) -> str:
-    known = key
-    while known and known not in positions:
-        known = known.rpartition(".")[0]
-    line, column = positions.get(known, (1, 1))
+    line, column = _position(positions, key)
     return f"{path}:{line}:{column} {key}"
+
+
+def _position(positions: Positions, key: str) -> tuple[int, int]:
+    """Line and column of a key, or of the table that it is missing in."""
+    while key and key not in positions:
+        key = key.rpartition(".")[0]
+    return positions.get(key, (1, 1))

@@ -9,7 +9,7 @@ from assay.procedures.registry import SHIPPED
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"errors", "files", "finding", "toml_file", "visible"}
+BASE = {"errors", "files", "finding", "model_faults", "nearest", "toml_file", "visible"}
 """What every package may use: errors, files, texts and findings."""
 
 ALLOWED = {
@@ -17,7 +17,9 @@ ALLOWED = {
     "files": set(),
     "finding": set(),
     "visible": set(),
-    "toml_file": {"_native", "errors", "files"},
+    "model_faults": {"nearest"},
+    "nearest": set(),
+    "toml_file": {"_native", "errors", "files", "model_faults"},
     "spec": BASE | {"engine"},
     "engine": BASE | {"_native", "spec"},
     "results": BASE | {"engine", "spec"},

@@ -114,6 +114,6 @@ def test_a_kernel_without_nodes_leaves_them_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pin", ["", "both", "0;1", "0,", "-1", "100000"])
 def test_a_plan_names_auto_none_or_cpus(pin: str) -> None:
-    with pytest.raises(ValueRangeError, match=r"option pin: .*give auto, none, or CPUs such as 0,2,4-7"):
+    with pytest.raises(ValueRangeError, match=r"--pin: .*give auto, none, or CPUs such as 0,2,4-7"):
         load_plan(None, {"drive": "sim:x", "pin": pin})
     assert load_plan(None, {"drive": "sim:x", "pin": "0,2,4-7"}).pin == "0,2,4-7"

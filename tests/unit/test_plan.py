@@ -92,7 +92,9 @@ def test_absurd_numbers_are_refused(bad: dict[str, object]) -> None:
 
 def test_an_unknown_profile_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"pts-c-1\.0"):
-        plan(edition="pts-9")
+        plan(edition="none")
+    with pytest.raises(UsageError, match=r'did you mean "pts-c-1\.0"'):
+        plan(edition="pts-c-1")
 
 
 @pytest.mark.parametrize(("suite", "edition"), [("client", "pts-c-1.0"), ("enterprise", "pts-e-1.1")])
@@ -332,7 +334,7 @@ def test_data_are_named_in_one_word_and_a_value() -> None:
     }
     for text, words in {
         "stamped:3": "take no value",
-        "compressable": "Input should be",
+        "compressable": r'did you mean "compressible"',
         "compressible:x": "number",
     }.items():
         with pytest.raises(ValueRangeError, match=words):
@@ -364,8 +366,8 @@ def test_a_profile_lists_what_differs_from_the_edition_that_it_names(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('name = "x"\nbase = "pts-e-3.0"\n', "own.toml:3:1 base: names no edition: choose one of pts-0.9"),
-        ('base = "pts-e-2.0"\n', "name: Field required"),
+        ('name = "x"\nbase = "pts-e-3.0"\n', 'own.toml:3:1 base: names no edition; did you mean "pts-e-2.0"?'),
+        ('base = "pts-e-2.0"\n', "own.toml:1:1 name: is missing; add it"),
         ('name = "x"\nbase = "pts-e-2.0"\n[iops]\nstep_second = 5\n', "own.toml:5:1 iops.step_second"),
     ],
 )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import resource
+from contextlib import closing
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pypdfium2 as pdfium
 import pytest
 from assay import report as report_module
-from assay.errors import StoreError, VerificationError
+from assay.errors import StoreError
 from assay.pages.model import DataTable, Page, Table
 from assay.report import FORMATS, build_report, render
 from assay.report import pdf as pdf_module
@@ -22,7 +24,7 @@ from assay.report.workbook import sheet_names, workbook
 from assay.spec.units import MIB
 from report_run import synthetic_run, synthetic_test
 
-SPONSOR = "東芝 データ 삼성 𠮷"
+SPONSOR = "東芝 データ 삼성 𠮷 🚀 ไทย"
 CSV = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv"]
 OTHERS = [*CSV, "report.xlsx", "results.json"]
 
@@ -31,10 +33,18 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_characters_that_the_fonts_lack_are_spelled_out_on_paper_and_kept_elsewhere(tmp_path: Path) -> None:
+def first_page(path: Path) -> str:
+    with closing(pdfium.PdfDocument(path)) as document, closing(document[1].get_textpage()) as found:
+        text: str = found.get_text_range()
+    return text
+
+
+def test_characters_that_the_fonts_lack_cost_no_report_and_are_kept_elsewhere(tmp_path: Path) -> None:
     run = synthetic_run(description={"sponsor": SPONSOR}, path="/dev/データ/t.img", model_number="$\\frac$ 東")
     files = {path.name: path.read_bytes() for path in render(run, tmp_path, formats=FORMATS)}
-    assert files["report.pdf"].startswith(b"%PDF-")
+    text = first_page(tmp_path / "report.pdf")
+    assert r"東芝 データ 삼성 \u{20bb7} \u{1f680}" in text
+    assert "/dev/データ/t.img" in files["report.html"].decode()
     assert SPONSOR in files["report.html"].decode()
     assert json.loads(files["results.json"])["description"]["sponsor"] == SPONSOR
 
@@ -44,6 +54,23 @@ def test_every_character_is_either_known_or_spelled_out() -> None:
     assert spelled_out(("plain", 3, None, ("東",))) == ("plain", 3, None, (r"\u{6771}",))
     table = Table(caption="東", columns=("a",), rows=(("b",),))
     assert spelled_out(table, "?") == replace(table, caption="?")
+    assert spelled_out("東芝 データ 삼성 汉字 🚀\x07", wide=True) == r"東芝 データ 삼성 汉字 \u{1f680}\u{7}"
+
+
+def test_a_text_that_the_typesetter_does_not_take_costs_its_characters_and_no_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, tried = pdf_module._typeset, []
+
+    def typeset(report: Any, pictures: Any) -> bytes:
+        tried.append("東" in repr(report))
+        if tried[-1]:
+            raise StoreError("report.pdf", "the typesetter ended with code 1", "none")
+        return original(report, pictures)
+
+    monkeypatch.setattr(pdf_module, "_typeset", typeset)
+    render(synthetic_run(description={"sponsor": "東芝"}), tmp_path, formats=["pdf"])
+    assert tried == [True, False]
 
 
 def test_a_long_text_of_such_characters_gets_a_mark_for_each_where_its_numbers_take_too_much_space(
@@ -54,13 +81,13 @@ def test_a_long_text_of_such_characters_gets_a_mark_for_each_where_its_numbers_t
 
     def typeset(report: Any, pictures: Any) -> bytes:
         seen.append(repr(report))
-        if "u{6771}" in seen[-1]:
-            raise VerificationError("report.pdf", "9 pages came out on 10 sheets", "shorten the texts of the plan")
+        if "u{1f680}" in seen[-1]:
+            raise StoreError("report.pdf", "9 pages came out on 10 sheets", "shorten the texts of the plan")
         return original(report, pictures)
 
     monkeypatch.setattr(pdf_module, "_typeset", typeset)
-    render(synthetic_run(description={"sponsor": "東" * 5}), tmp_path, formats=["pdf"])
-    assert ["u{6771}" in text for text in seen] == [True, False]
+    render(synthetic_run(description={"sponsor": "🚀" * 5}), tmp_path, formats=["pdf"])
+    assert ["u{1f680}" in text for text in seen] == [True, False]
     assert REPLACEMENT * 5 in seen[1]
 
 
@@ -79,9 +106,10 @@ def test_a_format_that_cannot_be_made_costs_no_other(
 
     maker = {"csv": "table_csv", "json": "results_json", "xlsx": "_workbook"}.get(broken, f"_{broken}")
     monkeypatch.setattr(report_module, maker, fail)
-    with pytest.raises(StoreError, match=rf"{broken} report could not be made \(KeyError 'no such thing' in") as caught:
+    with pytest.raises(StoreError, match=rf"{broken} report could not be made \(KeyError in") as caught:
         render(synthetic_run(), tmp_path, formats=FORMATS)
     assert caught.value.exit_code == 6
+    assert isinstance(caught.value.__cause__, KeyError)
     left = {"pdf": ["report.pdf"], "html": ["report.html"], "xlsx": ["report.xlsx"], "json": ["results.json"]}
     lost = left.get(broken, CSV)
     assert names(tmp_path) == sorted({"report.pdf", "report.html", *OTHERS} - set(lost))
@@ -91,11 +119,15 @@ def test_a_page_that_does_not_fit_costs_the_pdf_alone_and_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> Any:
-        raise VerificationError("report.pdf", "6 pages came out on 7 sheets", "shorten the texts of the plan")
+        raise StoreError("report.pdf", "6 pages came out on 7 sheets", "shorten the texts of the plan")
 
     monkeypatch.setattr(report_module, "_pdf", fail)
-    with pytest.raises(VerificationError, match="7 sheets; written all the same: json, csv, xlsx, html; shorten"):
+    with pytest.raises(StoreError, match=r"7 sheets; written all the same: .*report\.html; shorten") as caught:
         render(synthetic_run(), tmp_path, formats=FORMATS)
+    files = ["results.json", "report.xlsx", "report.html"]
+    assert all(str(tmp_path / name) in caught.value.reason for name in files)
+    assert f"{len(CSV)} csv files in {tmp_path}" in caught.value.reason
+    assert caught.value.exit_code == 6
     assert names(tmp_path) == sorted(["report.html", *OTHERS])
 
 
@@ -104,8 +136,9 @@ def test_a_typesetter_that_fails_costs_the_pdf_alone_and_its_reason_is_told(
 ) -> None:
     (tmp_path / "report.typ").write_text("#panic()")
     monkeypatch.setattr(pdf_module, "ASSETS", tmp_path)
-    with pytest.raises(StoreError, match=r"report\.pdf: the typesetter ended with code 1: .*panicked"):
+    with pytest.raises(StoreError, match=r"report\.pdf: the typesetter ended with code 1; written") as caught:
         render(synthetic_run(), tmp_path / "report", formats=["json", "pdf"])
+    assert "panicked" in str(caught.value.__cause__)
     assert names(tmp_path / "report") == ["results.json"]
 
 
@@ -125,7 +158,7 @@ def test_pages_that_cannot_be_laid_out_cost_no_table(tmp_path: Path, monkeypatch
         raise ZeroDivisionError
 
     monkeypatch.setattr(report_module, "all_tests_page", fail)
-    with pytest.raises(StoreError, match=r"xlsx report.*html report.*pdf report.*written all the same: json, csv"):
+    with pytest.raises(StoreError, match=r"xlsx report.*html report.*pdf report.*written all the same: .*json, .*csv"):
         render(synthetic_run(), tmp_path, formats=FORMATS)
     assert names(tmp_path) == sorted(name for name in OTHERS if name != "report.xlsx")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.engine.records import Cell
-from assay.errors import StoreError, VerificationError
+from assay.errors import StoreError
 from assay.report import FORMATS, render
 from assay.report.pdf import verify_sheet_count
 from assay.report.table_csv import table_csv
@@ -120,7 +120,7 @@ def test_a_long_list_of_deviations_still_fits_each_page(tmp_path: Path) -> None:
 
 def test_a_page_that_spills_onto_another_sheet_is_refused() -> None:
     verify_sheet_count(6, 6)
-    with pytest.raises(VerificationError, match="6 pages came out on 7 sheets"):
+    with pytest.raises(StoreError, match="6 pages came out on 7 sheets"):
         verify_sheet_count(7, 6)
 
 

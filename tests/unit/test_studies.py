@@ -190,7 +190,7 @@ def test_named_studies_run_alone_and_beside_named_tests_and_suites(tmp_path: Pat
     assert (asked.tests, asked.studies, asked.edition) == ((), ("oio",), "pts-e-1.1")
     assert load_plan(path, {"tests": ("lat",)}).studies == ()
     assert load_plan(path, {}).studies == ("trim",)
-    with pytest.raises(ValueRangeError, match="studies"):
+    with pytest.raises(ValueRangeError, match="--study: is"):
         plan(studies=["nothing"])
 
 

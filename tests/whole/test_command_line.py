@@ -33,15 +33,23 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "128 MB to 16 TB", ["plan", "sim:client-2011?capacity=1000000001"]),
         (2, "scale", ["plan", DRIVE, "--scale", "0"]),
         (2, "edition", ["plan", DRIVE, "--profile", ""]),
-        (2, "tests.0", ["plan", DRIVE, "--test", ","]),
+        (2, "--test: ", ["plan", DRIVE, "--test", ","]),
         (2, "outstanding", ["plan", DRIVE, "--scale", "0.01", "--thread-count", "1024", "--queue-depth", "4096"]),
-        (2, "thread_count", ["run", DRIVE, "--thread-count", "0"]),
-        (2, "queue_depth", ["run", DRIVE, "--queue-depth", "1000000"]),
-        (2, "scale", ["run", DRIVE, "--scale", "-1"]),
+        (2, "--thread-count: is 0", ["run", DRIVE, "--thread-count", "0"]),
+        (2, "--queue-depth: is 1000000", ["run", DRIVE, "--queue-depth", "1000000"]),
+        (2, "--scale: is -1", ["run", DRIVE, "--scale", "-1"]),
         (2, "edition", ["run", DRIVE, "--profile", "pts-x"]),
-        (2, "tests.0", ["run", DRIVE, "--test", "nonsense"]),
+        (2, "--test: ", ["run", DRIVE, "--test", "nonsense"]),
         (2, "more than one drive", ["run", DRIVE, DRIVE]),
         (2, "not a simulated drive of flash", ["fit", "sim:hdd-15k", "--against", "{file}"]),
+        (2, "is not a simulated drive of flash", ["fit", "/dev/loop2", "--against", "{file}"]),
+        (2, "exists already", ["fit", DRIVE, "--against", "{file}", "--out", "{file}"]),
+        (2, "is a regular file; add --file-target to test it in place of a drive", ["plan", "{file}"]),
+        (2, "--edition: pts-c-2.0, pts-e-1.1", ["plan", DRIVE, "--test", "hir"]),
+        (2, "--pin: is a choice for real drives only", ["plan", DRIVE, "--test", "lat", "--pin", "0"]),
+        (2, "--all-namespaces: is a choice for real", ["run", DRIVE, "--test", "wsat", "--all-namespaces", "2"]),
+        (2, 'did you mean "--suite"?', ["plan", DRIVE, "--suit", "client"]),
+        (2, '{"error": "usage", "thing": "--foo"', ["plan", DRIVE, "--foo", "--json"]),
         (3, "19.33 GB", ["run", DRIVE, "--test", "iops,tp"]),
         (6, "cannot be written", ["run", DRIVE, "--scale", "0.01", "--out", "/proc/not-there"]),
         (6, "is not empty", ["run", DRIVE, "--scale", "0.01", "--out", "{folder}"]),
@@ -56,6 +64,18 @@ def test_bad_input_is_one_line_with_its_exit_code(code: int, words: str, argumen
     done = assay(*filled, cwd=tmp_path)
     assert (done.returncode, words in done.stderr, done.stderr.count("\n")) == (code, True, 1), done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_plan_that_is_not_called_so_is_not_taken_for_a_target(tmp_path: Path) -> None:
+    (tmp_path / "plan.txt").write_text(f'drive = "{DRIVE}"\n')
+    done = assay("plan", "plan.txt", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "rename it to plan.toml" in done.stderr
+
+
+def test_names_of_tests_may_have_blanks_and_letters_of_any_case(tmp_path: Path) -> None:
+    done = assay("plan", "sim:client-2011?capacity=32GB", "--test", "LAT, wsat", "--json", cwd=tmp_path)
+    assert [test["test"] for test in json.loads(done.stdout)["tests"]] == ["lat", "wsat"]
 
 
 @pytest.mark.parametrize(

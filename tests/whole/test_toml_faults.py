@@ -1,4 +1,4 @@
-"""Plan files and drive models with seeded mistakes: each is read, or refused in one line, and none ends the sequence.
+"""Files of users with seeded mistakes: each is read, or refused in our own words, soon, and none ends the sequence.
 
 ``make soak`` looks at 10,000 of each, or as many as ``ASSAY_FUZZ_CASES`` says.
 """
@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import os
-import random
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +15,21 @@ from assay.dut.simulated.model import parse_simulated
 from assay.engine.pattern import random_pattern
 from assay.engine.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
 from assay.engine.stimulus import Stimulus
-from assay.errors import AssayError
+from assay.procedures.editions import load_edition
 from assay.run.plan_file import load_plan
 from assay.run.run import plan_run
+from assay.simfit import Rig, left_alone, read_targets
+from mistaken_files import try_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import random
 
 ROOT = Path(__file__).parents[2]
 MODELS = sorted((ROOT / "python/assay/dut/simulated/models").glob("*.toml"))
+EDITIONS = sorted((ROOT / "python/assay/spec/editions").glob("*.toml"))
+MATRICES = sorted((ROOT / "published").glob("*_iops.csv"))
+FIGURES = sorted((ROOT / "published").glob("*_figures.csv"))
+GUIDE = ROOT / "docs/guide/simulated-drives.md"
 PLANS = sorted((ROOT / "plans").glob("*.toml"))
 CHUNK = 100
 CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "10000"))
@@ -34,34 +38,6 @@ CHUNKS = [
     pytest.param(chunk, marks=[] if chunk < SAMPLE_CHUNKS else pytest.mark.soak) for chunk in range(CASES // CHUNK)
 ]
 RUN_BYTES_MAX = 2_000_000_000
-VALUES = (
-    "0", "-1", "1", "512", "4095", "65536", "4294967296", "9223372036854775807", "9223372036854775808",
-    "4611686018427387904", "1e308", "inf", "nan", "-0.0", "0.5", "true", '""', '"x"', '"choices"', "[]", "{}",
-    "1979-05-27", '"\\u0000"', '"\\u001b[2J"', '{ value = 1, source = "x" }',
-)  # fmt: skip
-LETTERS = ("\0", "\ufeff", "é", "東", "\\", '"', "{", "}", "[", "]", "=", ".", "\n", "#", "\u2028")
-
-
-def mistaken(text: str, draw: random.Random) -> bytes:
-    """The text with a value changed, a line lost, doubled or moved, or a letter too many; now and then a stray byte."""
-    lines = text.split("\n")
-    for _ in range(draw.choice([1, 1, 2, 4])):
-        place, act = draw.randrange(len(lines)), draw.random()
-        line = lines[place]
-        found = list(re.finditer(r"= *(\[[^\]]*\]|\"[^\"]*\"|[^\s,}]+)", line))
-        if act < 0.6 and found:
-            match = draw.choice(found)
-            lines[place] = line[: match.start(1)] + draw.choice(VALUES) + line[match.end(1) :]
-        elif act < 0.7:
-            lines[place] = ""
-        elif act < 0.8:
-            lines.insert(place, draw.choice(lines))
-        else:
-            at = draw.randrange(len(line) + 1)
-            lines[place] = line[:at] + draw.choice(LETTERS) + line[at:]
-    content = "\n".join(lines).encode()
-    cut = draw.randrange(len(content))
-    return content[:cut] + bytes([draw.randrange(256)]) + content[cut:] if draw.random() < 0.05 else content
 
 
 def run_briefly(drive: str) -> None:
@@ -81,20 +57,8 @@ def run_briefly(drive: str) -> None:
         stimulus.purge_simulated()
 
 
-def try_each(
-    kind: str, models: Sequence[Path], chunk: int, folder: Path, tried: Callable[[Path, random.Random], None]
-) -> None:
-    """Every seed of a chunk makes something of its file with mistakes, or an error of the tool's own."""
-    path = folder / f"{kind}.toml"
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        draw = random.Random(f"{kind} {seed}")  # noqa: S311 - the same every time
-        path.write_bytes(mistaken(draw.choice(models).read_text("utf-8"), draw))
-        try:
-            tried(path, draw)
-        except AssayError:
-            pass
-        except BaseException as error:
-            raise AssertionError(f"seed {kind} {seed}") from error
+def seeds(chunk: int) -> range:
+    return range(chunk * CHUNK, (chunk + 1) * CHUNK)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
@@ -104,7 +68,7 @@ def test_a_model_drive_model_with_mistakes_makes_a_drive_or_one_line(chunk: int,
         find_drive(load_plan(None, {"drive": drive}))
         run_briefly(drive)
 
-    try_each("drive_model", MODELS, chunk, tmp_path, tried)
+    try_each("drive_model", MODELS, seeds(chunk), tmp_path, tried)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
@@ -114,4 +78,43 @@ def test_a_plan_with_mistakes_makes_a_plan_or_one_line(chunk: int, tmp_path: Pat
         if plan.drive.startswith("sim:"):
             plan_run(plan, find_drive(plan))
 
-    try_each("plan", PLANS, chunk, tmp_path, tried)
+    try_each("plan", PLANS, seeds(chunk), tmp_path, tried)
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_an_edition_with_mistakes_makes_an_edition_or_one_line(chunk: int, tmp_path: Path) -> None:
+    def tried(path: Path, _: random.Random) -> None:
+        load_edition(str(path))
+        plan = load_plan(None, {"drive": "sim:client-2011?capacity=32GB", "edition": str(path)})
+        plan_run(plan, find_drive(plan))
+
+    try_each("edition", EDITIONS, seeds(chunk), tmp_path, tried)
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_published_figures_with_mistakes_are_read_or_refused(chunk: int, tmp_path: Path) -> None:
+    rig = Rig.of(load_plan(None, {"drive": "sim:client-2011"}), 128 * 10**9)
+
+    def matrix(path: Path, draw: random.Random) -> None:
+        figures = draw.choice([None, draw.choice(FIGURES)])
+        left_alone(path, figures)
+        rig.check(read_targets(path, figures))
+
+    def figures(path: Path, draw: random.Random) -> None:
+        left_alone(draw.choice(MATRICES), path)
+        read_targets(draw.choice(MATRICES), path)
+
+    try_each("matrix", MATRICES, seeds(chunk), tmp_path, matrix)
+    try_each("figures", FIGURES, seeds(chunk), tmp_path, figures)
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_a_file_of_faults_with_mistakes_makes_a_drive_or_one_line(chunk: int, tmp_path: Path) -> None:
+    examples = GUIDE.read_text("utf-8").split("```toml\n")[1:]
+    original = tmp_path / "original.toml"
+    original.write_text(next(part.split("```")[0] for part in examples if "[[faults]]" in part), "utf-8")
+
+    def tried(path: Path, _: random.Random) -> None:
+        find_drive(load_plan(None, {"drive": f"sim:ideal?capacity=128MB&faults={path}"}))
+
+    try_each("faults", [original], seeds(chunk), tmp_path, tried)

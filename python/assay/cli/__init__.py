@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
-from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
+from assay.cli.failure import fail, fail_internal, fail_system, fail_usage
 from assay.errors import AssayError, InterruptedRunError, UsageError
-from assay.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from assay.nearest import did_you_mean
 
 _HELP = """Test solid-state drives as the SNIA Performance Test Specification says.
 
@@ -81,6 +77,13 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"assay.cli.{name}"), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            raise UsageError(args[0], "is no command of assay", did_you_mean(args[0], _COMMANDS, "see assay --help"))
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, help=_HELP)
 @click.version_option(package_name="assay")
@@ -104,38 +107,20 @@ def main() -> NoReturn:
 
         use_own_shells()
     try:
-        code = assay(standalone_mode=False)
+        code = assay(prog_name="assay", standalone_mode=False)
     except click.ClickException as error:
-        _fail(UsageError("command", error.format_message(), "see assay --help"), shown=error.show)
+        fail_usage(error)
     except (KeyboardInterrupt, click.Abort):
-        _fail(InterruptedRunError("command", "interrupted", "run it again"), shown=lambda: _say("interrupted"))
+        fail(InterruptedRunError("command", "interrupted", "run it again"), lines=["interrupted"])
     except AssayError as error:
-        _fail(error, shown=partial(_say, str(error)))
-    except OSError as error:
-        _leave_output(error)
+        fail(error)
+    except (OSError, MemoryError) as error:
+        fail_system(error)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a defect of this program, a panic of the native module among them
+        fail_internal(error)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _fail(error: AssayError, *, shown: Callable[[], None]) -> NoReturn:
-    """End with the error's exit code: in words, or as one JSON object where the command was to print JSON."""
-    if "--json" in sys.argv[1:]:
-        facts = {"error": error.slug, "thing": error.thing, "reason": error.reason, "remedy": error.remedy}
-        click.echo(json.dumps(facts), err=True)
-    else:
-        shown()
-    sys.exit(error.exit_code)
-
-
-def _leave_output(error: OSError) -> NoReturn:
-    """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - the old one can no longer be flushed at exit
-    if not isinstance(error, BrokenPipeError):
-        _say(f"{error.filename or 'output'}: {error.strerror or error}; free what it needs and try again")
-    sys.exit(1)
-
-
-def _say(text: str) -> None:
-    click.echo(f"assay: {visible(text)}", err=True)
 
 
 def _open_streams() -> None:

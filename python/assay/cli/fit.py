@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -11,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import simulated_candidates
+from assay.errors import UsageError
+from assay.nearest import did_you_mean
+from assay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,10 +42,10 @@ _WITHIN = 0.25
     type=click.IntRange(0, 1_000_000),
     default=900,
     show_default=True,
-    help="Drive models that are tried; 0: none.",
+    help="Drive models that are tried at most, 48 or more; 0: none.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the search.")
-@click.option("--out", type=_FILE, help="DriveModel file to write. Default: DRIVE-fitted.toml.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of the search.")
+@click.option("--out", type=_FILE, help="Drive model file to write, a new one. Default: DRIVE-fitted.toml.")
 @click.option(
     "--refine",
     type=click.IntRange(0, 100),
@@ -48,8 +53,9 @@ _WITHIN = 0.25
     show_default=True,
     help="Rounds of least squares after the search.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the residuals as JSON.")
 @click.option("--cross-validate", is_flag=True, help="Also fit without each row and column in turn, a quarter as long.")
-def fit(drive: str, **options: Any) -> None:
+def fit(drive: str, *, as_json: bool, **options: Any) -> None:
     """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its drive model.
 
     Only physical parameters are varied; what they cannot give is listed as a residual. The same seed gives the same
@@ -58,14 +64,18 @@ def fit(drive: str, **options: Any) -> None:
     from multiprocessing import Pool  # noqa: PLC0415
 
     from assay.run.plan_file import load_plan  # noqa: PLC0415
-    from assay.simfit import Rig, read_targets  # noqa: PLC0415
+    from assay.simfit import Rig, left_alone, read_targets, residuals  # noqa: PLC0415
 
     model, drive_model = _flash(drive)
+    path = _new_file(options["out"] or Path(f"{model.name}-fitted.toml"))
     targets = read_targets(options["against"], options["figures"])
+    for line in left_alone(options["against"], options["figures"]):
+        click.echo(f"assay: {visible(line)}", err=True)
     plan = load_plan(options["plan_file"], {"drive": drive})
     rig = Rig.of(plan, drive_model.capacity_bytes, drive_model.logical_block_bytes)
     rig.check(targets)
-    with Pool() as pool:
+    _check_evaluations(options["evaluations"])
+    with Pool(initializer=_ended_quietly) as pool:
         search = _Search(
             rig=rig,
             seed=options["seed"],
@@ -73,13 +83,61 @@ def fit(drive: str, **options: Any) -> None:
             rounds=options["refine"],
             workers=pool.map,
         )
-        found = search.run(drive_model, targets, lambda error: click.echo(f"best so far {error:.4f}", err=True))
+        found = search.run(drive_model, targets, _best_shown())
         held_out = search.cross_validated(found.drive_model, targets) if options["cross_validate"] else []
-    report = [*_report(found, rig, targets), *held_out]
-    path = options["out"] or Path(f"{model.name}-fitted.toml")
+    errors = residuals(found.drive_model, rig, targets)
+    report = [*_report(found, errors), *held_out]
     _write(path, found, model, report)
-    for line in (*report, f"DriveModel: {path}"):
+    if as_json:
+        click.echo(json.dumps(_facts(path, found, errors, held_out), indent=2))
+        return
+    for line in (*report, f"Drive model: {path}"):
         click.echo(line)
+
+
+def _check_evaluations(count: int) -> None:
+    from assay.simfit import EVALUATIONS_MIN  # noqa: PLC0415
+
+    if 0 < count < EVALUATIONS_MIN:
+        reason = f"is {count}, and the search tries {EVALUATIONS_MIN} drive models at least"
+        raise UsageError("--evaluations", reason, f"give 0, or {EVALUATIONS_MIN} or more")
+
+
+def _new_file(path: Path) -> Path:
+    """A file that is not there yet: it is asked for before the search, which takes long."""
+    if path.exists() or path.is_symlink():
+        raise UsageError(str(path), "exists already", "name another file with --out, or remove it")
+    if not path.parent.is_dir():
+        raise UsageError(str(path), "lies in no folder that exists", "name another file with --out")
+    return path
+
+
+def _ended_quietly() -> None:
+    """In a worker: Ctrl-C is the parent's to hear, and to be ended by it is no fault to tell of."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _best_shown() -> Callable[[float], None]:
+    """Show the error of a drive model where it is smaller than all before."""
+    best = math.inf
+
+    def show(error: float) -> None:
+        nonlocal best
+        if error < best:
+            best = error
+            click.echo(f"best so far: mean error {math.expm1(error):.1%}", err=True)
+
+    return show
+
+
+def _facts(path: Path, found: Fit, errors: Mapping[str, float], held_out: list[str]) -> dict[str, Any]:
+    return {
+        "drive_model": str(path),
+        "evaluations": found.evaluations,
+        "simulated_over_published": {name: math.exp(error) for name, error in errors.items()},
+        "cross_validation": held_out,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +157,11 @@ class _Search:
         show: Callable[[float], None] = lambda _: None,
         share: int = 1,
     ) -> Fit:
-        from assay.simfit import Fit, fit, refine  # noqa: PLC0415
+        from assay.simfit import EVALUATIONS_MIN, Fit, fit, refine  # noqa: PLC0415
 
         found = Fit(drive_model=start, error=math.inf, evaluations=0)
         if self.evaluations:
-            count = max(self.evaluations // share, 60)
+            count = max(self.evaluations // share, EVALUATIONS_MIN)
             found = fit(start, self.rig, targets, evaluations=count, seed=self.seed, show=show, workers=self.workers)
         if self.rounds:
             near = refine(found.drive_model, self.rig, targets, rounds=self.rounds, show=show)
@@ -130,25 +188,31 @@ class _Search:
         return f"median error {middle:.1%} over {len(errors)} cells"
 
 
-def _report(found: Fit, rig: Rig, targets: Mapping[str, float]) -> list[str]:
-    from assay.simfit import residuals  # noqa: PLC0415
+def _report(found: Fit, errors: Mapping[str, float]) -> list[str]:
     from assay.simfit.drive_model_file import residual_lines  # noqa: PLC0415
 
-    errors = residuals(found.drive_model, rig, targets)
     cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
     inside = sum(error <= _WITHIN for error in cells)
     return [
-        f"Fitted over {found.evaluations} drive models on a scaled drive; {inside} of {len(cells)} cells within 25 %,",
-        f"median error {median(cells):.1%}. Simulated over published, the worst first:",
+        f"Fitted over {found.evaluations} drive models on a drive scaled to 1 GB, with shorter cells;",
+        "a run of the drive model at its full capacity can give other figures.",
+        f"{inside} of {len(cells)} cells within 25 %{_median(cells)}. Simulated over published, the worst first:",
         *residual_lines(errors),
     ]
 
 
+def _median(errors: list[float]) -> str:
+    return f", median error {median(errors):.1%}" if errors else ""
+
+
 def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
     """A simulated drive of flash; a disk has none of the parameters that the search varies."""
-    from assay.dut.simulated.model import parse_simulated  # noqa: PLC0415
-    from assay.errors import UsageError  # noqa: PLC0415
+    from assay.dut.simulated.model import PREFIX, is_simulated, parse_simulated, simulated_names  # noqa: PLC0415
 
+    if not is_simulated(drive):
+        known = [PREFIX + name for name in simulated_names()]
+        remedy = did_you_mean(drive, known, "name one, such as sim:client-2011")
+        raise UsageError(drive, "is not a simulated drive of flash", remedy)
     simulated = parse_simulated(drive)
     if simulated.faults:
         raise UsageError(drive, "has faults, which nothing is fitted to", "name it without them")

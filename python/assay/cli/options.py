@@ -16,6 +16,7 @@ from assay.cli.candidates import (
 )
 from assay.cli.config import with_settings
 from assay.errors import UsageError, ValueRangeError
+from assay.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,11 +91,17 @@ class _Suite(click.ParamType):  # type: ignore[type-arg]
     ) -> list[CompletionItem[str]]:
         return suite_candidates(incomplete)
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(
+        self,
+        value: str,
+        param: click.Parameter | None,  # noqa: ARG002 - click's
+        ctx: click.Context | None,  # noqa: ARG002 - click's
+    ) -> str:
         from assay.procedures.registry import SUITES  # noqa: PLC0415
 
         if value not in SUITES:
-            self.fail(f"{value!r} is not one of {', '.join(map(repr, SUITES))}.", param, ctx)
+            remedy = did_you_mean(value, SUITES, "choose one of these")
+            raise UsageError("--suite", f'is "{value}", none of {", ".join(SUITES)}', remedy)
         return value
 
 
@@ -292,10 +299,12 @@ def make_plan(
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     overrides = {name: value for name, value in given.items() if value != ()}
     for several in overrides.keys() & {"tests", "studies"}:
-        overrides[several] = tuple(name for text in overrides[several] for name in text.split(","))
+        overrides[several] = _names(several, overrides[several])
     if quick or "read_only" in overrides:
         overrides["suite"] = _quick_suite(overrides, quick=quick)
     if drives:
+        if not overrides.get("file_target"):
+            _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
@@ -324,6 +333,47 @@ def _quick_suite(given: dict[str, Any], *, quick: bool) -> str:
         both = f"--quick {option}" if quick and option != "--quick" else option
         raise UsageError(f"--suite {given['suite']}", f"is not what {both} runs", "leave out one of them")
     return suite
+
+
+def _names(kind: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of tests or studies, separated by commas, in letters of any case.
+
+    Raises UsageError where a study is named as a test, or a test as a study.
+    """
+    from assay.procedures import registry  # noqa: PLC0415
+
+    known = {one.name.lower(): one.name for one in registry.procedures()}
+    words = (word.strip() for text in given for word in text.split(","))
+    names = tuple(known.get(word.lower(), word) for word in words)
+    others, option, noun, right = (
+        (registry.studies(), "--test", "study", "--study")
+        if kind == "tests"
+        else (registry.tests(), "--study", "test", "--test")
+    )
+    for one in others:
+        if one.name in names:
+            raise UsageError(option, f"{one.name} is a {noun}", f"name it with {right} {one.name}")
+    return names
+
+
+def _refuse_misnamed_plan(target: str) -> None:
+    """Say of a file that holds a plan and is not called so how it is run; no one should be told to test it as a drive.
+
+    Raises UsageError.
+    """
+    from assay.errors import PlanError  # noqa: PLC0415
+    from assay.toml_file import FILE_BYTES_MAX, read_toml  # noqa: PLC0415
+
+    path = Path(target)
+    try:
+        if "\0" in target or not path.is_file() or path.stat().st_size > FILE_BYTES_MAX:
+            return
+        table, _ = read_toml(path)
+    except (OSError, PlanError):
+        return
+    if table.keys() & {"drive", "tests", "suite", "studies"}:
+        named = path.with_suffix(_PLAN_SUFFIX)
+        raise UsageError(target, "holds a plan, but its name does not end in .toml", f"rename it to {named}")
 
 
 def _is_plan(target: str) -> bool:

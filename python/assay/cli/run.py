@@ -92,7 +92,9 @@ def _answers(
         if drive.kind != "simulated" and not drive.refusals and not plan.read_only:
             planned = plan_run(plan, drive)
             click.echo(describe(drive, planned, forecast(plan, drive, planned.tests), plan.edition_name))
-            yes_destroy = click.prompt(f"Type the identity of the drive ({drive.id}) to destroy its data")
+            # An empty answer is one, and refused like any other that is not the identity.
+            question = f"Type the identity of the drive ({drive.id}) to destroy its data"
+            yes_destroy = click.prompt(question, default="", show_default=False)
             shown = drive.file_id
     return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)
 
@@ -108,9 +110,16 @@ def _run(plan: Plan, out: Path | None, answers: Answers, display: RunDisplay) ->
 
 
 def _again(arguments: list[str]) -> str:
-    """The command without its run folder, which is no longer empty."""
-    places = [place for place, text in enumerate(arguments) if text == "--out"]
-    dropped = {place + offset for place in places for offset in (0, 1)}
+    """The command without its run folder, which is no longer empty, and without consent, which is given anew.
+
+    Worked: ``run /dev/x --out a --yes-destroy=b`` -> ``assay run /dev/x``.
+    """
+    dropped = {
+        place + offset
+        for place, text in enumerate(arguments)
+        if text.partition("=")[0] in {"--out", "--yes-destroy"}
+        for offset in ((0,) if "=" in text else (0, 1))
+    }
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 

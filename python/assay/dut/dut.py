@@ -109,15 +109,19 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     drive whose tables would not fit into memory.
     """
     if is_simulated(plan.drive):
-        for key in ("pin", "io_path", "purge", "write_cache"):
+        for key in ("io_path", "pin", "purge", "write_cache"):
             if getattr(plan, key) != Plan.model_fields[key].default:
-                raise UsageError(key, "is a choice for real drives only", "leave it out for a simulated drive")
+                raise _for_real_drives(f"--{key.replace('_', '-')}")
         return _fitting(parse_simulated(plan.drive)).identity
     drive = identify(plan.drive, file_target=plan.file_target)
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         drive = replace(drive, controls=(*drive.controls, "write-cache"))
     return examined(drive, acknowledged, kept, read_only=plan.read_only)
+
+
+def _for_real_drives(option: str) -> UsageError:
+    return UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
@@ -148,6 +152,8 @@ def open_dut(
     Raises GateRefusedError and its kinds where the gate keeps its hands off the drive.
     """
     if drive.kind == "simulated":
+        if answers.all_namespaces is not None:
+            raise _for_real_drives("--all-namespaces")
         with _simulated(plan, drive, seed) as dut:
             yield dut
     else:
@@ -479,12 +485,12 @@ def check_sequence(records: Sequence[StepRecord], path: str) -> None:
         raise KeyboardInterrupt
     if last.ended in _LOST_TIME:
         reason = f"{_LOST_TIME[last.ended]} in {last.label}"
-        raise TimekeepingError(path, reason, "see assay check for what disturbs the host; what was measured is kept")
+        raise TimekeepingError(path, reason, "see assay check for what disturbs the host")
     if errors or last.ended != "stop-rule":
         counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
         reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
         reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
-        raise DeviceFailureError(path, reason, "check the drive and the kernel log; what was measured is kept")
+        raise DeviceFailureError(path, reason, "check the drive and the kernel log")
 
 
 def _errors(records: Sequence[StepRecord]) -> dict[int, int]:

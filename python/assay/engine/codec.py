@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from assay.errors import StoreError
+from assay.model_faults import fault_words
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ def decode(record: type[T], value: object, *, name: str) -> T:
 
     record : a dataclass, whose annotations are the schema. name : the file, and line, that the values come from.
     Raises StoreError naming ``name``, the place in it and the reason where they do not fit.
-    Worked: ``decode(SkippedTest, {"test": "hir"}, name="run.json")`` raises ``run.json: reason: Field required``.
+    Worked: ``decode(SkippedTest, {"test": "hir"}, name="run.json")`` raises ``run.json: reason: is missing``.
     """
     try:
         text = canonical(value)
@@ -49,9 +50,9 @@ def decode_text(record: type[T], text: bytes, *, name: str) -> T:
     try:
         decoded: T = _decoder(record).validate_json(b"[%b]" % text)[0]
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
+        fault = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in fault["loc"][1:]) or "value"
-        raise StoreError(name, f"{where}: {fault['msg']}", _CHANGED) from None
+        raise StoreError(name, f"{where}: {fault_words(fault)[0]}", _CHANGED) from None
     except (ValueError, RecursionError):
         raise StoreError(name, "holds a value that no run has", _CHANGED) from None
     return decoded

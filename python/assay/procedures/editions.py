@@ -10,9 +10,11 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from assay.errors import StoreError, UsageError
+from assay.model_faults import model_faults
+from assay.nearest import did_you_mean
 from assay.procedures.registry import procedures
 from assay.spec.edition import Edition
-from assay.toml_file import Positions, faults, place_error, read_toml, validated
+from assay.toml_file import Positions, place_error, read_toml, refuse_other_kind, validated
 
 _SUFFIX, _BASE = ".toml", "base"
 
@@ -41,8 +43,8 @@ def load_edition(name: str) -> Edition:
     if name.endswith(_SUFFIX):
         return _read_edition(Path(name))
     if name not in edition_names():
-        known = ", ".join(edition_names())
-        raise UsageError(f"edition {name!r}", "is not known", f"choose one of {known}, or name a .toml file")
+        otherwise = f"choose one of {', '.join(edition_names())}, or name a .toml file"
+        raise UsageError(f"edition {name!r}", "is not known", did_you_mean(name, edition_names(), otherwise))
     return validated(edition_model(), *_shipped(name))
 
 
@@ -62,15 +64,18 @@ def stored_edition(table: dict[str, Any]) -> Edition:
     try:
         return edition_model().model_validate(table)
     except ValidationError as error:
-        key, reason = faults(error)[0]
-        raise StoreError(f"edition in run.json: {key}", reason, "use the version of Assay that wrote it") from None
+        fault = model_faults(error, edition_model(), table)[0]
+        remedy = "use the version of Assay that wrote it"
+        raise StoreError(f"edition in run.json: {fault.key}", fault.reason, remedy) from None
 
 
 def _read_edition(path: Path) -> Edition:
     table, positions = read_toml(path)
+    refuse_other_kind(path, table, "edition")
     base = table.pop(_BASE, None)
     if base is not None and base not in edition_names():
-        raise place_error(path, positions, _BASE, f"names no edition: choose one of {', '.join(edition_names())}")
+        remedy = did_you_mean(str(base), edition_names(), f"choose one of {', '.join(edition_names())}")
+        raise place_error(path, positions, _BASE, "names no edition", remedy)
     if base is None:
         return validated(edition_model(), path, table, positions)
     implied = _shipped(base)[1]

@@ -59,9 +59,9 @@ def render(
     Returns the files written: ``report.pdf``, ``report.html``, ``report.xlsx``, one CSV file per table of numbers
     (``iops_matrix.csv``, ``wsat_samples.csv`` and so on) and ``results.json``, each put in place whole. The same run
     gives the same bytes each time.
-    Raises VerificationError where the stored verdict is not the one its rounds give or a page does not fit
-    its sheet; StoreError where the folder cannot be written, the run holds no test, or a format cannot be made. All
-    other formats are written before.
+    Raises VerificationError where the stored verdict is not the one its rounds give; StoreError where the folder cannot
+    be written, the run holds no test, a page does not fit its sheet, or a format cannot be made. All other formats are
+    written before.
     """
     tests = foreign(lambda: _parts(run), f"run {run.run_id}")
     spread = cache(lambda: [one.distribution() for one in tests])

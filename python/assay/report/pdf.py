@@ -10,12 +10,13 @@ import json
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import StoreError, VerificationError
+from assay.errors import StoreError
 from assay.report import typeset
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
@@ -31,17 +32,26 @@ def report_pdf(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     r"""Set a report as landscape A4 PDF/A-2b, the same bytes each time.
 
     pictures : SVG text by figure name. Returns the PDF. Characters that the fonts lack are spelled out as
-    ``\u{6771}``, or stand as one mark each where the pages would not hold their numbers.
-    Raises VerificationError when the sheets of paper are not as many as the report's pages, StoreError where the
-    typesetter fails.
+    ``\u{1f680}``, or stand as one mark each where the pages would not hold their numbers; where the typesetter does not
+    take those of the fallback font, they are spelled out, too.
+    Raises StoreError where the sheets of paper are not as many as the report's pages, or the typesetter fails.
     """
-    try:
-        return _typeset(spelled_out(report), pictures)
-    except VerificationError:
-        marked = spelled_out(report, REPLACEMENT)
-        if marked == spelled_out(report):
-            raise
-        return _typeset(marked, pictures)
+    *forms, plainest = _forms(report)
+    for form in forms:
+        with suppress(StoreError):
+            return _typeset(form, pictures)
+    return _typeset(plainest, pictures)
+
+
+def _forms(report: Report) -> list[Report]:
+    """The report with its texts ever plainer, those that differ: a text may cost its characters, and no report."""
+    found: list[Report] = []
+    for wide in (True, False):
+        for mark in ("", REPLACEMENT):
+            form = spelled_out(report, mark, wide=wide)
+            if form not in found:
+                found.append(form)
+    return found
 
 
 def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
@@ -72,9 +82,10 @@ def _sheet_counts(root: Path, report: Report) -> tuple[int, int]:
         check=False,
     )
     if done.returncode != 0:
-        last = done.stderr.strip().rpartition("\n")[2] or "it said nothing"
-        reason = f"the typesetter ended with code {done.returncode}: {last}"
-        raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report")
+        reason = f"the typesetter ended with code {done.returncode}"
+        # What it says is for programmers; the command line keeps the cause of an error in a file.
+        told = RuntimeError(done.stderr)
+        raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report") from told
     sheets, asked = done.stdout.split()
     return int(sheets), int(asked)
 
@@ -82,9 +93,8 @@ def _sheet_counts(root: Path, report: Report) -> tuple[int, int]:
 def verify_sheet_count(sheets: int, pages: int) -> None:
     """Insist that every page of a report fits on one sheet.
 
-    Raises VerificationError where they differ. Worked: 7 sheets for 6 pages is refused.
+    Raises StoreError where they differ. Worked: 7 sheets for 6 pages is refused.
     """
     if sheets != pages:
-        raise VerificationError(
-            "report.pdf", f"{pages} pages came out on {sheets} sheets", "shorten the texts of the plan"
-        )
+        reason = f"{pages} pages came out on {sheets} sheets"
+        raise StoreError(typeset.PRODUCT, reason, "shorten the texts of the plan")

@@ -42,7 +42,7 @@ def write_formats(
         except Exception as error:  # noqa: BLE001 - whatever it is, the other formats are written
             faults[name] = _fault(str(folder / below), name, error)
     if faults:
-        raise _all_faults(faults, list(written))
+        raise _all_faults(faults, written)
     return written
 
 
@@ -76,20 +76,30 @@ def _fault(folder: str, name: str, error: Exception) -> AssayError:
     if isinstance(error, AssayError):
         return error
     remedy = "render the other formats alone with assay report; if nobody changed the run, report this as a defect"
-    return StoreError(folder, f"its {name} report could not be made ({told(error)})", remedy)
+    fault = StoreError(folder, f"its {name} report could not be made ({told(error)})", remedy)
+    fault.__cause__ = error
+    return fault
 
 
 def told(error: Exception) -> str:
-    """What went wrong, and where in the program, on one line. Worked: ``KeyError 'x' in loop.py, line 7``."""
+    """What went wrong, and where in the program, on one line. Worked: ``KeyError in loop.py, line 7``."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     place = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
-    return f"{type(error).__name__} {str(error)[:200]}".rstrip() + place
+    return type(error).__name__ + place
 
 
-def _all_faults(faults: Mapping[Name, AssayError], written: list[Name]) -> AssayError:
-    """The first fault, with those of other formats that differ, and what is written."""
+def _all_faults(faults: Mapping[Name, AssayError], written: Mapping[Name, list[Path]]) -> AssayError:
+    """The first fault, with those of other formats that differ, and where the others are."""
     first, *others = dict.fromkeys(str(error) for error in faults.values())
     error = next(iter(faults.values()))
     reason = "; ".join([error.reason, *(text for text in others if text != first)])
-    rest = f"; written all the same: {', '.join(written)}" if written else ""
-    return type(error)(error.thing, reason + rest, error.remedy)
+    files = [_file_label(name, paths) for name, paths in written.items() if paths]
+    rest = f"; written all the same: {', '.join(files)}" if files else ""
+    whole = type(error)(error.thing, reason + rest, error.remedy)
+    whole.__cause__ = next((one.__cause__ for one in faults.values() if one.__cause__), None)
+    return whole
+
+
+def _file_label(name: str, paths: list[Path]) -> str:
+    """The file of a format, or how many there are in which folder. Worked: ``run/report/report.html``."""
+    return str(paths[0]) if len(paths) == 1 else f"{len(paths)} {name} files in {paths[0].parent}"

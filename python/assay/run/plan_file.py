@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, create_model, field_validator, model_validator
 
 from assay.engine.records import DataPattern, IoPath, PurgeMethod
-from assay.errors import UsageError, ValueRangeError
+from assay.errors import UsageError, ValueRangeError, joined
+from assay.model_faults import ModelFault, model_faults
+from assay.nearest import did_you_mean
 from assay.procedures.data_file import check_data_file
 from assay.procedures.editions import load_edition
 from assay.procedures.options import parse_arrival
 from assay.procedures.registry import READ_ONLY, SUITES, find_procedure, option_tables, studies, tests
 from assay.spec.datum import Strict
 from assay.spec.units import KIB
-from assay.toml_file import fault_error, faults, read_toml
+from assay.toml_file import fault_errors, read_toml, refuse_other_kind
 
 _POOL_KIB_MIN = 0.5
 _STORED_SHARES = (0.05, 0.95)
@@ -76,10 +78,13 @@ class SpecialNote(Strict):
     comments: Text = ""
 
 
+_DataKind = Literal["random", "compressible", "stamped", "repeating", "file"]
+
+
 class DataOptions(Strict):
     """Content of the data written; anything but random is a listed deviation. As a text: ``compressible:0.5``."""
 
-    kind: Literal["random", "compressible", "stamped", "repeating", "file"] = "random"
+    kind: _DataKind = "random"
     stored_share: float = Field(default=1.0, gt=0, le=1)
     pool_kib: float = Field(default=0, ge=0, le=1024 * 1024)
     path: str = ""
@@ -91,8 +96,13 @@ class DataOptions(Strict):
             return value
         kind, colon, text = value.partition(":")
         field = {"compressible": "stored_share", "repeating": "pool_kib", "file": "path"}.get(kind)
+        known = get_args(_DataKind)
+        if kind not in known:
+            raise ValueError(
+                f'is "{kind}", none of {", ".join(known)}', did_you_mean(kind, known, "choose one of these")
+            )
         if colon and field is None:
-            raise ValueError(f"{kind} data take no value behind a colon")
+            raise ValueError(f"{kind} data take no value behind a colon", f"write {kind} alone")
         return {"kind": kind, field: text} if colon and field else {"kind": kind}
 
     @model_validator(mode="after")
@@ -126,6 +136,7 @@ if TYPE_CHECKING:
 
     from assay.procedures.options import Options
     from assay.procedures.procedure import Procedure
+    from assay.toml_file import Positions
 
     class _OfTests(Strict):
         """What a plan says of tests: their names, and a table of options for each."""
@@ -188,8 +199,16 @@ class Plan(_OfTests):
     @classmethod
     def _cpus(cls, pin: str) -> str:
         if re.fullmatch(r"auto|none|\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", pin, re.ASCII) is None:
-            raise ValueError("give auto, none, or CPUs such as 0,2,4-7")
+            raise ValueError(f'is "{pin:.60}", which names no CPUs', "give auto, none, or CPUs such as 0,2,4-7")
         return pin
+
+    @field_validator("tests", "studies")
+    @classmethod
+    def _once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"names {name} twice", "name it once; a further run repeats it")
+        return names
 
     def resolved(self) -> Plan:
         """The plan with what the suite implies filled in, checked against the world.
@@ -231,12 +250,14 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     path : the TOML file, or None for a plan made of ``overrides`` alone.
     overrides : top-level keys that win over the file. choices : keys of the table of every test that do; with an
     ``arrival`` among them those of the demand also hold for latency, where they then limit what is outstanding.
-    Raises PlanError naming file, line and column of the first fault and listing the others; UsageError for an
-    ``arrival`` on write saturation.
+    Raises PlanError naming file, line and column of every fault in the order of the file, ValueRangeError naming the
+    options that are at fault; UsageError for an ``arrival`` on write saturation.
     """
     choices = choices or {}
     _check_arrival(choices)
     table, positions = read_toml(path) if path else ({}, {})
+    if path:
+        refuse_other_kind(path, table, "plan")
     if "suite" in overrides:
         # A suite named on the command line brings its own edition and tests.
         table = {key: value for key, value in table.items() if key not in {"edition", "tests", "studies"}}
@@ -248,13 +269,54 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     try:
         plan = Plan.model_validate(merged).resolved()
     except ValidationError as error:
-        if path is not None:
-            raise fault_error(path, positions, error) from None
-        key, reason = faults(error)[0]
-        raise ValueRangeError(f"option {key}", reason, "give a value inside the range") from None
+        raise _plan_error(path, positions, model_faults(error, Plan, merged), overrides, choices) from None
     if "arrival" in choices:
         _refuse_arrival(plan)
     return plan
+
+
+_OPTIONS = {
+    "drive": "DRIVE",
+    "tests": "--test",
+    "studies": "--study",
+    "io_time_limit_seconds": "--io-time-limit",
+    "stall_limit_seconds": "--stall-limit",
+}
+"""Options whose names differ from the keys that they set."""
+
+
+def _plan_error(
+    path: Path | None,
+    positions: Positions,
+    found: list[ModelFault],
+    overrides: dict[str, Any],
+    choices: dict[str, Any],
+) -> UsageError:
+    """All faults as one error: those of options by their names, then those of the file by their places."""
+    of_options: dict[str, ValueRangeError] = {}
+    of_file = []
+    for fault in found:
+        option = _option(fault.key, overrides, choices)
+        if option is not None or path is None:
+            # Several tests have a table of their own for one option.
+            thing = option or fault.key
+            of_options.setdefault(thing, ValueRangeError(thing, fault.reason, fault.remedy))
+        else:
+            of_file.append(fault)
+    errors: list[UsageError] = [*of_options.values()]
+    if path is not None and of_file:
+        errors += fault_errors(path, positions, of_file)
+    return joined(errors)
+
+
+def _option(key: str, overrides: dict[str, Any], choices: dict[str, Any]) -> str | None:
+    """The option that a key was set by. Worked: ``iops.queue_depth``, where that is chosen -> ``--queue-depth``."""
+    first, *rest = key.split(".")
+    if first in overrides:
+        return _OPTIONS.get(first, f"--{first.replace('_', '-')}")
+    if rest and first in option_tables() and rest[0] in choices:
+        return f"--{rest[0].replace('_', '-')}"
+    return None
 
 
 def _refuse_arrival(plan: Plan) -> None:

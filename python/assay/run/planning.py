@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import SkippedTest
-from assay.errors import TooSmallError
+from assay.errors import TooSmallError, UsageError
 from assay.procedures.departures import common_departures
-from assay.procedures.editions import edition_departures
+from assay.procedures.editions import edition_departures, edition_names, load_edition
 from assay.procedures.procedure import PlannedTest, Request
 from assay.procedures.registry import find_procedure
 from assay.spec.units import SECOND_NS
@@ -42,18 +42,30 @@ def plan_suite(edition: Edition, plan: Plan, drive: DriveIdentity) -> PlannedRun
     """Settle what every test of a plan does on a drive; one test can be several runs.
 
     A test that this drive cannot run is left out with the reason, which the report prints.
-    Raises TooSmallError where none can run, ValueRangeError for an absurd demand.
+    Raises TooSmallError where none can run, UsageError where the edition has none of them, ValueRangeError for an
+    absurd demand.
     """
     names, of_edition = (*plan.tests, *plan.studies), edition_departures(edition)
     found = [one for name in names for one in _planned(find_procedure(name), edition, plan, drive, of_edition)]
     tests = tuple(one for one in found if isinstance(one, PlannedTest))
     skipped = tuple(one for one in found if isinstance(one, SkippedTest))
     if not tests:
-        reasons = "; ".join(f"{one.test}: {one.reason}" for one in skipped)
-        raise TooSmallError(
-            drive.path, f"can run no test of the plan ({reasons})", "use another drive or edition, or --scale"
-        )
+        lacking = [find_procedure(name) for name in names]
+        if all(one.table is not None and edition.table(one.name) is None for one in lacking):
+            raise _without_tests(edition, lacking)
+        reasons = ", ".join(f"{one.test}: {one.reason}" for one in skipped)
+        raise TooSmallError(drive.path, f"can run no test of the plan ({reasons})", "use a larger drive, or --scale")
     return PlannedRun(tests=tests, skipped=skipped)
+
+
+def _without_tests(edition: Edition, lacking: Sequence[Procedure[Any, Any]]) -> UsageError:
+    """What to say where an edition has none of the tests, with the editions that have them all."""
+    others = [
+        name for name in edition_names() if all(load_edition(name).table(one.name) is not None for one in lacking)
+    ]
+    remedy = f"name one that has it with --edition: {', '.join(others)}" if others else "name other tests"
+    reason = f"has no {' and no '.join(one.label for one in lacking)}"
+    return UsageError(f"edition {edition.title}", reason, remedy)
 
 
 def _planned(

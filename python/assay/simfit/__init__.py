@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from assay.simfit.measure import Rig, measured
 from assay.simfit.refine import refine, scattered
-from assay.simfit.search import Fit, fit, residuals
-from assay.simfit.targets import read_targets
+from assay.simfit.search import EVALUATIONS_MIN, Fit, fit, residuals
+from assay.simfit.targets import left_alone, read_targets
 
-__all__ = ["Fit", "Rig", "fit", "measured", "read_targets", "refine", "residuals", "scattered"]
+__all__ = [
+    "EVALUATIONS_MIN",
+    "Fit",
+    "Rig",
+    "fit",
+    "left_alone",
+    "measured",
+    "read_targets",
+    "refine",
+    "residuals",
+    "scattered",
+]

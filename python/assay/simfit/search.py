@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 CLIPPED = 1.5
 """A cell that physics cannot give counts no more than this, so that it does not bend the others."""
 
+_POPULATION = 24
+EVALUATIONS_MIN = 2 * _POPULATION
+"""The search begins with as many drive models as its population has, and changes each at least once."""
+
 _FAILED = 10.0
 _SPREAD = 0.35
 
@@ -65,7 +69,8 @@ def fit(
     """Vary the parameters of a drive model until it gives the published values as well as it can.
 
     start : where the search begins; what is not in ``RANGES`` and ``POWERS`` stays as it is there.
-    evaluations : how many drive models are tried, at least 60. workers : a ``map`` that runs on several processes.
+    evaluations : how many drive models are tried at most; ``EVALUATIONS_MIN`` or more.
+    workers : a ``map`` that runs on several processes.
     Deterministic for a seed, whatever ``workers`` is.
     """
     import numpy as np  # noqa: PLC0415 - heavy, needed here only
@@ -74,16 +79,15 @@ def fit(
     bounds = [*_log_bounds(), *POWERS.values()]
     centre = np.array(_vector(start))
     lower, upper = (np.array([bound[side] for bound in bounds], float) for side in (0, 1))
-    population = 24
     rng = np.random.default_rng(seed)
-    members = centre + rng.normal(0, _SPREAD, (population, len(bounds)))
-    members[:, len(RANGES) :] = centre[len(RANGES) :] + rng.integers(-1, 2, (population, len(POWERS)))
+    members = centre + rng.normal(0, _SPREAD, (_POPULATION, len(bounds)))
+    members[:, len(RANGES) :] = centre[len(RANGES) :] + rng.integers(-1, 2, (_POPULATION, len(POWERS)))
     members[0] = centre
     found = differential_evolution(
         partial(_cost, start=start, rig=rig, targets=dict(targets)),
         bounds,
         init=np.clip(members, lower, upper),
-        maxiter=max(evaluations // population - 1, 1),
+        maxiter=max(evaluations // _POPULATION - 1, 1),
         integrality=[*(False,) * len(RANGES), *(True,) * len(POWERS)],
         mutation=(0.4, 0.9),
         recombination=0.7,

@@ -35,6 +35,7 @@ _UNIT_BYTES = {
     "GIB": GIB,
     "TIB": 1024**4,
 }
+_SIZE_REMEDY = "write for example 32GB or 512MiB"
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
 
 
@@ -50,7 +51,9 @@ def parse_bytes(text: str, *, name: str = "size") -> int:
     match = _SIZE.fullmatch(text.strip())
     unit = match and _UNIT_BYTES.get(match[2].upper())
     if not match or not unit:
-        raise ValueRangeError(f"{name} {text!r}", "is not a size", "write for example 32GB or 512MiB")
+        short = match and f"{match[2]}b".upper() in _UNIT_BYTES
+        remedy = f"write {match[1]}{match[2]}B or {match[1]}{match[2]}iB" if match and short else _SIZE_REMEDY
+        raise ValueRangeError(f"{name} {text!r}", "is not a size", remedy)
     size = Fraction(match[1]) * unit
     if size < 1 or size.denominator != 1:
         raise ValueRangeError(f"{name} {text!r}", "is not a positive whole number of bytes", "choose a larger size")

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from assay.dut.real.cache import read_write_cache
 from assay.dut.real.loop import loop_backing
 from assay.dut.real.sysfs import SYSFS, Disk, disk_of, numa_node, printable, whole_disks
+from assay.dut.simulated.model import PREFIX, simulated_names
 from assay.engine.records import DriveIdentity
 from assay.errors import DriveNotFoundError, NotADriveError, PartitionError
+from assay.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +61,8 @@ def identify(target: str, *, file_target: bool) -> DriveIdentity:
     try:
         status = path.stat()
     except OSError as error:
-        raise DriveNotFoundError(str(path), error.strerror or "cannot be reached", _LIST_REMEDY) from error
+        remedy = did_you_mean(target, _likely_drives(target), _LIST_REMEDY)
+        raise DriveNotFoundError(target, error.strerror or "cannot be reached", remedy) from error
     if stat.S_ISREG(status.st_mode):
         return _file_identity(path, file_target=file_target)
     if not stat.S_ISBLK(status.st_mode):
@@ -67,6 +70,14 @@ def identify(target: str, *, file_target: bool) -> DriveIdentity:
     if file_target:
         raise NotADriveError(str(path), "is a block device, not a file", "leave out --file-target")
     return _block_identity(path, status.st_rdev)
+
+
+def _likely_drives(target: str) -> list[str]:
+    """Names that somebody may have meant. No real drive is offered in place of another: it would lose its data."""
+    return [
+        *(one.path for one in disks() if one.path == f"/dev/{target}"),
+        *(PREFIX + name for name in simulated_names()),
+    ]
 
 
 def disks(*, sysfs: Path = SYSFS) -> Iterator[DriveIdentity]:
@@ -171,7 +182,8 @@ def _block_identity(path: Path, device_number: int) -> DriveIdentity:
 
 def _file_identity(path: Path, *, file_target: bool) -> DriveIdentity:
     if not file_target:
-        raise NotADriveError(str(path), "is a regular file", "add --file-target to test a file")
+        remedy = "add --file-target to test it in place of a drive, which destroys what is in it"
+        raise NotADriveError(str(path), "is a regular file", remedy)
     block_bytes, status = _direct_block_bytes(path)
     capacity_bytes = status.st_size // block_bytes * block_bytes
     if not capacity_bytes:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from assay.errors import PlanError
 from assay.files import open_named
 from assay.spec.datum import Strict
-from assay.toml_file import FILE_BYTES_MAX, read_toml, validated
+from assay.toml_file import FILE_BYTES_MAX, read_toml, refuse_other_kind, validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,29 +28,6 @@ Amount = Annotated[int, Field(strict=True, ge=0, lt=1 << 63)]
 """What the native module can hold; each key's own range is narrower and checked there."""
 
 
-def _word(*known: str) -> BeforeValidator:
-    """Refuse a word that stands for nothing, with the known one nearest to it."""
-
-    def check(word: object) -> object:
-        if word in known:
-            return word
-        raise PydanticCustomError("word", "{text}", {"text": f"is none of {', '.join(known)}{_near(str(word), known)}"})
-
-    return BeforeValidator(check)
-
-
-def _some(faults: object) -> object:
-    # A smallest length would also count those that are refused.
-    if faults == []:
-        raise PydanticCustomError("empty", "has no fault")
-    return faults
-
-
-def _near(word: str, known: tuple[str, ...]) -> str:
-    found = get_close_matches(word[:64], known, n=1)
-    return f'; did you mean "{found[0]}"?' if found else ""
-
-
 class Fault(Strict):
     """One fault as a file states it; what is None is absent. Ranges, and which keys a kind takes, are checked natively.
 
@@ -64,7 +39,7 @@ class Fault(Strict):
     capacity_bytes : what is left of a drive that shrinks.
     """
 
-    kind: Annotated[_Kind, _word(*get_args(_Kind))]
+    kind: _Kind
     at_s: Seconds | None = None
     every_s: Seconds | None = None
     jitter_s: Seconds | None = None
@@ -72,30 +47,21 @@ class Fault(Strict):
     after_commands: Amount | None = None
     rate: Seconds | None = None
     count: Amount | None = None
-    direction: Annotated[_Direction, _word(*get_args(_Direction))] | None = None
+    direction: _Direction | None = None
     first_lba: Amount | None = None
     lba_count: Amount | None = None
     until_written: Annotated[bool, Field(strict=True)] | None = None
     duration_s: Seconds | None = None
-    outcome: Annotated[_Outcome, _word(*get_args(_Outcome))] | None = None
-    errno: Annotated[_Errno, _word(*get_args(_Errno))] | None = None
+    outcome: _Outcome | None = None
+    errno: _Errno | None = None
     capacity_bytes: Amount | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, table: Any) -> Any:
-        for key in table if isinstance(table, dict) else ():
-            if key not in cls.model_fields:
-                text = f'has no key "{key:.64}"{_near(key, tuple(cls.model_fields))}'
-                raise PydanticCustomError("key", "{text}", {"text": text})
-        return table
 
 
 class FaultFile(Strict):
     """A file of faults."""
 
     schema_version: Literal[1] = Field(alias="schema")
-    faults: Annotated[tuple[Fault, ...], BeforeValidator(_some)]
+    faults: tuple[Fault, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +76,7 @@ class InjectedFaults:
 def read_fault_file(path: Path) -> InjectedFaults:
     """Read a file of faults. Raises PlanError with the places of what is wrong in it."""
     table, positions = read_toml(path)
+    refuse_other_kind(path, table, "faults")
     return injected(path, validated(FaultFile, path, table, positions).faults)
 
 

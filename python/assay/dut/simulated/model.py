@@ -17,15 +17,17 @@ from assay.dut.simulated import shipped
 from assay.dut.simulated.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
 from assay.engine.records import Control, DriveIdentity
 from assay.errors import DriveNotFoundError, ValueRangeError
+from assay.nearest import did_you_mean
 from assay.spec.datum import Datum, Strict
 from assay.spec.units import parse_bytes
-from assay.toml_file import place_error, read_toml, validated
+from assay.toml_file import place_error, read_toml, refuse_other_kind, validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFIX = shipped.PREFIX
 _SUFFIX = ".toml"
+_OPTIONS = ("capacity", "seed", "state", "faults")
 CAPACITY_BYTES_MIN = 128_000_000
 CAPACITY_BYTES_MAX = 16_000_000_000_000
 
@@ -149,8 +151,9 @@ def load_drive_model(name: str) -> ModelFile:
     if name.endswith(_SUFFIX):
         return _read_drive_model(Path(name))
     if name not in simulated_names():
-        known = ", ".join(PREFIX + one for one in simulated_names())
-        raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", f"choose one of {known}")
+        known = [PREFIX + one for one in simulated_names()]
+        remedy = did_you_mean(PREFIX + name, known, f"choose one of {', '.join(known)}")
+        raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", remedy)
     with resources.as_file(resources.files("assay.dut.simulated") / "models" / f"{name}{_SUFFIX}") as path:
         return _read_drive_model(path)
 
@@ -159,6 +162,7 @@ def _read_drive_model(path: Path) -> ModelFile:
     from assay._native import drive_model_fault  # noqa: PLC0415 - spared to those who name a real drive
 
     table, positions = read_toml(path)
+    refuse_other_kind(path, table, "model")
     model = validated(ModelFile, path, table, positions)
     fault = drive_model_fault(_text(model.kind, {name: datum.value for name, datum in model.parameters.items()}))
     if fault is not None:
@@ -184,10 +188,7 @@ def parse_simulated(target: str) -> SimulatedTarget:
     drive_model, state, files = DriveModel.of(model), None, []  # type: DriveModel, Path | None, list[InjectedFaults]
     if model.faults:
         files.append(injected(Path(name), model.faults))
-    for option, text in parse_qsl(query, keep_blank_values=True):
-        if option not in {"capacity", "seed", "state", "faults"}:
-            remedy = "use capacity=SIZE, seed=N, state=FILE or faults=FILE"
-            raise ValueRangeError(f"{target}: option {option!r}", "is not known", remedy)
+    for option, text in _choices(target, query):
         if option == "state":
             state = _state(target, text, model)
         elif option == "faults":
@@ -205,6 +206,19 @@ def parse_simulated(target: str) -> SimulatedTarget:
     return SimulatedTarget(model=model, drive_model=drive_model, identity=identity, state=state, faults=tuple(files))
 
 
+def _choices(target: str, query: str) -> list[tuple[str, str]]:
+    """What stands behind the ``?``; several files of faults, and no other option twice."""
+    found = parse_qsl(query, keep_blank_values=True)
+    names = [option for option, _ in found]
+    for option in names:
+        if option not in _OPTIONS:
+            remedy = did_you_mean(option, _OPTIONS, "use capacity=SIZE, seed=N, state=FILE or faults=FILE")
+            raise ValueRangeError(f"{target}: option {option!r}", "is not known", remedy)
+        if option != "faults" and names.count(option) > 1:
+            raise ValueRangeError(f"{target}: {option}", "is given more than once", "give it once")
+    return found
+
+
 def _state(target: str, text: str, model: ModelFile) -> Path:
     path = Path(text)
     if model.kind == "disk":
@@ -219,8 +233,15 @@ def _capacity(target: str, text: str, block: int) -> int:
     capacity = parse_bytes(text, name=f"{target}: capacity")
     if not CAPACITY_BYTES_MIN <= capacity <= CAPACITY_BYTES_MAX or capacity % block:
         reason = f"is not a multiple of {block} bytes from 128 MB to 16 TB"
-        raise ValueRangeError(f"{target}: capacity {text!r}", reason, "choose another, such as 32GB")
+        remedy = f"the nearest is capacity={_nearest_capacity(capacity, block)}"
+        raise ValueRangeError(f"{target}: capacity {text!r}", reason, remedy)
     return capacity
+
+
+def _nearest_capacity(capacity: int, block: int) -> str:
+    """The allowed capacity next to another, in bytes. Worked: 4 GB in blocks of 4096 bytes -> ``4000002048B``."""
+    nearest = (capacity + block // 2) // block * block
+    return f"{min(max(nearest, CAPACITY_BYTES_MIN), CAPACITY_BYTES_MAX)}B"
 
 
 def _seed(target: str, text: str) -> int:

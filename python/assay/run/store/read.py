@@ -66,9 +66,12 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
 
 
 def list_runs(folder: Path) -> Iterator[Path]:
-    """The run folders directly below a folder, by name."""
-    if folder.is_dir():
-        yield from sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}"))
+    """The run folders directly below a folder, by name. Raises StoreError where the folder cannot be looked at."""
+    try:
+        found = sorted(path.parent for path in folder.glob(f"*/{RUN_DOCUMENT}")) if folder.is_dir() else []
+    except OSError as error:
+        raise StoreError(str(folder), error.strerror or "cannot be read", "name another folder") from None
+    yield from found
 
 
 @dataclass

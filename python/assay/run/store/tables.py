@@ -111,8 +111,8 @@ def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: s
             table = file.read()
         empty = [column for column in columns if table[column].null_count]
         strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in _DIRECTIONS]
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise StoreError(name, f"cannot be read ({error})", _DAMAGED) from None
+    except (pa.ArrowException, OSError, ValueError, MemoryError):
+        raise StoreError(name, "cannot be read: it is no Parquet file, or a damaged one", _DAMAGED) from None
     if empty or strange:
         raise StoreError(name, "holds a row without a value or direction", _DAMAGED)
     return table

@@ -60,7 +60,9 @@ def opened_trace(folder: Path, name: str) -> Iterator[Any]:
                 raise StoreError(path, fault, "the run was changed or damaged")
             yield file
     except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
-        raise StoreError(path, f"cannot be read ({error})", "the run is damaged; remove the trace") from None
+        reason = error.strerror if isinstance(error, OSError) else None
+        reason = f"cannot be read: {reason or 'it is no Parquet file, or a damaged one'}"
+        raise StoreError(path, reason, "the run is damaged; remove the trace") from None
 
 
 def latency_reader(

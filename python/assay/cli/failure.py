@@ -1,0 +1,192 @@
+"""How a command ends that could not do what it was asked: one line per fault, or JSON, and an exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from assay.errors import EXIT_INTERNAL, EXIT_SYSTEM, AssayError, UsageError
+from assay.nearest import did_you_mean
+from assay.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOW_TRACEBACK = "ASSAY_TRACEBACK"
+_NUMBERS = {"integer": "a whole number", "float": "a number"}
+
+
+def fail(error: AssayError, *, lines: Sequence[str] | None = None) -> NoReturn:
+    """End with the error's exit code: in words, or as one JSON object where the command was to print JSON.
+
+    lines : what is said in words, where it is not the error's own text.
+    """
+    error = _with_cause_kept(error)
+    if "--json" in sys.argv[1:]:
+        click.echo(json.dumps(_facts(error)), err=True)
+    else:
+        for line in str(error).split("\n") if lines is None else lines:
+            click.echo(f"assay: {visible(line)}", err=True)
+    sys.exit(error.exit_code)
+
+
+def fail_usage(error: click.ClickException) -> NoReturn:
+    """End where the command line itself is wrong."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        sys.exit(error.exit_code)
+    fail(worded(error))
+
+
+def fail_system(error: OSError | MemoryError) -> NoReturn:
+    """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
+    if isinstance(error, MemoryError):
+        _fail_with(EXIT_SYSTEM, "memory", "is used up", "end other programs, or choose a smaller simulated drive")
+    # The old one can no longer be flushed at exit.
+    sys.stdout = io.StringIO()
+    if isinstance(error, BrokenPipeError):
+        sys.exit(EXIT_SYSTEM)
+    thing = str(error.filename or "output")
+    _fail_with(EXIT_SYSTEM, thing, error.strerror or str(error), "free what it needs and try again")
+
+
+def fail_internal(error: BaseException) -> NoReturn:
+    """End after a defect of this program: the traceback goes into a file that is named, and is shown on request."""
+    text = _traceback(error)
+    if _shows_traceback():
+        click.echo(text, err=True, nl=False)
+    kept = _kept(text)
+    remedy = f"report it with the file {kept}" if kept else f"report it with what {_SHOW_TRACEBACK}=1 shows"
+    _fail_with(EXIT_INTERNAL, "internal error", f"{type(error).__name__} in this program, not in its input", remedy)
+
+
+def worded(error: click.ClickException) -> UsageError:
+    """A fault of the command line in words of our own.
+
+    Worked: ``--suite clinet`` -> ``--suite: is "clinet", none of basic, client, ...; did you mean "client"?``.
+    """
+    context = getattr(error, "ctx", None)
+    command = _command(context)
+    see = f"see {command} --help"
+    if isinstance(error, click.NoSuchOption):
+        options = [name for one in context.command.get_params(context) for name in one.opts] if context else []
+        return UsageError(
+            error.option_name, f"is no option of {command}", did_you_mean(error.option_name, options, see)
+        )
+    if isinstance(error, click.MissingParameter):
+        return UsageError(_named(error), "is missing", f"give it; {see}")
+    if isinstance(error, click.BadParameter):
+        return _bad_value(error, see)
+    if isinstance(error, click.BadOptionUsage):
+        takes = "takes no value" if "does not take" in error.message else "needs a value"
+        return UsageError(error.option_name, takes, see)
+    if "extra argument" in error.message:
+        given = error.message.partition("(")[2].rpartition(")")[0]
+        return UsageError(command, f"takes no further word: {given}", see)
+    return UsageError(command, error.message.rstrip("."), see)
+
+
+def _command(context: click.Context | None) -> str:
+    """The command as it is called. Worked: ``assay plan``, whatever the program was started as."""
+    names = []
+    while context is not None and context.parent is not None:
+        names.append(context.info_name or "")
+        context = context.parent
+    return " ".join(["assay", *reversed(names)])
+
+
+def _named(error: click.BadParameter) -> str:
+    """The option or argument that is at fault."""
+    if error.param is None:
+        return str(error.param_hint or "command")
+    if isinstance(error.param, click.Option):
+        return max(error.param.opts, key=len)
+    return error.param.make_metavar(error.ctx) if error.ctx else str(error.param.name)
+
+
+def _bad_value(error: click.BadParameter, see: str) -> UsageError:
+    kind = error.param.type if error.param is not None else None
+    # The library gives the value in its own words only.
+    given = error.message.partition(" is not ")[0].strip("'\"")
+    if isinstance(kind, click.Choice):
+        known = [str(one) for one in kind.choices]
+        remedy = did_you_mean(given, known, "choose one of these")
+        return UsageError(_named(error), f'is "{given}", none of {", ".join(known)}', remedy)
+    if " is not a valid " in error.message and isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
+        return UsageError(_named(error), f'is "{given}", not {_NUMBERS[kind.name.split()[0]]}', see)
+    if isinstance(kind, click.IntRange | click.FloatRange):
+        return UsageError(_named(error), f"is {given}, and must be {_range(kind)}", "give a value inside the range")
+    return UsageError(_named(error), error.message.rstrip("."), see)
+
+
+def _range(kind: click.IntRange | click.FloatRange) -> str:
+    """The range in words. Worked: ``IntRange(2, 1000)`` -> ``at least 2 and at most 1000``."""
+    words = []
+    if kind.min is not None:
+        words.append(f"{'more than' if kind.min_open else 'at least'} {kind.min:g}")
+    if kind.max is not None:
+        words.append(f"{'less than' if kind.max_open else 'at most'} {kind.max:g}")
+    return " and ".join(words)
+
+
+def _facts(error: AssayError) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "error": error.slug,
+        "thing": error.thing,
+        "reason": error.reason,
+        "remedy": error.remedy,
+        "exit_code": error.exit_code,
+    }
+    return facts | ({"further": [_facts(one) for one in error.further]} if error.further else {})
+
+
+def _with_cause_kept(error: AssayError) -> AssayError:
+    """The error with the file that the traceback of its cause is in, where that is no fault of input or system."""
+    cause = error.__cause__
+    if cause is None or isinstance(cause, AssayError | OSError):
+        return error
+    text = _traceback(cause)
+    if _shows_traceback():
+        click.echo(text, err=True, nl=False)
+    kept = _kept(text)
+    remedy = f"{error.remedy}; details are in {kept}" if kept else error.remedy
+    return type(error)(error.thing, error.reason, remedy, further=error.further)
+
+
+def _shows_traceback() -> bool:
+    return bool(os.environ.get(_SHOW_TRACEBACK)) or bool({"-v", "--verbose"} & set(sys.argv[1:]))
+
+
+# What only a failure needs is not loaded by every command.
+
+
+def _traceback(error: BaseException) -> str:
+    import traceback  # noqa: PLC0415
+
+    return "".join(traceback.format_exception(error))
+
+
+def _kept(text: str) -> str | None:
+    """The file that a traceback is kept in; None where none can be written."""
+    import tempfile  # noqa: PLC0415
+
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="assay-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(text)
+            return file.name
+    except OSError:
+        return None
+
+
+def _fail_with(code: int, thing: str, reason: str, remedy: str) -> NoReturn:
+    error = AssayError(thing, reason, remedy)
+    error.exit_code = code
+    error.slug = "internal" if code == EXIT_INTERNAL else "system"
+    fail(error)
