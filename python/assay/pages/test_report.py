@@ -89,6 +89,10 @@ class TestReport(ABC):
         """The numbers that people quote of a drive, for the first page; none unless a test says so."""
         return ()
 
+    def moved_cells(self) -> tuple[tuple[str, str], ...]:
+        """Cells that the verdict says nothing of and that moved in the window, each with how far; none unless said."""
+        return ()
+
     @abstractmethod
     def own_settings(self) -> tuple[Entry, ...]:
         """What only tests of this kind are set to do."""

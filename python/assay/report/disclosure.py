@@ -89,11 +89,15 @@ def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> list[Page]:
-    """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
+def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: Sequence[Table]) -> list[Page]:
+    """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit.
+
+    found : the list of findings, a table a page.
+    """
     first = _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2))
     return [
         replace(first, chapter=first.title),
+        *(_page(run, edition, f"Disclosure - {table.caption}", ((table,),)) for table in found),
         _page(run, edition, "Disclosure - Integrity Checks", ((integrity(tests),),)),
         *(
             _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
