@@ -10,6 +10,7 @@ from assay.pages.header import header
 from assay.pages.label import banner
 from assay.pages.model import Box, Figure, Page
 from assay.pages.printed import NOT_AVAILABLE, paragraph
+from assay.pages.time_axis import readable_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +139,7 @@ class TestReport(ABC):
         name, known = block.name.removeprefix(f"{self.prefix}-"), self.readings
         best = max((key for key in known if name.startswith(key)), key=len, default="")
         reading = block.reading or known.get(best, "")
-        return replace(block, aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
+        return replace(readable_time(block), aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
 
     def strip(self) -> Box:
         """Objective, baseline, samples and notes of the plan."""

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 # Sequences of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
+# So few findings leave a page its place for the integrity checks.
+_FINDINGS_SHORT = 8
 
 
 OPEN_LOOP = "n/a: open loop"
@@ -54,9 +56,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
         _facts("Host certificate", certificate_entries(run)),
-        _facts(
-            "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
-        ),
+        _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
         _health(run),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
@@ -97,8 +97,7 @@ def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: 
     first = _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2))
     return [
         replace(first, chapter=first.title),
-        *(_page(run, edition, f"Disclosure - {table.caption}", ((table,),)) for table in found),
-        _page(run, edition, "Disclosure - Integrity Checks", ((integrity(tests),),)),
+        *_found_pages(run, edition, found, integrity(tests)),
         *(
             _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests
@@ -108,6 +107,16 @@ def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: 
             for one in tests
         ),
     ]
+
+
+def _found_pages(run: StoredRun, edition: Edition, found: Sequence[Table], checks: Table) -> Iterable[Page]:
+    """Findings and integrity checks, on one page where there are few."""
+    if sum(len(table.rows) for table in found) <= _FINDINGS_SHORT:
+        yield _page(run, edition, "Disclosure - Findings and Integrity Checks", ((*found, checks),))
+        return
+    for table in found:
+        yield _page(run, edition, f"Disclosure - {table.caption}", ((table,),))
+    yield _page(run, edition, f"Disclosure - {checks.caption}", ((checks,),))
 
 
 def _page(run: StoredRun, edition: Edition, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
@@ -153,7 +162,7 @@ def integrity(tests: Sequence[TestReport]) -> Table:
     )  # fmt: skip
     counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
     notes = (counters, *_host_notes(tests))
-    return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
+    return Table(caption="Integrity Checks", columns=columns, rows=tuple(rows), notes=notes)
 
 
 def _host_rows(audits: Sequence[SequenceAudit]) -> str:
