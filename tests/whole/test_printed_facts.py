@@ -136,3 +136,12 @@ def test_a_percentile_that_needs_more_i_os_names_the_page_that_has_it(tmp_path: 
     assert note.startswith("99.999 % is n/a where fewer than ten I/Os of the window lie beyond it.")
     assert named
     assert any(one.subtitle.startswith(f"Response Time Histogram - {named}") for one in pages)
+
+
+def test_two_averages_of_one_cell_are_told_apart_where_they_stand(quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet("lat"))
+    tables = [block for page in report.pages for block in page.all_blocks if isinstance(block, Table)]
+    (average,) = (table for table in tables if table.caption == "Average response time (ms)")
+    assert any("mean of the rounds' averages" in note and "Mean under Response Times" in note for note in average.notes)
+    behind = [block for page in report.disclosure for block in page.all_blocks if isinstance(block, Table)]
+    assert any("Mean" in table.columns for table in behind if table.caption.startswith("LAT: response times"))

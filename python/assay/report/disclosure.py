@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # Sequences of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
 # So few findings leave a page its place for the integrity checks.
-_FINDINGS_SHORT = 8
+_FINDINGS_SHORT = 16
 
 
 OPEN_LOOP = "n/a: open loop"
