@@ -172,7 +172,7 @@ def test_processor_time_that_nobody_can_know_is_said_without_a_page(intensity: t
     report = build_report(intensity[1])
     assert not any("CPU" in page.subtitle for page in report.pages)
     said = [row for block in report.appendix if isinstance(block, Table) for row in block.rows]
-    assert ("System CPU utilization", "n/a: a simulated drive runs in virtual time") in said
+    assert ("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time") in said
 
 
 def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) -> None:

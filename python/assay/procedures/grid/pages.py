@@ -73,8 +73,7 @@ class DemandReport(TestReport):
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""
-        why = "a simulated drive runs in virtual time" if self.run.identity.kind == "simulated" else "nobody watched"
-        processor = (("System CPU utilization", f"n/a: {why}"),)
+        processor = (("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time"),)
         return (*demand_own_settings(self.settings), *(processor if _without_processor(self) else ()))
 
     def details(self) -> tuple[Table, ...]:
