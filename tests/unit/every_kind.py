@@ -65,7 +65,7 @@ def selected(run: StoredRun) -> list[str]:
         block
         for page in build_report(run).pages
         if page.title == "Summary Performance - Selected"
-        for block in page.blocks
+        for block in page.all_blocks
         if isinstance(block, Table) and block.caption == "Select Performance Data"
     )
     return [cell for row in table.rows for cell in row[3:6]]

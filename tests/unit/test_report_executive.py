@@ -96,7 +96,7 @@ def test_a_withheld_test_has_no_number_and_says_why(tmp_path: Path) -> None:
 
 def test_a_quiet_run_says_that_nothing_was_unusual() -> None:
     assert [row[1] for row in tables(suite())["What was unusual"].rows] == [
-        "Nothing: no round void, no result withheld, no deviation."
+        "Nothing: no round void, no result withheld, no cell that moved, no deviation."
     ]
 
 

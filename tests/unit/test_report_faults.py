@@ -25,7 +25,10 @@ from assay.spec.units import MIB
 from report_run import synthetic_run, synthetic_test
 
 SPONSOR = "東芝 データ 삼성 𠮷 🚀 ไทย"
-CSV = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv"]
+CSV = [
+    "iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv",
+    "findings.csv",
+]  # fmt: skip
 OTHERS = [*CSV, "report.xlsx", "results.json"]
 
 

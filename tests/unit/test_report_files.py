@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
-TABLES = ["iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv"]
+TABLES = [
+    "iops_matrix.csv", "iops_rounds.csv", "iops_response_times.csv", "iops_sequences.csv", "iops_percentiles.csv",
+    "findings.csv",
+]  # fmt: skip
 NAMES = ["report.pdf", "report.html", *TABLES, "report.xlsx", "results.json"]
 
 

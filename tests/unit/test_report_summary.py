@@ -28,7 +28,7 @@ def suite(**changes: object) -> StoredRun:
 
 
 def tables(page: Page) -> dict[str, Table]:
-    return {block.caption: block for block in page.blocks if isinstance(block, Table)}
+    return {block.caption: block for block in page.all_blocks if isinstance(block, Table)}
 
 
 def test_the_order_is_summary_then_each_test_behind_its_own_summary() -> None:
@@ -97,7 +97,7 @@ def test_condition_before_and_after_is_printed_once_where_it_did_not_change() ->
 
 def test_the_disclosure_counts_every_byte_and_error_per_test() -> None:
     pages = build_report(suite()).disclosure
-    (table,) = pages[1].columns[0]
+    (_, table) = pages[1].columns[0]
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == ["WSAT", "IOPS"]
     written = sum(round(rate * 60) * 4096 for rate in RATES)
@@ -110,7 +110,7 @@ def test_the_workbook_holds_every_table_as_numbers_and_no_formula(tmp_path: Path
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()))
     assert book.sheetnames == [
         "Report", "wsat_samples", "wsat_marks", "wsat_sequences", "wsat_percentiles", "iops_matrix", "iops_rounds",
-        "iops_response_times", "iops_sequences", "iops_percentiles", "Charts", "Chart points",
+        "iops_response_times", "iops_sequences", "iops_percentiles", "findings", "Charts", "Chart points",
     ]  # fmt: skip
     samples = list(book["wsat_samples"].iter_rows(values_only=True))
     assert samples[0][:5] == ("minute", "iops", "mb_per_s", "tgbw_gb", "drive_fills")

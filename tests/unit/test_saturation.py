@@ -205,7 +205,7 @@ def test_a_percentile_that_no_sample_can_give_says_so_in_the_legend() -> None:
 
 def selection(test: StoredTest) -> list[tuple[str, ...]]:
     report = build_report(synthetic_run(test))
-    (table,) = (block for block in report.pages[-1].blocks if isinstance(block, Table))
+    (table,) = (block for block in report.pages[-1].all_blocks if isinstance(block, Table))
     assert table.columns[3:7] == ("Fresh out of box", "Steady state", "Measured", "Basis")
     return [row[1:7] for row in table.rows]
 

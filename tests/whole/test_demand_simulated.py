@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from assay.dut.dut import Answers
 from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
+from assay.pages.model import Box, Table
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.report import build_report
-from assay.results import POINT_SHARES, completed_count, effective_queue_depth, latency_count, sequence_audits
+from assay.results import POINT_SHARES, completed_count, effective_queue_depth, iops, latency_count, sequence_audits
 from assay.results.step import issued_count
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
@@ -40,7 +41,6 @@ PAGES_2_0 = [
     "Demand Variation Steady State Check TC32-QD32",
     "Demand Variation",
     "Demand Intensity",
-    "System CPU Utilization During Demand Variation Test",
     "Max IOPS Pre Writes",
     "Max IOPS Response Time Histogram",
     "Mid IOPS Pre Writes",
@@ -148,6 +148,31 @@ def test_the_report_has_every_page_in_order_and_tables_and_results(intensity: tu
     assert len(found["grid"]) == 49
     assert [point["capture_agrees"] for point in found["points"]] == [True] * 3
     assert found["settings"]["art_limit_ms"] == 5
+
+
+def test_a_point_in_the_grid_and_measured_again_have_different_names(intensity: tuple[Path, StoredRun]) -> None:
+    _, run = intensity
+    pages, points = build_report(run).pages, demand_result(run.tests[0]).points
+    boxes = {block.title: dict(block.entries) for page in pages for block in page.all_blocks if isinstance(block, Box)}
+    for one in points:
+        box = boxes[f"{one.point.name}IOPS point"]
+        assert one.step is not None
+        assert box["IOPS in the grid"] == f"{one.point.iops:,.1f}"
+        assert box["IOPS"] == f"{float(iops(one.step)):,.1f}"
+    assert "each point is measured again" in boxes["Operating points"]["In the grid"]
+    (summary,) = (
+        block
+        for block in pages[-1].all_blocks
+        if isinstance(block, Table) and block.caption == "Select Performance Data"
+    )
+    assert all(", in the grid " in row[1] for row in summary.rows)
+
+
+def test_processor_time_that_nobody_can_know_is_said_without_a_page(intensity: tuple[Path, StoredRun]) -> None:
+    report = build_report(intensity[1])
+    assert not any("CPU" in page.subtitle for page in report.pages)
+    said = [row for block in report.appendix if isinstance(block, Table) for row in block.rows]
+    assert ("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time") in said
 
 
 def test_without_its_trace_a_point_is_printed_from_the_counts(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.report import build_report
 from assay.results import iops
-from every_kind import EVERY
+from every_kind import EVERY, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from assay.engine.records import StoredRun
     from assay.pages.model import Report
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def rows(report: Report, caption: str) -> list[dict[str, str]]:
     """The rows of every printed table of this caption, by column."""
-    found = [block for page in report.pages for block in page.blocks if isinstance(block, Table)]
+    found = [block for page in report.pages for block in page.all_blocks if isinstance(block, Table)]
     tables = [table for table in found if table.caption == caption]
     return [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
 
@@ -125,3 +126,22 @@ def test_the_purpose_of_a_study_stands_with_its_table(quiet: Callable[[str], Sto
         first = page.blocks[0]
         assert isinstance(first, Table)
         assert first.notes[0].startswith("How do IOPS and response time depend")
+
+
+def test_a_percentile_that_needs_more_i_os_names_the_page_that_has_it(tmp_path: Path) -> None:
+    pages = build_report(run_of("lat", tmp_path / "run", edition="pts-e-2.0")).pages
+    (page,) = (one for one in pages if one.subtitle.startswith("IOPS and 99.999 % Response Time"))
+    (note,) = (block.paragraphs[0] for block in page.all_blocks if isinstance(block, Text))
+    named = note.partition("beyond it. ")[2].partition(" was measured longer")[0]
+    assert note.startswith("99.999 % is n/a where fewer than ten I/Os of the window lie beyond it.")
+    assert named
+    assert any(one.subtitle.startswith(f"Response Time Histogram - {named}") for one in pages)
+
+
+def test_two_averages_of_one_cell_are_told_apart_where_they_stand(quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet("lat"))
+    tables = [block for page in report.pages for block in page.all_blocks if isinstance(block, Table)]
+    (average,) = (table for table in tables if table.caption == "Average response time (ms)")
+    assert any("mean of the rounds' averages" in note and "Mean under Response Times" in note for note in average.notes)
+    behind = [block for page in report.disclosure for block in page.all_blocks if isinstance(block, Table)]
+    assert any("Mean" in table.columns for table in behind if table.caption.startswith("LAT: response times"))

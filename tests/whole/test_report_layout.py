@@ -18,6 +18,7 @@ from assay.report.pdf import report_pdf
 from every_kind import EVERY
 from layout_check import few_ticks, nameless_gaps, report_faults, sheet_faults, split_numbers, unknowns
 from pypdfium2 import PdfDocument
+from report_run import FALLING, synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,16 @@ def test_chapters_and_pages_are_in_the_outline_and_summaries_link_to_them(quiet:
     first, summary = document[0].get_textpage().get_text_range(), document[2].get_textpage().get_text_range()
     assert all(page.subtitle in first for page in pages[1:] if page.chapter)
     assert all(f"{page.subtitle} {page.place}" in summary.replace("\r\n", " ") for page in report.pages[2:-1])
+
+
+def test_the_summary_of_many_tests_runs_over_sheets_and_not_into_the_footer() -> None:
+    base = synthetic_test(tracked=FALLING, ended="round-limit")
+    names = ("iops", *(f"iops-{place}" for place in range(2, 9)))
+    tests = tuple(replace(base, settings=replace(base.settings, test=name)) for name in names)
+    report = build_report(replace(synthetic_run(), tests=tests))
+    report = replace(report, pages=report.pages[-1:], opening=(), disclosure=())
+    faults = report_faults(report_pdf(report, {}), report)
+    assert [fault for fault in faults if fault.rule != "blank"] == []
 
 
 def _has_reason(fault: Fault, report: Report) -> bool:

@@ -10,7 +10,9 @@ import numpy as np
 
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Heat, Tick
+from assay.pages.time_axis import MINUTES, readable_time
 from assay.results import merged
+from assay.spec.units import MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +44,12 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
     width = 2 ** max(math.ceil(math.log2(len(places) / ROWS_MAX)), 0)
     first, last = places[0] // width, places[-1] // width
     ends = (*minutes[count - 1 :: count], *(minutes[-1:] if len(times) % count else ()))
-    spans = f"{minutes[count - 1]:.3g} min" if len(columns) > 1 else "all samples"
-    return Figure(
+    spans = duration_label(round(minutes[count - 1] * MINUTE_NS)) if len(columns) > 1 else "all samples"
+    figure = Figure(
         name=name,
         kind="heat",
         alt="Number of I/Os by response time over the time of the test",
-        x_title=f"Time (Minutes), a Column is {spans}{f'; {what}' if what else ''}",
+        x_title=f"{MINUTES}, a Column is {spans}{f'; {what}' if what else ''}",
         y_title=TIME_MS,
         y_scale="log",
         y_ticks=_decades(first * width, (last + 1) * width),
@@ -62,6 +64,7 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
         ),
         aspect=1.5,
     )
+    return readable_time(figure)
 
 
 def matrix_heat(

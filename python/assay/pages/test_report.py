@@ -10,6 +10,7 @@ from assay.pages.header import header
 from assay.pages.label import banner
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
+from assay.pages.time_axis import readable_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,6 +94,10 @@ class TestReport(ABC):
         """The tables that hold its result, as the terminal shows them: those of its pages unless a test says else."""
         return tuple(block for page in self.report_pages() for block in page.all_blocks if isinstance(block, Table))
 
+    def moved_cells(self) -> tuple[tuple[str, str], ...]:
+        """Cells that the verdict says nothing of and that moved in the window, each with how far; none unless said."""
+        return ()
+
     @abstractmethod
     def own_settings(self) -> tuple[Entry, ...]:
         """What only tests of this kind are set to do."""
@@ -138,7 +143,7 @@ class TestReport(ABC):
         name, known = block.name.removeprefix(f"{self.prefix}-"), self.readings
         best = max((key for key in known if name.startswith(key)), key=len, default="")
         reading = block.reading or known.get(best, "")
-        return replace(block, aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
+        return replace(readable_time(block), aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
 
     def strip(self) -> Box:
         """Objective, baseline, samples and notes of the plan."""

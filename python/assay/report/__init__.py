@@ -20,6 +20,7 @@ from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
+from assay.report.findings import finding_data, finding_tables, run_findings
 from assay.report.overview import Overview, run_overview
 from assay.report.results_json import results_json
 from assay.report.sequence_table import sequence_table
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.model import Block, DataTable, Figure, Page
     from assay.pages.test_report import TestReport
+    from assay.report.findings import Found
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Edition
 
@@ -65,11 +67,12 @@ def render(
     """
     tests = foreign(lambda: _parts(run), f"run {run.run_id}")
     spread = cache(lambda: [one.distribution() for one in tests])
-    laid_out = cache(lambda: _laid_out(run, tests, spread()))
+    found = cache(lambda: run_findings(run, tests))
+    laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
     picture = cache(_picture)
-    tables = cache(lambda: _all_tables(tests, spread()))
+    tables = cache(lambda: [*_all_tables(tests, spread()), finding_data(found())])
     makers: dict[Format, Maker] = {
-        "json": lambda: [("results.json", results_json(run, tests, spread()))],
+        "json": lambda: [("results.json", results_json(run, tests, spread(), found()))],
         "csv": lambda: [(f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()],
         "xlsx": lambda: _workbook(laid_out(), tables()),
         "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
@@ -117,16 +120,20 @@ def build_report(run: StoredRun) -> Report:
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
     tests = _parts(run)
-    return _laid_out(run, tests, [one.distribution() for one in tests])
+    return _laid_out(run, tests, [one.distribution() for one in tests], run_findings(run, tests))
 
 
-def _laid_out(run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None]) -> Report:
+def _laid_out(
+    run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None], found: Sequence[Found]
+) -> Report:
     edition = tests[0].edition
     of_tests = [list(test_pages(one.prefix, (test_page(one), *one.report_pages()))) for one in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)], "")
     places = _places(pages, [len(one) for one in of_tests])
-    times = distribution.pages(run, edition, tests, spread)
-    behind = _numbered([selected_page(run, edition, tests), *disclosure.pages(run, edition, tests), *times], "A")
+    times, listed = distribution.pages(run, edition, tests, spread), finding_tables(found)
+    behind = _numbered(
+        [selected_page(run, edition, tests), *disclosure.pages(run, edition, tests, listed), *times], "A"
+    )
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
         title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - PTS report",
@@ -136,7 +143,7 @@ def _laid_out(run: StoredRun, tests: list[TestReport], spread: Sequence[Distribu
         opening=(executive_page(run, edition, tests, places),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
-        appendix=(*disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
+        appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
     )
 
 

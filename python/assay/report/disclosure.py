@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 # Sequences of each test that are named on the page; the appendix on screen has them all.
 _HOST_NOTES = 4
+# So few findings leave a page its place for the integrity checks.
+_FINDINGS_SHORT = 16
 
 
 OPEN_LOOP = "n/a: open loop"
@@ -54,9 +56,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
         _facts("Host certificate", certificate_entries(run)),
-        _facts(
-            "Engine and block layer", ((paragraph(key), paragraph(text)) for key, text in sorted(run.engine.items()))
-        ),
+        _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
         _health(run),
         _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
     )
@@ -89,12 +89,15 @@ def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
-def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> list[Page]:
-    """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit."""
+def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: Sequence[Table]) -> list[Page]:
+    """Lay out the disclosure as printed pages: what the run shares, integrity checks, per test its facts and audit.
+
+    found : the list of findings, a table a page.
+    """
     first = _page(run, edition, "Disclosure - Deviations, Drive and Test Platform", _columns(run_blocks(run), 2))
     return [
         replace(first, chapter=first.title),
-        _page(run, edition, "Disclosure - Integrity Checks", ((integrity(tests),),)),
+        *_found_pages(run, edition, found, integrity(tests)),
         *(
             _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests
@@ -104,6 +107,16 @@ def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> list
             for one in tests
         ),
     ]
+
+
+def _found_pages(run: StoredRun, edition: Edition, found: Sequence[Table], checks: Table) -> Iterable[Page]:
+    """Findings and integrity checks, on one page where there are few."""
+    if sum(len(table.rows) for table in found) <= _FINDINGS_SHORT:
+        yield _page(run, edition, "Disclosure - Findings and Integrity Checks", ((*found, checks),))
+        return
+    for table in found:
+        yield _page(run, edition, f"Disclosure - {table.caption}", ((table,),))
+    yield _page(run, edition, f"Disclosure - {checks.caption}", ((checks,),))
 
 
 def _page(run: StoredRun, edition: Edition, subtitle: str, columns: tuple[tuple[Block, ...], ...]) -> Page:
@@ -149,7 +162,7 @@ def integrity(tests: Sequence[TestReport]) -> Table:
     )  # fmt: skip
     counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
     notes = (counters, *_host_notes(tests))
-    return Table(caption="Integrity checks", columns=columns, rows=tuple(rows), notes=notes)
+    return Table(caption="Integrity Checks", columns=columns, rows=tuple(rows), notes=notes)
 
 
 def _host_rows(audits: Sequence[SequenceAudit]) -> str:
@@ -175,10 +188,14 @@ def _host(audit: SequenceAudit) -> str:
 
 
 def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
+    """What was issued, and what the drive counted. Worked: 4,096 bytes on both sides -> ``("4,096", "equal")``."""
     found = list(pairs)
     known = [count for _, count in found if count is not None]
-    counted = f"{sum(known):,}" if found and len(known) == len(found) else UNKNOWN
-    return f"{sum(issued for issued, _ in found):,}", counted
+    issued, counted = sum(one for one, _ in found), sum(known)
+    if not found or len(known) < len(found):
+        return f"{issued:,}", UNKNOWN
+    # Two long numbers that are the same would leave the other columns too narrow.
+    return f"{issued:,}", "equal" if counted == issued else f"{counted:,}"
 
 
 def _test_facts(test_report: TestReport) -> tuple[Table, ...]:

@@ -110,7 +110,7 @@ def _unusual(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, st
         named = "; ".join(listed[:_NAMED])
         rest = f"; {len(listed) - _NAMED} more under Disclosure" if listed[_NAMED:] else ""
         found.append(("all", f"{count_label(len(listed), 'deviation')} from the specification: {named}{rest}"))
-    return tuple(found) or (("all", "Nothing: no round void, no result withheld, no deviation."),)
+    return tuple(found) or (("all", "Nothing: no round void, no result withheld, no cell that moved, no deviation."),)
 
 
 def _of_test(test_report: TestReport) -> Iterator[str]:
@@ -128,9 +128,13 @@ def unusual(test_report: TestReport) -> Iterator[str]:
     yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
+    moved = len(test_report.moved_cells())
+    if moved:
+        cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
+        yield f"{cells} moved by more than 20 % of the average in the window; see Disclosure, Findings"
     disturbed = disturbed_count(test)
     if disturbed and disturbed[0]:
-        yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Integrity Checks"
+        yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Findings"
 
 
 def _reading(tests: Sequence[TestReport]) -> str:

@@ -51,7 +51,8 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     text = environment.get_template("report.html.j2").render(
         report=report,
         parts=_parts(pages),
-        open_forms=_first_of_each_form(pages),
+        # On the first page the numbers come first; its header is a fold, and open on the next page.
+        open_forms=_first_of_each_form(pages[len(report.opening) :]),
         appendix=_appendix(report.appendix, [page.anchor for page in pages]),
         style=_asset("report.css"),
         plotter=_packed(plotter),

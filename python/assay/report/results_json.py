@@ -12,6 +12,7 @@ from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
 from assay.report.checks import checks_of
 from assay.report.conforming import conformity_label, deviations
+from assay.report.findings import finding_facts
 from assay.report.sequence_table import sequence_facts
 from assay.results import host_checks
 from assay.results.reference import reference_checks
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
     from assay.engine.records.reference import ReferenceDrive
     from assay.pages.distribution import Distribution
     from assay.pages.test_report import TestReport
+    from assay.report.findings import Found
 
 SCHEMA = 1
 
 
-def results_json(run: StoredRun, tests: Sequence[TestReport], spread: Sequence[Distribution | None]) -> bytes:
+def results_json(
+    run: StoredRun, tests: Sequence[TestReport], spread: Sequence[Distribution | None], found: Sequence[Found]
+) -> bytes:
     """Write a run's results as JSON text, ASCII only, keys in a fixed order.
 
-    spread : the response times of each test, None of one that has no such tables.
+    spread : the response times of each test, None of one that has no such tables. found : what a reader must know.
     Numbers are unrounded; what is unknown or may not be printed is null. Rates also carry their exact
     numerator and denominator.
     """
@@ -40,6 +44,7 @@ def results_json(run: StoredRun, tests: Sequence[TestReport], spread: Sequence[D
         "journal": asdict(run.journal) if run.journal else None,
         "label": conformity_label(run),
         "deviations": list(deviations(run)),
+        "findings": finding_facts(found),
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
         "certificate": asdict(run.certificate) if run.certificate else None,

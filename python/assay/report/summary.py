@@ -115,7 +115,8 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
         subtitle=f"{model_label(run)} - Summary Performance - Selected",
         header=summary_header(run, edition),
         banner=joined_banner(tests),
-        blocks=(*boxes, _select_table(tests)),
+        blocks=boxes,
+        columns=((_select_table(tests),),),
     )
 
 

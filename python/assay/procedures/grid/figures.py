@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Series, Tick
+from assay.pages.time_axis import MINUTES
 from assay.procedures.grid.result import by_total_oio
 from assay.procedures.loop.figures import ROUND_TITLE
-from assay.procedures.saturation.figures import MINUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -78,7 +78,8 @@ class DemandReport(TestReport):
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""
-        return demand_own_settings(self.settings)
+        processor = (("System CPU utilization", "n/a: not known, as where a simulated drive runs in virtual time"),)
+        return (*demand_own_settings(self.settings), *(processor if _without_processor(self) else ()))
 
     def details(self) -> tuple[Table, ...]:
         """IOPS and response times of the grid over the measurement window."""
@@ -132,7 +133,8 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
     yield "Demand Variation", (_or_window(test_report, variation),)
     intensity = figures.intensity_figure(f"{test_report.prefix}-intensity", result)
     yield "Demand Intensity", (_points_box(test_report), _or_window(test_report, intensity))
-    yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
+    if not _without_processor(test_report):
+        yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
     for run in result.points:
         yield from _point_parts(test_report, run)
     if test_report.edition.header == "2.0":
@@ -168,6 +170,12 @@ def _points_box(test_report: DemandReport) -> Box:
     return Box(title="Operating points", entries=point_entries(test_report.settings, test_report.result), wide=True)
 
 
+def _without_processor(test_report: DemandReport) -> bool:
+    """Whether nobody can know the processor's time: a page would say nothing else; the settings do."""
+    cells = test_report.result.cells
+    return bool(cells) and all(cell.cpu_share is None for cell in cells)
+
+
 def _processor(test_report: DemandReport) -> tuple[Block, ...]:
     count = test_report.run.platform.extra.get("logical_cpu_count")
     known = count if isinstance(count, int) and count > 0 else 1
@@ -178,7 +186,7 @@ def _processor(test_report: DemandReport) -> tuple[Block, ...]:
         return (Text(paragraphs=(_missing(test_report, "a measurement window needs five complete rounds"),)),)
     of_what = f"{known} logical CPUs" if known > 1 else "one CPU"
     note = f"CPU time of the stimulus threads in percent of {of_what}, average of the measurement window."
-    return (Text(paragraphs=(note,)), _or_reason(figure, "a simulated drive runs in virtual time"))
+    return (Text(paragraphs=(note,)), _or_reason(figure, "nobody watched"))
 
 
 def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]:

@@ -15,11 +15,12 @@ from assay.pages.printed import NOT_AVAILABLE, demand_label, one_decimal, or_na,
 from assay.pages.results import step_results, window_results
 from assay.pages.select import NO_RULE, NOT_REACHED, STEADY, Selected, claim_label
 from assay.pages.test_report import TestReport
+from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
-from assay.procedures.saturation.figures import MINUTES, iops_figure
+from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.tables import samples_table
 from assay.spec.units import duration_label
 

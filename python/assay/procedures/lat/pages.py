@@ -6,6 +6,7 @@ largest of the window; the mean of the rounds' maxima, which is no maximum, stan
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.histogram import histogram_parts
@@ -16,9 +17,14 @@ from assay.procedures.loop.result import latency_maxima, window_times
 from assay.results import NINES, kept_histograms
 
 if TYPE_CHECKING:
-    from assay.pages.model import Page
+    from assay.pages.model import Page, Table
     from assay.pages.test_report import PagePart
     from assay.procedures.loop.report import LoopReport
+
+_TWO_AVERAGES = (
+    "An average here is the mean of the rounds' averages; that of all I/Os stands as Mean under Response Times, and is "
+    "lower where a slow round completed fewer of them."
+)
 
 
 def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
@@ -30,7 +36,7 @@ def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
     subtitle, convergence = test_report.convergence("Steady State Convergence - Average Latency - 100% Writes")
     title = f"{edition.market} Latency ({test_report.status}) - Report Page"
     tables = (
-        test_report.matrix("Average response time (ms)", ("", test_report.result.matrix)),
+        _with_note(test_report.matrix("Average response time (ms)", ("", test_report.result.matrix))),
         test_report.matrix(
             "Maximum response time (ms)", ("largest", maxima.largest), ("mean of maxima", maxima.mean_of_maxima)
         ),
@@ -52,6 +58,10 @@ def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
             *histogram_parts(test_report),
         ),
     )
+
+
+def _with_note(table: Table) -> Table:
+    return replace(table, notes=(*table.notes, _TWO_AVERAGES))
 
 
 def _response_sheets(test_report: LoopReport) -> tuple[PagePart, ...]:

@@ -95,6 +95,15 @@ class LoopReport(TestReport):
         """Reads and writes of 4 KiB, or of the size of the throughput test."""
         return loop_headlines(self.test, self.result)
 
+    def moved_cells(self) -> tuple[tuple[str, str], ...]:
+        """Least to greatest round of each cell that is not tracked and moved."""
+        found = cell_spreads(self.result, self.settings)
+        return tuple(
+            (cell_label(cell, self.settings.access), _spread_text(one, self.settings, mark=""))
+            for cell, one in found.items()
+            if one.moved
+        )
+
     def own_settings(self) -> tuple[Entry, ...]:
         """Cells, preconditioning, tracking."""
         return loop_settings(self.settings)
@@ -188,14 +197,11 @@ class LoopReport(TestReport):
     def _spread_notes(self) -> tuple[str, ...]:
         """Name the cells whose average hides a movement, and say how far the others lie apart."""
         found = cell_spreads(self.result, self.settings)
-        moved = {cell: one for cell, one in found.items() if one.moved}
+        moved = self.moved_cells()
         largest = max((one.variation for one in found.values() if not one.moved), default=None)
         notes = []
         if moved:
-            named = "; ".join(
-                f"{cell_label(cell, self.settings.access)} {_spread_text(one, self.settings, mark='')}"
-                for cell, one in list(moved.items())[:_MOVED_NAMED]
-            )
+            named = "; ".join(" ".join(one) for one in moved[:_MOVED_NAMED])
             more = f"; and {len(moved) - _MOVED_NAMED} more" if len(moved) > _MOVED_NAMED else ""
             limit = percent(MOVED_SHARE)
             notes.append(f"Not tracked, and moved by more than {limit} of the average in the window: {named}{more}.")

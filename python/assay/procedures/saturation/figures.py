@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series
+from assay.pages.time_axis import MINUTES
 from assay.results import NINES
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Scale
     from assay.procedures.saturation.result import Mark, SaturationResult
 
-MINUTES, WRITTEN, FILLS = "Time (Minutes)", "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
+WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Steady state": 2}
 
 

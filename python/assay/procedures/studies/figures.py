@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Series, Tick
+from assay.pages.time_axis import MINUTES, SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
         return None
     places = sorted({x for one in series for x in one.x}) if plot.kind == "places" else []
     shown = f" of {plot.only}" if plot.only else ""
-    titles = {"time": "Time (Minutes)", "seconds": "Time (Seconds)", "places": plot.x_title}
+    titles = {"time": MINUTES, "seconds": SECONDS, "places": plot.x_title}
     return Figure(
         name=name,
         kind="lines",

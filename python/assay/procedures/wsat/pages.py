@@ -13,6 +13,7 @@ from assay.pages.histogram import histogram_parts
 from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
 from assay.pages.test_report import TestReport
+from assay.pages.time_axis import MINUTES
 from assay.procedures.saturation.distribution import saturation_distribution
 from assay.procedures.saturation.facts import (
     fresh_label,
@@ -22,7 +23,7 @@ from assay.procedures.saturation.facts import (
     saturation_settings,
     steady_label,
 )
-from assay.procedures.saturation.figures import FILLS, MINUTES, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import saturation_result

@@ -1,0 +1,120 @@
+"""Everything that a reader must know of a run, each once: one list, the same in every format."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.label import ENDINGS
+from assay.pages.model import DataTable, Table
+from assay.pages.printed import paragraph
+from assay.report.checks import checks_of
+from assay.report.conforming import deviations
+from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.test_report import TestReport
+
+ALL_TESTS = "all"
+ROWS_MAX = 120
+"""Rows of one printed page, which may take several sheets."""
+# What the checks of these names find is listed under a kind of its own, with more.
+_LISTED = {"host", "drive-events", ENDED}
+_COLUMNS = ("test", "kind", "where", "what")
+_NOTE = (
+    "Kinds: ended early; withheld (no result is printed); warning (as on the banner of its pages); void (in no verdict "
+    "and no result); drive event (of the kernel's log); host (the test system disturbed it); moved (a cell that is not "
+    "tracked: least to greatest round of the measurement window, coefficient of variation); check (beyond its limit); "
+    "not run; deviation (from the specification)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One thing found. test : its name, or ``all``. where : a round, a cell; empty for all of the test."""
+
+    test: str
+    kind: str
+    where: str
+    what: str
+
+
+def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ...]:
+    """Everything found in a run, test by test, then what is of all tests; each once."""
+    found = [
+        Found(test=_name(one), kind=kind, where=where, what=what) for one in tests for kind, where, what in _of(one)
+    ]
+    found += [Found(test=one.test.upper(), kind="not run", where="", what=paragraph(one.reason)) for one in run.skipped]
+    found += [Found(test=ALL_TESTS, kind="deviation", where="", what=line) for line in deviations(run)]
+    return tuple(dict.fromkeys(found))
+
+
+def finding_facts(found: Sequence[Found]) -> list[dict[str, Any]]:
+    """The list in ``results.json``."""
+    return [asdict(one) for one in found]
+
+
+def finding_data(found: Sequence[Found]) -> DataTable:
+    """The list as a table of CSV and workbook."""
+    return DataTable(name="findings", columns=_COLUMNS, rows=tuple(_row(one) for one in found))
+
+
+def finding_tables(found: Sequence[Found]) -> list[Table]:
+    """The list as printed, a table for each page of it."""
+    rows = tuple(_row(one) for one in found) or ((ALL_TESTS, "none", "", "nothing was found"),)
+    starts = range(0, len(rows), ROWS_MAX)
+    return [
+        Table(
+            caption="Findings" if start == 0 else f"Findings from number {start + 1:,}",
+            columns=("Test", "Kind", "Where", "What was found"),
+            rows=rows[start : start + ROWS_MAX],
+            notes=(_NOTE,) if start == starts[-1] else (),
+        )
+        for start in starts
+    ]
+
+
+def _row(one: Found) -> tuple[str, ...]:
+    return one.test, one.kind, one.where, one.what
+
+
+def _name(one: TestReport) -> str:
+    """The name in the order of the run. Worked: the second IOPS test of a run is ``IOPS-2``."""
+    name, number = one.test.settings.test.upper(), one.prefix.rpartition("-")[2]
+    return name if number == "1" else f"{name}-{number}"
+
+
+def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
+    """Kind, place and words of everything found in one test."""
+    test, withheld = one.test, withheld_reason(one.test)
+    if test.ended in ENDINGS:
+        yield "ended early", "", paragraph(" ".join(filter(None, (ENDINGS[test.ended].lower(), test.ended_detail))))
+    if withheld:
+        yield "withheld", "", paragraph(withheld)
+    yield from (("warning", "", paragraph(finding.reason)) for finding in one.result.findings)
+    yield from (("void", place, paragraph(reason)) for place, reason in void_places(test))
+    yield from _events(one)
+    yield from _host(one)
+    yield from (("moved", cell, text) for cell, text in one.moved_cells())
+    for check in checks_of(one.run, test):
+        if check.level in {"warn", "invalid"} and check.name not in _LISTED:
+            yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}")
+
+
+def _events(one: TestReport) -> Iterator[tuple[str, str, str]]:
+    for sequence in one.test.sequences:
+        for step in sequence.steps:
+            for event in disturbing(step):
+                yield "drive event", paragraph(f"{sequence.name}, {step.label}"), paragraph(event.text)
+
+
+def _host(one: TestReport) -> Iterator[tuple[str, str, str]]:
+    counted = {id(sequence) for sequence in counted_sequences(one.test)}
+    for sequence in one.test.sequences:
+        found = sequence_host(sequence)
+        if found[0].marked:
+            told = "; ".join(finding.reason for finding in found)
+            yield "host", sequence.name, paragraph(told if id(sequence) in counted else f"{told}; in no result")
