@@ -50,15 +50,15 @@ def test_a_long_text_of_such_characters_gets_a_mark_for_each_where_its_numbers_t
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    original = pdf_module._typeset
+    original = pdf_module.Typesetting.finish
 
-    def typeset(report: Any, pictures: Any) -> bytes:
-        seen.append(repr(report))
+    def finish(setting: Any, pictures: Any) -> bytes:
+        seen.append(json.dumps(json.loads((setting._root / "report.json").read_text("ascii")), ensure_ascii=False))
         if "u{6771}" in seen[-1]:
             raise VerificationError("report.pdf", "9 pages came out on 10 sheets", "shorten the texts of the plan")
-        return original(report, pictures)
+        return original(setting, pictures)
 
-    monkeypatch.setattr(pdf_module, "_typeset", typeset)
+    monkeypatch.setattr(pdf_module.Typesetting, "finish", finish)
     render(synthetic_run(description={"sponsor": "東" * 5}), tmp_path, formats=["pdf"])
     assert ["u{6771}" in text for text in seen] == [True, False]
     assert REPLACEMENT * 5 in seen[1]
