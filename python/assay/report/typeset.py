@@ -5,7 +5,7 @@ Here it lives for one report, and where memory runs out it is this process that 
 
 Arguments: the folder, the folder of the fonts, the module path as JSON and the date in ISO form. The folder holds the
 pages, and once more in a draft with empty pictures: these are laid out first. The pictures are there when the input
-ends. Prints how many sheets there are, and how many the pages asked for: a page with a long table asks for more than one.
+ends. Prints how many sheets there are, and how many the pages asked for: one with a long table asks for more than one.
 """
 
 from __future__ import annotations
