@@ -1,7 +1,6 @@
 """Tables on the terminal."""
 
 import pytest
-
 from assay.cli.table import print_table
 
 

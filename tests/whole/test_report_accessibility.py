@@ -1,4 +1,4 @@
-"""The HTML report as readers with a screen reader, a keyboard or weak sight have it: judged by axe-core in a browser."""
+"""The HTML report for readers with a screen reader, a keyboard or weak sight: judged by axe-core in a browser."""
 
 import os
 from collections.abc import Iterator
