@@ -2,8 +2,7 @@
 
 Goal: seconds of the clock and of the processors for all formats together and for each alone, as ``assay report`` makes
 them in a process of its own; the hash of the files, the same in every run. Non-goal: how soon a reader sees it
-(``report_html.py``). It is to take at most 5 s of the clock on two quiet cores; the seconds are those of this machine, and
-on a busy one those of the processors say more.
+(``report_html.py``). At most 5 s of the clock on two quiet cores; on a busy one the others say more.
 """
 
 from __future__ import annotations
