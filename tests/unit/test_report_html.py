@@ -232,9 +232,9 @@ def test_the_rows_of_columns_stand_in_the_order_of_paper() -> None:
     for series, order, note in (((low, high), ["1.0", "9.0"], False), ((high, low), ["1.0", "9.0"], True)):
         drawn = plotly_figure(replace(columns(), series=series))
         assert drawn
-        scene = drawn["layout"]["scene"]
+        scene, notes = drawn["layout"]["scene"], drawn["layout"].get("annotations", [])
         assert [trace["name"] for trace in drawn["data"]] == scene["yaxis"]["ticktext"] == order
-        assert ("order turned" in scene["yaxis"]["title"]["text"]) is note
+        assert [one["text"] for one in notes] == ["R/W Mix: order turned: the highest stand behind"] * note
 
 
 @pytest.mark.parametrize(

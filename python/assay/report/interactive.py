@@ -47,7 +47,11 @@ def _lines(figure: Figure) -> dict[str, Any]:
 
 def _columns(figure: Figure) -> dict[str, Any]:
     traces = [_columns_trace(figure, depth, series) for depth, series in enumerate(_rows(figure))]
-    return {"data": traces, "layout": {**_layout(figure), "margin": _NO_MARGIN, "scene": _scene(figure)}}
+    layout = {**_layout(figure), "margin": _NO_MARGIN, "scene": _scene(figure)}
+    if figure.highest_first:
+        note = {"text": f"{figure.z_title}: {TURNED_NOTE}", "xref": "paper", "yref": "paper", "x": 0.5, "y": 1}
+        layout["annotations"] = [{**note, "showarrow": False}]
+    return {"data": traces, "layout": layout}
 
 
 def _layout(figure: Figure) -> dict[str, Any]:
@@ -219,10 +223,9 @@ def _corners(x: float, depth: float, height: float) -> list[tuple[float, float, 
 def _scene(figure: Figure) -> dict[str, Any]:
     sizes = _labelled(figure.ticks)
     mixes = _tick_labels([float(place) for place in range(len(figure.series))], [one.label for one in _rows(figure)])
-    turned = f" ({TURNED_NOTE})" if figure.highest_first else ""
     return {
         "xaxis": {"title": {"text": figure.x_title}, **sizes},
-        "yaxis": {"title": {"text": f"{figure.z_title}{turned}"}, **mixes},
+        "yaxis": {"title": {"text": figure.z_title}, **mixes},
         "zaxis": {"title": {"text": f"{figure.y_title}<br> <br> "}, "tickformat": ",~r"},
         "aspectmode": "manual",
         "aspectratio": {"x": 2.2, "y": 1.5, "z": 0.95},
