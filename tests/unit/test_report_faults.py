@@ -63,15 +63,15 @@ def test_every_character_is_either_known_or_spelled_out() -> None:
 def test_a_text_that_the_typesetter_does_not_take_costs_its_characters_and_no_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original, tried = pdf_module._typeset, []
+    original, tried = pdf_module.Typesetting.finish, []
 
-    def typeset(report: Any, pictures: Any) -> bytes:
-        tried.append("東" in repr(report))
+    def finish(setting: Any, pictures: Any) -> bytes:
+        tried.append("\\u6771" in (setting._root / "report.json").read_text("ascii"))
         if tried[-1]:
             raise StoreError("report.pdf", "the typesetter ended with code 1", "none")
-        return original(report, pictures)
+        return original(setting, pictures)
 
-    monkeypatch.setattr(pdf_module, "_typeset", typeset)
+    monkeypatch.setattr(pdf_module.Typesetting, "finish", finish)
     render(synthetic_run(description={"sponsor": "東芝"}), tmp_path, formats=["pdf"])
     assert tried == [True, False]
 
@@ -80,15 +80,15 @@ def test_a_long_text_of_such_characters_gets_a_mark_for_each_where_its_numbers_t
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    original = pdf_module._typeset
+    original = pdf_module.Typesetting.finish
 
-    def typeset(report: Any, pictures: Any) -> bytes:
-        seen.append(repr(report))
+    def finish(setting: Any, pictures: Any) -> bytes:
+        seen.append(json.dumps(json.loads((setting._root / "report.json").read_text("ascii")), ensure_ascii=False))
         if "u{1f680}" in seen[-1]:
             raise StoreError("report.pdf", "9 pages came out on 10 sheets", "shorten the texts of the plan")
-        return original(report, pictures)
+        return original(setting, pictures)
 
-    monkeypatch.setattr(pdf_module, "_typeset", typeset)
+    monkeypatch.setattr(pdf_module.Typesetting, "finish", finish)
     render(synthetic_run(description={"sponsor": "🚀" * 5}), tmp_path, formats=["pdf"])
     assert ["u{1f680}" in text for text in seen] == [True, False]
     assert REPLACEMENT * 5 in seen[1]

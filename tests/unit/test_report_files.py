@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.engine.records import Cell
 from assay.errors import StoreError
-from assay.report import FORMATS, render
-from assay.report.pdf import verify_sheet_count
+from assay.report import FORMATS, build_report, render
+from assay.report.figure import figure_svg
+from assay.report.pdf import begin, verify_sheet_count
 from assay.report.table_csv import table_csv
 from assay.spec.units import KIB
 from report_run import FALLING, HOSTILE, synthetic_run, synthetic_step, synthetic_test
@@ -189,3 +190,21 @@ def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> Non
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(StoreError):
         render(synthetic_run(), tmp_path / "taken", formats=["json"])
+
+
+def test_a_report_begun_before_its_figures_is_the_same_file(tmp_path: Path) -> None:
+    run = synthetic_run()
+    report = build_report(run)
+    pictures = {figure.name: figure_svg(figure) for figure in report.printed_figures}
+    (path,) = render(run, tmp_path, formats=["pdf"])
+    with begin(report) as begun:
+        assert begun.finish(pictures) == path.read_bytes()
+        assert not (begun._root / "draft/report.pdf").exists()
+    assert not begun._root.exists()
+
+
+def test_a_report_that_is_given_up_leaves_no_process_and_no_folder() -> None:
+    with begin(build_report(synthetic_run())) as begun:
+        assert begun._root.exists()
+    assert begun._process.returncode is not None
+    assert not begun._root.exists()

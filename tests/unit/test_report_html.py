@@ -187,6 +187,55 @@ def test_hover_of_labelled_places_and_of_columns_says_their_labels() -> None:
     assert drawn["data"][0]["meta"] == {"x": ["4", "8"], "y": (0.307, 0.25)}
 
 
+def test_axes_are_cut_named_and_labelled_on_the_screen_as_on_paper() -> None:
+    near = Series(label="RND", x=(100.0, 108.0), y=(3250.0, 3470.0), colour=0)
+    cut = plotly_figure(lines(series=(near,), x_range=(100.0, 110.0)))
+    assert cut
+    assert cut["layout"]["yaxis"]["title"] == {"text": "Time (ms) (axis does not begin at 0)"}
+    assert cut["layout"]["yaxis"]["rangemode"] == "normal"
+    assert cut["layout"]["xaxis"]["range"] == [100.0, 110.0]
+    whole = plotly_figure(lines(series=(replace(near, y=(10.0, 3470.0)),)))
+    assert whole
+    assert whole["layout"]["yaxis"]["rangemode"] == "tozero"
+
+
+def test_a_log_axis_of_less_than_a_decade_has_the_labels_of_paper() -> None:
+    near = Series(label="RND", x=(1.0, 2.0), y=(10.8, 12.4), colour=0)
+    figure = lines(series=(near,), y_scale="log")
+    drawn = plotly_figure(figure)
+    assert drawn
+    axis = drawn["layout"]["yaxis"]
+    assert axis["ticktext"] == ["10.5", "11", "11.5", "12", "12.5"]
+    assert all(f">{label}</text>".encode() in figure_svg(figure) for label in axis["ticktext"])
+    assert axis["range"] == [pytest.approx(1.0134, abs=1e-4), pytest.approx(1.1134, abs=1e-4)]
+    wide = plotly_figure(replace(figure, series=(replace(near, y=(1.0, 1e6)),)))
+    assert wide
+    assert (wide["layout"]["yaxis"]["dtick"], "ticktext" in wide["layout"]["yaxis"]) == (1, False)
+
+
+def test_a_single_point_a_mark_and_an_area_are_seen_on_the_screen() -> None:
+    one = Series(label="RND", x=(1.0,), y=(2.0,), colour=0, mode="lines")
+    area = Series(label="", x=(1.0, 2.0), y=(2.0, 3.0), colour=0, filled=True)
+    drawn = plotly_figure(
+        lines(series=(one, replace(one, mark=True), area), y_ticks=(Tick(at=1.0, label="1"),), y_least=0.5)
+    )
+    assert drawn
+    assert [trace["mode"] for trace in drawn["data"]] == ["markers", "markers", "lines+markers"]
+    assert [trace["marker"]["color"] for trace in drawn["data"]] == ["#0072b2", "#ffe600", "#0072b2"]
+    assert [trace.get("fill") for trace in drawn["data"]] == [None, None, "tozeroy"]
+    assert drawn["layout"]["yaxis"]["range"] == [0.5, None]
+
+
+def test_the_rows_of_columns_stand_in_the_order_of_paper() -> None:
+    low, high = (Series(label=str(top), x=(1.0, 2.0), y=(top, top / 2), colour=0) for top in (1.0, 9.0))
+    for series, order, note in (((low, high), ["1.0", "9.0"], False), ((high, low), ["1.0", "9.0"], True)):
+        drawn = plotly_figure(replace(columns(), series=series))
+        assert drawn
+        scene, notes = drawn["layout"]["scene"], drawn["layout"].get("annotations", [])
+        assert [trace["name"] for trace in drawn["data"]] == scene["yaxis"]["ticktext"] == order
+        assert [one["text"] for one in notes] == ["R/W Mix: order turned: the highest stand behind"] * note
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [((24632.0, 3000.0), ",.0~f"), ((0.307, 12.5), ",.4~f"), ((0.0, 5.0), ",.3~f"), ((), ",.3~f"), ((1e-30,), ",.9~f")],

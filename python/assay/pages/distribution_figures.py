@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _POINTS_PER_DECADE = 10
 _FIRST_SHARES = (0.01, 0.1)
-_DECADES_MAX = 2
 _SMALLEST_MS = 1e-6
 Point = tuple[float, float]
 
@@ -38,7 +37,6 @@ def exceedance_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]]) ->
         y_title="I/Os Slower (%), and Percentile",
         x_scale="log",
         y_scale="log",
-        ticks=_time_ticks(drawn),
         y_ticks=tuple(_slower_tick(power) for power in range(math.floor(2 - math.log10(lowest)) + 1)),
         series=tuple(Series.through(points, label, place, "lines") for place, (label, points) in enumerate(drawn)),
     )
@@ -58,14 +56,3 @@ def _slower_tick(power: int) -> Tick:
     """The label of so many nines. Worked: 2 -> ``"1 (99)"``."""
     slower = 10.0 ** (2 - power)
     return Tick(at=slower, label=f"{slower:g} ({100 - slower:.10g})" if power else "100")
-
-
-def _time_ticks(drawn: Sequence[tuple[str, Sequence[Point]]]) -> tuple[Tick, ...]:
-    """Labels at whole decades where a finer step would put them over each other; else left to the renderer."""
-    found = [time for _, points in drawn for time, _ in points]
-    if not found:
-        return ()
-    first, last = math.floor(math.log10(min(found))), math.ceil(math.log10(max(found)))
-    if last - first <= _DECADES_MAX:
-        return ()
-    return tuple(Tick(at=10.0**power, label=f"{10.0**power:g}") for power in range(first, last + 1))

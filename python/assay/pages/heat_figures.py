@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.pages.histogram_figures import TIME_MS
+from assay.pages.log_axis import labelled_ticks
 from assay.pages.model import Figure, Heat, Tick
 from assay.pages.time_axis import MINUTES, readable_time
 from assay.results import merged
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 COLUMNS_MAX = 150
 ROWS_MAX = 60
 _BINS_PER_DECADE = 10
-_FINE_DECADES = 3
 _SAMPLES_MIN = 2
 
 
@@ -52,7 +52,7 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
         x_title=f"{MINUTES}, a Column is {spans}{f'; {what}' if what else ''}",
         y_title=TIME_MS,
         y_scale="log",
-        y_ticks=_decades(first * width, (last + 1) * width),
+        y_ticks=labelled_ticks(*(10 ** (edge * width / _BINS_PER_DECADE) for edge in (first, last + 1))),
         series=(),
         heat=Heat(
             x_edges=(0.0, *ends),
@@ -112,14 +112,3 @@ def _counted(parts: Sequence[ResponseTimes]) -> dict[int, int]:
 
 def _within(column: dict[int, int], first: int, width: int) -> float | None:
     return float(sum(column.get(number, 0) for number in range(first, first + width))) or None
-
-
-def _decades(first: int, last: int) -> tuple[Tick, ...]:
-    """Whole decades within a range of bins, with their halves and fifths where there are few. Worked: -5 to 12 -> 0.5,
-    1, 2, 5 and 10 ms.
-    """  # noqa: D205 - one sentence
-    low, high = (10 ** (number / _BINS_PER_DECADE) for number in (first, last))
-    powers = range(math.floor(first / _BINS_PER_DECADE), last // _BINS_PER_DECADE + 1)
-    factors = (1, 2, 5) if last - first <= _FINE_DECADES * _BINS_PER_DECADE else (1,)
-    found = (factor * 10.0**power for power in powers for factor in factors)
-    return tuple(Tick(at=value, label=f"{value:g}") for value in found if low <= value <= high)

@@ -177,6 +177,11 @@ class Figure:
         return self.narrow or (max(values) - min(values)) / max(values) < CUT_BELOW
 
     @property
+    def y_label(self) -> str:
+        """What is written at the y axis: its title, and whether it is cut."""
+        return f"{self.y_title} ({CUT_NOTE})" if self.cut else self.y_title
+
+    @property
     def highest_left(self) -> bool:
         """Whether the columns are lower towards the end of the x axis, which then is the nearer one."""
         pairs = [(one.y[0], one.y[-1]) for one in self.series if one.y]

@@ -5,6 +5,7 @@ One model (``assay.pages.model``) feeds every format, so no two of them can disa
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain, pairwise
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, DataTable, Figure, Page
     from assay.pages.test_report import TestReport
     from assay.report.findings import Found
+    from assay.report.pdf import Typesetting
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Edition
 
@@ -71,15 +73,17 @@ def render(
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
     picture = cache(_picture)
     tables = cache(lambda: [*_all_tables(tests, spread()), finding_data(found())])
+    begun = _begun(laid_out) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [("results.json", results_json(run, tests, spread(), found()))],
         "csv": lambda: [(f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()],
         "xlsx": lambda: _workbook(laid_out(), tables()),
         "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
-        "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture)),
+        "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
-    written = write_formats(folder, chosen, below, shown=shown)
+    with begun or nullcontext():
+        written = write_formats(folder, chosen, below, shown=shown)
     return [path for name in FORMATS for path in written.get(name, [])]
 
 
@@ -92,7 +96,7 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     makers: dict[str, Maker] = {
         "others": others.items,
         "html": lambda: _html(report, _pictures(report.screen_figures, picture)),
-        "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture)),
+        "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture), None),
     }
     written = write_formats(folder, makers)
     return [path for name in ("others", "pdf", "html") for path in written[name]]
@@ -215,10 +219,20 @@ def _picture(figure: Figure) -> bytes:
     return figure_svg(figure)
 
 
-def _pdf(report: Report, pictures: Mapping[str, bytes]) -> Contents:
+def _begun(laid_out: Callable[[], Report]) -> Typesetting | None:
+    """The PDF of a report, begun while its other formats are made; None where that fails, which it will once more."""
+    from assay.report.pdf import begin  # noqa: PLC0415
+
+    try:
+        return begin(laid_out())
+    except Exception:  # noqa: BLE001 - whatever it is, it is raised where the format is made
+        return None
+
+
+def _pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | None) -> Contents:
     from assay.report.pdf import report_pdf  # noqa: PLC0415
 
-    return [("report.pdf", report_pdf(report, pictures))]
+    return [("report.pdf", report_pdf(report, pictures, begun))]
 
 
 def _html(report: Report, pictures: Mapping[str, bytes]) -> Contents:

@@ -10,23 +10,22 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from assay.pages.log_axis import log_range, log_ticks
-from assay.pages.model import CUT_NOTE, TURNED_NOTE, Tick
-from assay.pages.palette import colour, marker
+from assay.pages.log_axis import labelled_ticks, log_range
+from assay.pages.model import TURNED_NOTE
+from assay.pages.palette import MARK_COLOUR, MARK_SIZE, colour, marker
 from assay.report.glyphs import spelled_out
 from assay.report.heat_picture import draw_heat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.pages.model import Figure, Series
+    from assay.pages.model import Figure, Series, Tick
 
 HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6, "heat": 4.5}
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 ONE_DECIMAL_FROM = 10
 PAD_IN = 0.06
-MARK_SIZE, MARK_COLOUR = 13, "#ffe600"
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "assay",
     # Texts stay texts: shorter to draw and to store, found by a search, and in the fonts of the page.
@@ -79,7 +78,7 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
     for series in figure.series:
         _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series)
-    axes.set(xlabel=figure.x_title, ylabel=_y_title(figure), xscale=figure.x_scale, yscale=figure.y_scale)
+    axes.set(xlabel=figure.x_title, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_scale)
     axes.grid(visible=True, which="major")
     axes.spines[["top", "right"]].set_visible(False)
     _label_x_axis(axes, figure)
@@ -89,10 +88,6 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     else:
         title = figure.legend_title or None
         axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-
-
-def _y_title(figure: Figure) -> str:
-    return f"{figure.y_title} ({CUT_NOTE})" if figure.cut else figure.y_title
 
 
 def _draw_bars(axes: Any, series: Series) -> None:
@@ -168,7 +163,7 @@ def _set_ticks(axis: Any, ticks: Sequence[Tick]) -> None:
 def _label_log_axis(axis: Any, limit: Callable[[float, float], object], values: Sequence[float]) -> None:
     low, high = log_range(values)
     limit(low, high)
-    _set_ticks(axis, [Tick(at=at, label=_thousands(at, None)) for at in log_ticks(low, high)])
+    _set_ticks(axis, labelled_ticks(low, high))
 
 
 def _draw_columns(canvas: Canvas, figure: Figure) -> None:

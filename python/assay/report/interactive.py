@@ -8,15 +8,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.palette import colour, symbol
+from assay.pages.log_axis import labelled_ticks, log_range
+from assay.pages.model import TURNED_NOTE
+from assay.pages.palette import MARK_COLOUR, MARK_SIZE, colour, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from assay.pages.model import Figure, Series, Tick
+    from assay.pages.model import Figure, Scale, Series, Tick
 
 HALF_WIDTH = 0.3
 MAX_ROUND_TICKS = 26
+DECADE = 10
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 9
 # A scene has its labels inside.
@@ -43,8 +46,12 @@ def _lines(figure: Figure) -> dict[str, Any]:
 
 
 def _columns(figure: Figure) -> dict[str, Any]:
-    traces = [_columns_trace(figure, depth, series) for depth, series in enumerate(figure.series)]
-    return {"data": traces, "layout": {**_layout(figure), "margin": _NO_MARGIN, "scene": _scene(figure)}}
+    traces = [_columns_trace(figure, depth, series) for depth, series in enumerate(_rows(figure))]
+    layout = {**_layout(figure), "margin": _NO_MARGIN, "scene": _scene(figure)}
+    if figure.highest_first:
+        note = {"text": f"{figure.z_title}: {TURNED_NOTE}", "xref": "paper", "yref": "paper", "x": 0.5, "y": 1}
+        layout["annotations"] = [{**note, "showarrow": False}]
+    return {"data": traces, "layout": layout}
 
 
 def _layout(figure: Figure) -> dict[str, Any]:
@@ -70,12 +77,21 @@ def _lines_trace(figure: Figure, series: Series) -> dict[str, Any]:
         "showlegend": bool(series.label),
         "x": series.x,
         "y": series.y,
-        "mode": series.mode,
+        # A line needs two points; one is shown by its marker.
+        "mode": "markers" if series.mark or len(series.x) == 1 else series.mode,
         "line": {"color": colour(series.colour), "dash": series.dash, "width": 2},
-        "marker": {"color": colour(series.colour), "symbol": symbol(series.colour), "size": 8},
+        "marker": _marker(series),
+        **({"fill": "tozeroy"} if series.filled else {}),
         **({"text": labels} if labels else {}),
         "hovertemplate": _hover(figure, series, x="%{text}" if labels else f"%{{x:{number_format(series.x)}}}"),
     }
+
+
+def _marker(series: Series) -> dict[str, Any]:
+    shape = {"symbol": symbol(series.colour)}
+    if series.mark:
+        return {**shape, "color": MARK_COLOUR, "size": MARK_SIZE, "line": {"color": "black", "width": 1.2}}
+    return {**shape, "color": colour(series.colour), "size": 8}
 
 
 def _hover(figure: Figure, series: Series, *, x: str) -> str:
@@ -103,28 +119,44 @@ def _labels(ticks: tuple[Tick, ...], places: Iterable[float]) -> list[str]:
 
 def _x_axis(figure: Figure) -> dict[str, Any]:
     axis = {**_axis(figure.x_title), "type": figure.x_scale}
+    if figure.x_range:
+        axis["range"] = _placed(figure.x_range, figure.x_scale)
+    values = [x for series in figure.series for x in series.x]
     if figure.ticks:
-        return {
-            **axis,
-            **_tick_labels([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks]),
-        }
-    if not figure.rounds:
-        return {**axis, "tickformat": ",~r", "rangemode": "tozero", "dtick": "D2" if figure.x_scale == "log" else None}
-    rounds = [x for series in figure.series for x in series.x]
-    return {**axis, "tick0": 0, "dtick": 1 + int(max(rounds) - min(rounds)) // MAX_ROUND_TICKS}
+        return {**axis, **_labelled(figure.ticks)}
+    if figure.rounds:
+        return {**axis, "tick0": 0, "dtick": 1 + int(max(values) - min(values)) // MAX_ROUND_TICKS}
+    return {**axis, **_scale(figure.x_scale, values, cut=False)}
 
 
 def _y_axis(figure: Figure) -> dict[str, Any]:
-    if figure.y_ticks:
-        ticks = _tick_labels([tick.at for tick in figure.y_ticks], [tick.label for tick in figure.y_ticks])
-        return {**_axis(figure.y_title), "type": figure.y_scale, **ticks}
-    return {
-        **_axis(figure.y_title),
-        "type": figure.y_scale,
-        "rangemode": "normal" if figure.narrow else "tozero",
-        "tickformat": ",~r",
-        "dtick": "D2" if figure.y_scale == "log" else None,
-    }
+    axis = {**_axis(figure.y_label), "type": figure.y_scale}
+    values = [y for series in figure.series for y in series.y]
+    if not figure.y_ticks:
+        return {**axis, **_scale(figure.y_scale, values, cut=figure.cut)}
+    if figure.y_least is not None:
+        axis["range"] = [*_placed((figure.y_least,), figure.y_scale), None]
+    return {**axis, **_labelled(figure.y_ticks)}
+
+
+def _scale(scale: Scale, values: list[float], *, cut: bool) -> dict[str, Any]:
+    """Where an axis without ticks of its own begins and what it labels, as on paper.
+
+    Labels below a decade are fixed; above, finer ones come as the reader looks closer.
+    """
+    if scale == "linear" or not values:
+        return {"tickformat": ",~r", "rangemode": "normal" if cut else "tozero"}
+    low, high = log_range(values)
+    ticks = labelled_ticks(low, high)
+    if high / low < DECADE:
+        return {"range": _placed((low, high), scale), **_labelled(ticks)}
+    powers = all(math.log10(tick.at).is_integer() for tick in ticks)
+    return {"range": _placed((low, high), scale), "tickformat": ",~r", "dtick": 1 if powers else "D2"}
+
+
+def _placed(places: Iterable[float], scale: Scale) -> list[float]:
+    """Where an axis has values: Plotly wants the logarithms."""
+    return [math.log10(place) for place in places] if scale == "log" else list(places)
 
 
 def _axis(title: str) -> dict[str, Any]:
@@ -135,6 +167,15 @@ def _axis(title: str) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
     }
+
+
+def _labelled(ticks: Iterable[Tick]) -> dict[str, Any]:
+    return _tick_labels([tick.at for tick in ticks], [tick.label for tick in ticks])
+
+
+def _rows(figure: Figure) -> tuple[Series, ...]:
+    """The series of columns from the front to the back, as on paper."""
+    return figure.series[::-1] if figure.highest_first else figure.series
 
 
 def _tick_labels(values: list[float], labels: list[str]) -> dict[str, Any]:
@@ -180,16 +221,18 @@ def _corners(x: float, depth: float, height: float) -> list[tuple[float, float, 
 
 
 def _scene(figure: Figure) -> dict[str, Any]:
-    sizes = _tick_labels([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
-    depths = [float(place) for place in range(len(figure.series))]
-    mixes = _tick_labels(depths, [series.label for series in figure.series])
+    sizes = _labelled(figure.ticks)
+    mixes = _tick_labels([float(place) for place in range(len(figure.series))], [one.label for one in _rows(figure)])
     return {
         "xaxis": {"title": {"text": figure.x_title}, **sizes},
         "yaxis": {"title": {"text": figure.z_title}, **mixes},
         "zaxis": {"title": {"text": f"{figure.y_title}<br> <br> "}, "tickformat": ",~r"},
         "aspectmode": "manual",
         "aspectratio": {"x": 2.2, "y": 1.5, "z": 0.95},
-        "camera": {"eye": {"x": 1.17, "y": -2.75, "z": 1.34}, "center": {"x": 0, "y": 0, "z": -0.15}},
+        "camera": {
+            "eye": {"x": 1.17 if figure.highest_left else -1.17, "y": -2.75, "z": 1.34},
+            "center": {"x": 0, "y": 0, "z": -0.15},
+        },
     }
 
 

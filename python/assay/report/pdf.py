@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import StoreError
+from assay.pages.model import Figure
 from assay.report import typeset
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
@@ -28,66 +29,113 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parent / "assets"
 
 
-def report_pdf(report: Report, pictures: Mapping[str, bytes]) -> bytes:
+def report_pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | None = None) -> bytes:
     r"""Set a report as landscape A4 PDF/A-2b, the same bytes each time.
 
-    pictures : SVG text by figure name. Returns the PDF. Characters that the fonts lack are spelled out as
-    ``\u{1f680}``, or stand as one mark each where the pages would not hold their numbers; where the typesetter does not
-    take those of the fallback font, they are spelled out, too.
+    pictures : SVG text by figure name. begun : of the same report, where it was begun before. Returns the PDF.
+    Characters that the fonts lack are spelled out as ``\u{1f680}``, or stand as one mark each where the pages would not
+    hold their numbers; where the typesetter does not take those of the fallback font, they are spelled out, too.
     Raises StoreError where the sheets of paper are not as many as the report's pages, or the typesetter fails.
     """
-    *forms, plainest = _forms(report)
-    for form in forms:
+    try:
+        return _finished(begun or begin(report), pictures)
+    except StoreError:
+        forms = _plainer_forms(report)
+        if not forms:
+            raise
+    for form in forms[:-1]:
         with suppress(StoreError):
-            return _typeset(form, pictures)
-    return _typeset(plainest, pictures)
+            return _finished(Typesetting(form), pictures)
+    return _finished(Typesetting(forms[-1]), pictures)
 
 
-def _forms(report: Report) -> list[Report]:
+def begin(report: Report) -> Typesetting:
+    """Begin to set a report; to be closed."""
+    return Typesetting(spelled_out(report, wide=True))
+
+
+def _plainer_forms(report: Report) -> list[Report]:
     """The report with its texts ever plainer, those that differ: a text may cost its characters, and no report."""
-    found: list[Report] = []
-    for wide in (True, False):
-        for mark in ("", REPLACEMENT):
-            form = spelled_out(report, mark, wide=wide)
-            if form not in found:
-                found.append(form)
-    return found
+    found = [spelled_out(report, wide=True)]
+    for wide, mark in ((True, REPLACEMENT), (False, ""), (False, REPLACEMENT)):
+        form = spelled_out(report, mark, wide=wide)
+        if form not in found:
+            found.append(form)
+    return found[1:]
 
 
-def _typeset(report: Report, pictures: Mapping[str, bytes]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="assay-report-") as folder:
-        root = Path(folder)
+class Typesetting:
+    """A report on its way to paper: a process lays out its texts while its figures are still being drawn."""
+
+    def __init__(self, report: Report) -> None:
+        """Begin with the texts of a report, in which each character can be set. To be closed."""
+        shown = replace(report, appendix=())
+        self._folder = tempfile.TemporaryDirectory(prefix="assay-report-")
+        self._root = Path(self._folder.name)
+        texts, source = json.dumps(_printed(shown)), (ASSETS / typeset.SOURCE).read_bytes()
+        for folder in (self._root, self._root / typeset.DRAFT):
+            folder.mkdir(exist_ok=True)
+            (folder / "report.json").write_text(texts, "ascii")
+            (folder / typeset.SOURCE).write_bytes(source)
+        for figure in shown.printed_figures:
+            (self._root / typeset.DRAFT / f"{figure.name}.svg").write_text(typeset.NO_PICTURE, "ascii")
+        self._process = _started(self._root, datetime(*report.date, tzinfo=UTC))
+
+    def finish(self, pictures: Mapping[str, bytes]) -> bytes:
+        """Set the report with its pictures; the PDF. Raises StoreError as ``report_pdf``."""
         for name, picture in pictures.items():
-            (root / f"{name}.svg").write_bytes(picture)
-        (root / "report.json").write_text(json.dumps(asdict(report)), "ascii")
-        (root / typeset.SOURCE).write_bytes((ASSETS / typeset.SOURCE).read_bytes())
-        sheets, asked = _sheet_counts(root, report)
-        verify_sheet_count(sheets, asked)
-        return (root / typeset.PRODUCT).read_bytes()
+            (self._root / f"{name}.svg").write_bytes(picture)
+        # The end of its input is what the process waits for.
+        output, errors = self._process.communicate()
+        if self._process.returncode != 0:
+            reason = f"the typesetter ended with code {self._process.returncode}"
+            # What it says is for programmers; the command line keeps the cause of an error in a file.
+            cause = RuntimeError(errors)
+            raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report") from cause
+        sheets, asked = output.split()
+        verify_sheet_count(int(sheets), int(asked))
+        return (self._root / typeset.PRODUCT).read_bytes()
+
+    def close(self) -> None:
+        """End the process and remove its folder; a second time does nothing."""
+        self._process.kill()
+        self._process.communicate()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def _sheet_counts(root: Path, report: Report) -> tuple[int, int]:
-    """Typeset a folder in a process of its own, with this interpreter and its module path.
+def _finished(setting: Typesetting, pictures: Mapping[str, bytes]) -> bytes:
+    with setting:
+        return setting.finish(pictures)
 
-    Returns how many sheets it took, and how many its pages asked for.
-    """
-    stamp = datetime(*report.date, tzinfo=UTC).isoformat()
-    arguments = [str(root), str(FONTS), json.dumps(sys.path), stamp]
-    done = subprocess.run(
+
+def _printed(value: Any) -> Any:
+    """What stands on paper, as JSON: of a figure what is beside its picture, since the typesetter hashes all of it."""
+    if isinstance(value, Figure):
+        return {"block": value.block, "name": value.name, "alt": value.alt, "reading": value.reading}
+    if isinstance(value, tuple):
+        return [_printed(part) for part in value]
+    if is_dataclass(value):
+        return {part.name: _printed(getattr(value, part.name)) for part in fields(value)}
+    return value
+
+
+def _started(root: Path, date: datetime) -> subprocess.Popen[str]:
+    """Typeset a folder in a process of its own, with this interpreter and its module path."""
+    arguments = [str(root), str(FONTS), json.dumps(sys.path), date.isoformat()]
+    return subprocess.Popen(
         [sys.executable, "-I", typeset.__file__, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        check=False,
     )
-    if done.returncode != 0:
-        reason = f"the typesetter ended with code {done.returncode}"
-        # What it says is for programmers; the command line keeps the cause of an error in a file.
-        told = RuntimeError(done.stderr)
-        raise StoreError(typeset.PRODUCT, reason, "render the other formats alone with assay report") from told
-    sheets, asked = done.stdout.split()
-    return int(sheets), int(asked)
 
 
 def verify_sheet_count(sheets: int, pages: int) -> None:

@@ -174,7 +174,7 @@
       copy.scene = { ...layout.scene };
       const { eye } = layout.scene.camera;
       // A narrow window sees the sides of the scene only from farther away.
-      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.4, y: eye.y * 1.4, z: eye.z * 1.4 } };
+      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.6, y: eye.y * 1.6, z: eye.z * 1.6 } };
       for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
     }
     if (narrow) {
