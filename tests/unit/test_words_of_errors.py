@@ -20,6 +20,7 @@ from assay.engine.records import DriveIdentity
 from assay.errors import AssayError, DriveNotFoundError, PlanError, StoreError, UsageError, ValueRangeError
 from assay.model_faults import fault_words, model_faults
 from assay.nearest import did_you_mean, nearest
+from assay.procedures.registry import SUITES
 from assay.run.plan_file import Plan, load_plan
 from assay.simfit import left_alone, read_targets
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -78,7 +79,7 @@ def test_the_faults_of_a_plan_are_one_a_line_in_the_order_of_the_file(tmp_path: 
     assert lines == [
         "--scale: is 2, and must be at most 1; give a value inside the range",
         '3:1 seeed: is not known here; did you mean "seed"?',
-        '4:1 suite: is "clinet", none of basic, client, enterprise, advanced, blind-survey; did you mean "client"?',
+        f'4:1 suite: is "clinet", none of {", ".join(SUITES)}; did you mean "client"?',
         "7:1 iops.thread_count: is 0, and must be at least 1; give a value inside the range",
         '9:14 wsat.workloads.0: is "foo", none of rnd-4k-write, oltp, vod, metadata, composite; choose one of these',
         "11:13 dirth.patterns.0: is 3, not a text or a table; correct it",

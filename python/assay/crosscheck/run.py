@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from assay.crosscheck.compare import Crosscheck
 from assay.crosscheck.fio import measure_with_fio
 from assay.crosscheck.points import POINTS, Side
-from assay.dut.dut import Answers, change_told, check_sequence, hold_drive, overwrite
+from assay.dut.dut import Answers, change_told, hold_drive, overwrite
+from assay.dut.ended import check_sequence
 from assay.dut.real.fio import fio_version
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import identify

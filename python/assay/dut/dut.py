@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from assay._native import check_faults, hands_to_workers
+from assay.dut.ended import check_sequence
 from assay.dut.needs import refuse_without_memory, simulated_bytes
 from assay.dut.real.condition import read_condition
 from assay.dut.real.gate import examined, open_drive, open_passthrough
@@ -32,7 +33,7 @@ from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.engine.pattern import fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
-from assay.errors import AssayError, DeviceFailureError, TimekeepingError, UsageError, ValueRangeError
+from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
 from assay.host import HostWatch
 from assay.run.plan_file import Plan
 from assay.spec.units import KIB, SECOND_NS, gigabytes
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from assay.dut.real.purge import PurgeWatch
     from assay.dut.real.write_cache import HeldCache
     from assay.dut.simulated.model import SimulatedTarget
-    from assay.engine.records import CacheState, DriveIdentity, IoPath, StepRecord
+    from assay.engine.records import CacheState, DriveIdentity, IoPath
     from assay.procedures.procedure import PlannedTest
 
 _CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
@@ -467,36 +468,3 @@ def overwrite(
     records = stimulus.run([step], watch)
     check_sequence(records, drive.path)
     return records[0].span_ns
-
-
-_LOST_TIME = {
-    "late-boundary": "a thread was held up by the host while a window was opened or closed",
-    "clock": "an I/O was complete before it was submitted, by the host's clock",
-}
-
-
-def check_sequence(records: Sequence[StepRecord], path: str) -> None:
-    """Raise where a sequence did not run to its end.
-
-    Raises KeyboardInterrupt, TimekeepingError, or DeviceFailureError with the error counts.
-    """
-    last, errors = records[-1], _errors(records)
-    if last.ended == "interrupted":
-        raise KeyboardInterrupt
-    if last.ended in _LOST_TIME:
-        reason = f"{_LOST_TIME[last.ended]} in {last.label}"
-        raise TimekeepingError(path, reason, "see assay check for what disturbs the host")
-    if errors or last.ended != "stop-rule":
-        counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
-        reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
-        reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
-        raise DeviceFailureError(path, reason, "check the drive and the kernel log")
-
-
-def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
-    total: dict[int, int] = {}
-    for record in records:
-        for direction in (record.read, record.write):
-            for errno, count in direction.errors.items():
-                total[errno] = total.get(errno, 0) + count
-    return total

@@ -7,7 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from assay.crosscheck import CheckPoint
-from assay.dut.dut import change_told, check_sequence, hold_drive, overwrite
+from assay.dut.dut import change_told, hold_drive, overwrite
+from assay.dut.ended import check_sequence
 from assay.dut.real.gate import examined
 from assay.dut.real.identity import identify
 from assay.dut.simulated.model import is_simulated

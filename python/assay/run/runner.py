@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from assay.dut.dut import change_told, check_sequence
+from assay.dut.dut import change_told
+from assay.dut.ended import check_sequence
 from assay.dut.real.purge import PurgeWatch
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture

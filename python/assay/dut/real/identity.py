@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from assay.dut.real.cache import read_write_cache
 from assay.dut.real.loop import loop_backing
 from assay.dut.real.sysfs import SYSFS, Disk, disk_of, numa_node, printable, whole_disks
-from assay.dut.simulated.model import PREFIX, simulated_names
+from assay.dut.simulated.shipped import PREFIX, shipped_names
 from assay.engine.records import DriveIdentity
 from assay.errors import DriveNotFoundError, NotADriveError, PartitionError
 from assay.nearest import did_you_mean
@@ -76,7 +76,7 @@ def _likely_drives(target: str) -> list[str]:
     """Names that somebody may have meant. No real drive is offered in place of another: it would lose its data."""
     return [
         *(one.path for one in disks() if one.path == f"/dev/{target}"),
-        *(PREFIX + name for name in simulated_names()),
+        *(PREFIX + name for name in shipped_names()),
     ]
 
 
