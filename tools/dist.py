@@ -103,9 +103,18 @@ def _environment_of_its_own(tree: Path, root: Path, wheels: list[Path]) -> None:
     shutil.rmtree(packages / "bin", ignore_errors=True)
     for path in packages.glob("*.dist-info/direct_url.json"):
         path.unlink()
+    for path in packages.glob("*.dist-info/RECORD"):
+        _forget_removed(path, packages)
     (place / "bin").mkdir()
     (place / "bin" / "python3").symlink_to("/usr/bin/python3")
     (place / "pyvenv.cfg").write_text("home = /usr/bin\ninclude-system-site-packages = false\n", "utf-8")
+
+
+def _forget_removed(record: Path, packages: Path) -> None:
+    """Leave out what is no longer there from a list of installed files: it had the path of the build in it."""
+    lines = record.read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if (packages / line.partition(",")[0]).exists()]
+    record.write_text("".join(kept), "utf-8")
 
 
 def _install(source: Path, target: Path, mode: int) -> None:
