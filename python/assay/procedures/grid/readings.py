@@ -17,8 +17,8 @@ def grid_readings(settings: DemandSettings) -> dict[str, str]:
     spread = HISTOGRAM_READINGS["histogram"]
     before = f"Is the drive in the same state before each point? Writes in samples of {sample}; a level line means yes."
     steady = (
-        "Is it steady? The points are the five values that are judged; greatest less least and the rise of the dashed "
-        "fit must stay within the limits in the box."
+        "Is it steady? The points are the five values that are judged; greatest less least and the rise of the "
+        "fitted line must stay within the limits in the box."
     )
     return {
         "precondition": f"When has the drive settled? Writes of the workload's sizes, a point per {sample}.",

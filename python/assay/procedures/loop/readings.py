@@ -23,11 +23,11 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
         "maxima": f"How does the longest response time move from round to round? {by_round}.",
         "tracking": (
             f"When is the drive steady? The tracked cells in every round of {len(settings.cells)} cells; in the last "
-            "five the points must stay close to their average and the dashed fit must be nearly level."
+            "five the points must stay close to their average and the fitted line must be nearly level."
         ),
         "window": (
             "Are the last five rounds steady? The points are the measured rounds; greatest less least, and the rise of "
-            "the dashed fit over the window, must stay within the limits in the box."
+            "the fitted line over the window, must stay within the limits in the box."
         ),
         "plane": f"How does {noun} depend on block size and mix? A line per read/write mix, {matrix}.",
         "columns": f"How does {noun} depend on block size and mix? A column per cell, {matrix}.",
