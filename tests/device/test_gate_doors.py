@@ -37,7 +37,8 @@ def assay(*arguments: str, **options: object) -> subprocess.CompletedProcess[str
 def told(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
     """The error as the JSON object that it is."""
     facts = json.loads(done.stderr)
-    assert set(facts) == {"error", "thing", "reason", "remedy"}
+    assert set(facts) == {"error", "exit_code", "thing", "reason", "remedy"}
+    assert facts.pop("exit_code") == done.returncode
     return facts  # type: ignore[no-any-return]
 
 

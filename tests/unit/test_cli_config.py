@@ -65,7 +65,7 @@ def test_the_file_may_be_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('operater = "x"', r"config\.toml:1:1 operater: .*did you mean operator\?"),
+        ('operater = "x"', r"config\.toml:1:1 operater: .*did you mean .operator.\?"),
         ('\nzzz = "x"', r"config\.toml:2:1 zzz: .*known are operator, sponsor, lab, output"),
         ("lab = 3", "must be a text"),
         ("lab = ", r"config\.toml:1:"),

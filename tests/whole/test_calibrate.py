@@ -68,7 +68,7 @@ def test_published_figures_are_read_and_faults_are_named(tmp_path: Path) -> None
     assert "lat_4_0_max_ms" not in targets
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("a,b\n1,2\n")
-    with pytest.raises(UsageError, match="has no column iops"):
+    with pytest.raises(UsageError, match="has no column block_kib"):
         read_targets(wrong)
 
 

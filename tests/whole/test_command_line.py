@@ -47,7 +47,7 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "is a regular file; add --file-target to test it in place of a drive", ["plan", "{file}"]),
         (2, "--edition: pts-c-2.0, pts-e-1.1", ["plan", DRIVE, "--test", "hir"]),
         (2, "--pin: is a choice for real drives only", ["plan", DRIVE, "--test", "lat", "--pin", "0"]),
-        (2, "--all-namespaces: is a choice for real", ["run", DRIVE, "--test", "wsat", "--all-namespaces", "2"]),
+        (2, "--all-namespaces: is a choice for NVMe", ["run", DRIVE, "--test", "wsat", "--all-namespaces", "2"]),
         (2, 'did you mean "--suite"?', ["plan", DRIVE, "--suit", "client"]),
         (2, '{"error": "usage", "thing": "--foo"', ["plan", DRIVE, "--foo", "--json"]),
         (3, "19.33 GB", ["run", DRIVE, "--test", "iops,tp"]),

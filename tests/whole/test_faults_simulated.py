@@ -21,6 +21,7 @@ from assay.run.plan_file import load_plan
 from assay.run.run import Outcome, run_plan
 from assay.run.store.read import read_run
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
+from shown_errors import error_lines
 
 # 56 cells of 60 ms are a round of 3.36 s; purge and preconditioning take less than 0.2 s.
 SCALE = 0.001
@@ -213,7 +214,8 @@ def test_the_command_line_ends_with_4_and_describes_the_faults(tmp_path: Path) -
     assay = str(Path(sys.executable).with_name("assay"))
     options = ["--test", "iops", "--scale", str(SCALE), "--out", str(tmp_path / "run")]
     ended = subprocess.run([assay, "run", drive, *options], capture_output=True, text=True, timeout=120, check=False)
-    assert (ended.returncode, "errno 19" in ended.stderr, ended.stderr.count("\n")) == (4, True, 1), ended.stderr
+    faults = error_lines(ended.stderr)
+    assert (ended.returncode, "errno 19" in faults, faults.count("\n")) == (4, True, 1), ended.stderr
     shown = subprocess.run(
         [assay, "drives", "--json", "--describe", drive], capture_output=True, text=True, timeout=60, check=True
     )

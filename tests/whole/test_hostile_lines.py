@@ -61,7 +61,7 @@ def line_of(draw: random.Random) -> list[str]:
     command = draw.choice((*_COMMANDS, *LAST, *LAST))
     words = [draw.choice(("plann", "", "--foo", "--version", "-h")) if draw.random() < 0.05 else command]
     options = _options(command)
-    for _ in range(draw.randrange(5)):
+    for _ in range(draw.randrange(5) if options else 0):
         option = draw.choice(options)
         words += [option if draw.random() < 0.9 else option[:-1] + "x", draw.choice(VALUES)]
     words += [draw.choice((*DRIVES, *PATHS)) for _ in range(draw.choice((0, 1, 1, 1, 2)))]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.errors import UsageError
+from assay.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from assay.run.plan_file import Plan
@@ -48,10 +48,11 @@ def settings() -> dict[str, Setting]:
         if text := os.environ.get(variable(key), "").strip():
             found[key] = Setting(text, f"environment variable {variable(key)}")
     path = config_path()
-    if path.is_file():
+    # Who may not read the file of this home is not the one who wrote it.
+    if os.access(path, os.R_OK):
         found = {key: Setting(text, str(path)) for key, text in _file(path).items() if text.strip()} | found
     elif FILE_VARIABLE in os.environ:
-        raise UsageError(f"{FILE_VARIABLE}={path}", "is no file", "name a file, or unset the variable")
+        raise UsageError(f"{FILE_VARIABLE}={path}", "is no file to be read", "name a file, or unset the variable")
     return found
 
 
@@ -89,8 +90,7 @@ def _file(path: Path) -> dict[str, str]:
     table, positions = read_toml(path)
     for key, value in table.items():
         if key not in KEYS:
-            near = get_close_matches(key, KEYS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(KEYS)}"
+            hint = did_you_mean(key, KEYS, f"known are {', '.join(KEYS)}")
             raise place_error(path, positions, key, f"is not known: {hint}")
         if not isinstance(value, str) or len(value) > _LETTERS_MAX:
             raise place_error(path, positions, key, f"must be a text of at most {_LETTERS_MAX} letters")
