@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from assay._native import simulated_memory_bytes
-from assay.dut import dut
+from assay.dut import dut, needs
 from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.simulated.model import parse_simulated
 from assay.errors import PlanError, ValueRangeError
@@ -68,7 +68,7 @@ def test_a_limit_of_addresses_counts() -> None:
 
 
 def test_a_drive_that_does_not_fit_is_refused_by_name_in_plan_and_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dut, "spare_memory_bytes", lambda: (3_000_000_000, "available on this host"))
+    monkeypatch.setattr(needs, "spare_memory_bytes", lambda: (3_000_000_000, "available on this host"))
     drive = "sim:client-2011?capacity=8TB"
     with pytest.raises(ValueRangeError, match=r"8TB: needs about 16\.\d+ GB of memory, 3\.00 GB are available"):
         dut.find_drive(load_plan(None, {"drive": drive}))

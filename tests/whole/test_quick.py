@@ -75,7 +75,7 @@ def test_it_takes_ten_to_thirty_minutes_whatever_the_capacity(
     suite: str, capacity: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A plan needs no memory for the drive.
-    monkeypatch.setattr("assay.dut.dut.spare_memory_bytes", lambda: None)
+    monkeypatch.setattr("assay.dut.needs.spare_memory_bytes", lambda: None)
     plan = load_plan(None, {"drive": f"sim:client-tlc?capacity={capacity}", "suite": suite})
     drive = find_drive(plan)
     found = forecast(plan, drive, plan_suite(load_edition(plan.edition_name), plan, drive).tests)

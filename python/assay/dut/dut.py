@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from assay._native import check_faults, hands_to_workers
 from assay.dut.ended import check_sequence
-from assay.dut.needs import refuse_without_memory, simulated_bytes
+from assay.dut.needs import refuse_beyond_memory, refuse_without_memory, simulated_bytes
 from assay.dut.real.condition import read_condition
 from assay.dut.real.gate import examined, open_drive, open_passthrough
 from assay.dut.real.heat import too_hot
 from assay.dut.real.identity import identify
-from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.real.placement import place_threads
 from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
@@ -36,7 +35,7 @@ from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
 from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
 from assay.host import HostWatch
 from assay.run.plan_file import Plan
-from assay.spec.units import KIB, SECOND_NS, gigabytes
+from assay.spec.units import KIB, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -215,11 +214,8 @@ def _fitting(target: SimulatedTarget) -> SimulatedTarget:
         needed = simulated_bytes(target)
     except ValueRangeError as error:
         raise ValueRangeError(target.identity.path, f"{error.thing}: {error.reason}", error.remedy) from None
-    spare = spare_memory_bytes()
-    if spare is not None and needed > spare[0]:
-        reason = f"needs about {gigabytes(needed):.2f} GB of memory, {gigabytes(spare[0]):.2f} GB are {spare[1]}"
-        remedy = "choose a smaller capacity, such as ?capacity=32GB, or a host with more memory"
-        raise ValueRangeError(target.identity.path, reason, remedy)
+    remedy = "choose a smaller capacity, such as ?capacity=32GB, or a host with more memory"
+    refuse_beyond_memory(target.identity.path, needed, "memory", remedy)
     return target
 
 

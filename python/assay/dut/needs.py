@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay._native import simulated_memory_bytes
-from assay.dut.real.platform import available_memory_bytes
+from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.simulated.model import parse_simulated
 from assay.errors import ValueRangeError
 from assay.spec.units import gigabytes
@@ -36,10 +36,15 @@ def simulated_bytes(target: SimulatedTarget) -> int:
 
 def refuse_without_memory(tests: Sequence[PlannedTest]) -> None:
     """Raise ValueRangeError where this host has no room for the buffers of a real drive."""
-    needed, available = _buffer_bytes(tests), available_memory_bytes()
-    if available is not None and needed > available:
-        reason = f"needs {gigabytes(needed):.1f} GB of buffers, {gigabytes(available):.1f} GB are available"
-        raise ValueRangeError("demand", reason, "lower --thread-count or --queue-depth")
+    refuse_beyond_memory("demand", _buffer_bytes(tests), "buffers", "lower --thread-count or --queue-depth")
+
+
+def refuse_beyond_memory(thing: str, needed_bytes: int, what: str, remedy: str) -> None:
+    """Raise ValueRangeError, with the thing and the remedy, where so much memory cannot be had."""
+    spare = spare_memory_bytes()
+    if spare is not None and needed_bytes > spare[0]:
+        reason = f"needs about {gigabytes(needed_bytes):.2f} GB of {what}, {gigabytes(spare[0]):.2f} GB are {spare[1]}"
+        raise ValueRangeError(thing, reason, remedy)
 
 
 def _buffer_bytes(tests: Sequence[PlannedTest]) -> int:
