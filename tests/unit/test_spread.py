@@ -74,6 +74,7 @@ def test_the_page_names_the_cells_that_moved() -> None:
     notes = replace(report, result=result).matrix("IOPS").notes
     label = cell_label(cell, "random")
     expected = (
-        f"Not tracked, and moved by more than 20 % of the average in the window: {label} 158.0 to 279.0 (29.2 %)."
+        f"Not tracked, and moved by more than 20 % of the average in the window: {label} 158.0 to 279.0 IOPS, "
+        "66.0 % of the average apart."
     )
     assert expected in notes

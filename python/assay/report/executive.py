@@ -12,6 +12,7 @@ from assay.pages.label import host_label
 from assay.pages.model import Page, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
 from assay.report.conforming import conformity_label, deviations
+from assay.report.findings import checks_beyond
 from assay.report.summary import joined_banner, summary_header
 from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
@@ -132,6 +133,9 @@ def unusual(test_report: TestReport) -> Iterator[str]:
     if moved:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
         yield f"{cells} moved by more than 20 % of the average in the window; see Disclosure, Findings"
+    beyond = len(checks_beyond(test_report.run, test))
+    if beyond:
+        yield f"{count_label(beyond, 'check')} beyond the limit; see Disclosure, Findings"
     disturbed = disturbed_count(test)
     if disturbed and disturbed[0]:
         yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Findings"

@@ -15,7 +15,8 @@ from assay.results import ENDED, counted_sequences, disturbing, sequence_host, v
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredRun
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.finding import Checked
     from assay.pages.test_report import TestReport
 
 ALL_TESTS = "all"
@@ -27,7 +28,7 @@ _COLUMNS = ("test", "kind", "where", "what")
 _NOTE = (
     "Kinds: ended early; withheld (no result is printed); warning (as on the banner of its pages); void (in no verdict "
     "and no result); drive event (of the kernel's log); host (the test system disturbed it); moved (a cell that is not "
-    "tracked: least to greatest round of the measurement window, coefficient of variation); check (beyond its limit); "
+    "tracked: least to greatest round of the measurement window, and how far apart); check (beyond its limit); "
     "not run; deviation (from the specification)."
 )
 
@@ -99,9 +100,13 @@ def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
     yield from _events(one)
     yield from _host(one)
     yield from (("moved", cell, text) for cell, text in one.moved_cells())
-    for check in checks_of(one.run, test):
-        if check.level in {"warn", "invalid"} and check.name not in _LISTED:
-            yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}")
+    for check in checks_beyond(one.run, test):
+        yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}")
+
+
+def checks_beyond(run: StoredRun, test: StoredTest) -> list[Checked]:
+    """The checks of a test that found something beyond their limit, without those of which more is listed."""
+    return [one for one in checks_of(run, test) if one.level in {"warn", "invalid"} and one.name not in _LISTED]
 
 
 def _events(one: TestReport) -> Iterator[tuple[str, str, str]]:

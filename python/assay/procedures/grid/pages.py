@@ -16,6 +16,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.verdict import verdict_box, verdict_figure
 from assay.procedures.grid import figures
 from assay.procedures.grid.facts import demand_facts, demand_outline, demand_own_settings, pattern_part, point_entries
+from assay.procedures.grid.headlines import demand_headlines
 from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.facts import TestFacts
+    from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Figure, Page
     from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
@@ -75,6 +77,10 @@ class DemandReport(TestReport):
         """The operating points, and the grid that they are chosen from."""
         points = _points_box(self)
         return (Table(caption=points.title, columns=("Point", "Value"), rows=points.entries), *_grid_tables(self))
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """What the operating points gave."""
+        return tuple(demand_headlines(self.settings, self.result))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""

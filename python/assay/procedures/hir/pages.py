@@ -18,6 +18,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import verdict_box, verdict_figure
+from assay.procedures.hir.headlines import idle_recovery_headlines
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.figures import iops_figure
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.headline import Headline
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
     from assay.procedures.hir.result import IdleRecoveryResult, WaitState
@@ -185,6 +187,10 @@ class IdleRecoveryReport(TestReport):
             )
             for name, value, basis in found
         )
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """Baseline, and what idle time gives."""
+        return tuple(idle_recovery_headlines(self.settings, self.result))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Bursts, idle times and preconditioning."""

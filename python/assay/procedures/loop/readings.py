@@ -17,6 +17,7 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
     by_round = f"Each point is one cell of {cell}, a line per block size; flat lines on the right mean a settled drive"
     matrix = f"averages of the last five rounds; {better}"
+    mark = "bar" if len(settings.sizes_bytes) == 1 else "line"
     return {
         "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",
         "reads": f"Do reads settle as the rounds go on? {by_round}.",
@@ -29,7 +30,7 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
             "Are the last five rounds steady? The points are the measured rounds; greatest less least, and the rise of "
             "the fitted line over the window, must stay within the limits in the box."
         ),
-        "plane": f"How does {noun} depend on block size and mix? A line per read/write mix, {matrix}.",
+        "plane": f"How does {noun} depend on block size and mix? A {mark} per read/write mix, {matrix}.",
         "columns": f"How does {noun} depend on block size and mix? A column per cell, {matrix}.",
         "average": f"How long does an I/O take on average? A column per cell, {matrix}.",
         "largest": "How long did the slowest I/O take? A column per cell, the largest of the last five rounds.",

@@ -20,12 +20,13 @@ class Spread:
     """One cell over the five rounds of the window, in the test's own variable.
 
     least, greatest : of the rounds. variation : sample standard deviation over the mean, a share.
-    moved : the cell is not tracked, and greatest less least is more than 20 % of its mean.
+    apart : greatest less least over the mean. moved : the cell is not tracked, and that is more than 20 %.
     """
 
     least: float
     greatest: float
     variation: float
+    apart: float
     moved: bool
 
 
@@ -47,5 +48,6 @@ def _spread(values: tuple[float, ...], *, tracked: bool) -> Spread:
         least=least,
         greatest=greatest,
         variation=stdev(values) / mean,
+        apart=(greatest - least) / mean,
         moved=not tracked and greatest - least > MOVED_SHARE * mean,
     )

@@ -25,6 +25,7 @@ from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import enlarged, time_figure
+from assay.procedures.xsr.headlines import cross_stimulus_headlines
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import duration_label
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.headline import Headline
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.test_report import PagePart
     from assay.procedures.xsr.result import CrossStimulusResult, GroupResult
@@ -187,6 +189,10 @@ class CrossStimulusReport(TestReport):
             Selected(item=item, unit=unit, value=text, basis=NO_RULE, claim=claim_label(self.run, None))
             for item, unit, text in rows
         )
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """Throughput of each group, and the recovery."""
+        return tuple(cross_stimulus_headlines(self.result, recovery_name(self.settings)))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Access groups and samples."""

@@ -1,0 +1,32 @@
+"""The numbers of a test over demands that people quote: what each operating point gave, measured at length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.headline import Headline
+from assay.procedures.grid.result import demand_label
+from assay.results import iops, mean_and_max_ms
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.grid.result import DemandResult
+    from assay.procedures.grid.settings import DemandSettings
+
+
+def demand_headlines(settings: DemandSettings, result: DemandResult) -> Iterator[Headline]:
+    """IOPS and average response time of each operating point in its own measurement, not those of its cell in the grid.
+
+    Worked: Max, Mid and Min -> six numbers.
+    """
+    for run in result.points:
+        item = f"{run.point.name} ({demand_label(settings, run.point.demand)})"
+        if run.step is None:
+            yield Headline(item=item, unit="IOPS", value=None, basis="n/a: the point did not run")
+            continue
+        basis = f"measured for {duration_label(run.step.span_ns)}"
+        yield Headline(item=item, unit="IOPS", value=float(iops(run.step)), basis=basis)
+        mean_ms, _ = mean_and_max_ms([run.step])
+        yield Headline(item=f"{item}, average response time", unit="ms", value=mean_ms, basis=basis)

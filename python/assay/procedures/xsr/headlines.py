@@ -1,0 +1,27 @@
+"""The numbers of cross stimulus recovery that people quote: throughput at the end of each group, and the recovery."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.headline import Headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.xsr.result import CrossStimulusResult
+
+
+def cross_stimulus_headlines(result: CrossStimulusResult, recovery: str) -> Iterator[Headline]:
+    """Throughput of each access group in its last tenth, and minutes until the last one has recovered.
+
+    recovery : what the recovery time is called. Worked: three groups -> four numbers, the last in minutes.
+    """
+    for number, group in enumerate(result.groups, 1):
+        item, basis = f"{group.label}, group {number} at its end", "mean of its last tenth"
+        yield Headline(item=item, unit="MB/s", value=group.end_mb_per_s, basis=basis)
+    if result.groups:
+        basis = "the last group" if result.recovery_minutes is not None else "n/a: not recovered"
+        if result.lowest_share is None:
+            basis = "n/a: not whole"
+        yield Headline(item=recovery, unit="min", value=result.recovery_minutes, basis=basis)
