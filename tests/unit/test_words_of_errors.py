@@ -233,12 +233,10 @@ def test_a_real_drive_is_offered_by_its_own_name_only(monkeypatch: pytest.Monkey
 def test_workers_that_are_ended_say_nothing() -> None:
     script = """
 import signal, time
-from multiprocessing import Pool
 from assay import cli
-from assay.cli.fit import _ended_quietly
+from assay.cli.fit import quiet_pool
 signal.signal(signal.SIGTERM, cli._interrupt)
-with Pool(2, initializer=_ended_quietly) as pool:
-    pool.map(abs, range(4))
+with quiet_pool(2) as pool:
     pool.map_async(time.sleep, [60, 60])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)

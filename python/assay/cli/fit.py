@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import signal
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -18,7 +19,8 @@ from assay.nearest import did_you_mean
 from assay.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from multiprocessing.pool import Pool
 
     from assay.dut.simulated.model import DriveModel, ModelFile
     from assay.simfit import Fit, Rig
@@ -61,8 +63,6 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
     Only physical parameters are varied; what they cannot give is listed as a residual. The same seed gives the same
     drive model.
     """
-    from multiprocessing import Pool  # noqa: PLC0415
-
     from assay.run.plan_file import load_plan  # noqa: PLC0415
     from assay.simfit import Rig, left_alone, read_targets, residuals  # noqa: PLC0415
 
@@ -75,7 +75,7 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
     rig = Rig.of(plan, drive_model.capacity_bytes, drive_model.logical_block_bytes)
     rig.check(targets)
     _check_evaluations(options["evaluations"])
-    with Pool(initializer=_ended_quietly) as pool:
+    with quiet_pool() as pool:
         search = _Search(
             rig=rig,
             seed=options["seed"],
@@ -110,6 +110,25 @@ def _new_file(path: Path) -> Path:
     if not path.parent.is_dir():
         raise UsageError(str(path), "lies in no folder that exists", "name another file with --out")
     return path
+
+
+@contextmanager
+def quiet_pool(processes: int | None = None) -> Iterator[Pool]:
+    """Worker processes that say nothing when they are ended; as many as CPUs unless a number is given.
+
+    They are made with their signals as they are to be: one may be ended before it has run a line of its own.
+    """
+    from multiprocessing import Pool  # noqa: PLC0415
+
+    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    _ended_quietly()
+    try:
+        workers = Pool(processes, initializer=_ended_quietly)
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
+    with workers:
+        yield workers
 
 
 def _ended_quietly() -> None:
