@@ -28,7 +28,7 @@ def fail(error: AssayError, *, lines: Sequence[str] | None = None) -> NoReturn:
     """
     error = _with_cause_kept(error)
     if "--json" in sys.argv[1:]:
-        click.echo(json.dumps(_facts(error)), err=True)
+        click.echo(json.dumps(error_facts(error)), err=True)
     else:
         for line in str(error).split("\n") if lines is None else lines:
             click.echo(f"assay: {visible(line)}", err=True)
@@ -57,10 +57,7 @@ def fail_system(error: OSError | MemoryError) -> NoReturn:
 
 def fail_internal(error: BaseException) -> NoReturn:
     """End after a defect of this program: the traceback goes into a file that is named, and is shown on request."""
-    text = _traceback(error)
-    if _shows_traceback():
-        click.echo(text, err=True, nl=False)
-    kept = _kept(text)
+    kept = _kept_traceback(error)
     remedy = f"report it with the file {kept}" if kept else f"report it with what {_SHOW_TRACEBACK}=1 shows"
     _fail_with(EXIT_INTERNAL, "internal error", f"{type(error).__name__} in this program, not in its input", remedy)
 
@@ -134,7 +131,8 @@ def _range(kind: click.IntRange | click.FloatRange) -> str:
     return " and ".join(words)
 
 
-def _facts(error: AssayError) -> dict[str, Any]:
+def error_facts(error: AssayError) -> dict[str, Any]:
+    """An error as JSON has it, those that were found with it under ``further``."""
     facts: dict[str, Any] = {
         "error": error.slug,
         "thing": error.thing,
@@ -142,7 +140,7 @@ def _facts(error: AssayError) -> dict[str, Any]:
         "remedy": error.remedy,
         "exit_code": error.exit_code,
     }
-    return facts | ({"further": [_facts(one) for one in error.further]} if error.further else {})
+    return facts | ({"further": [error_facts(one) for one in error.further]} if error.further else {})
 
 
 def _with_cause_kept(error: AssayError) -> AssayError:
@@ -150,10 +148,7 @@ def _with_cause_kept(error: AssayError) -> AssayError:
     cause = error.__cause__
     if cause is None or isinstance(cause, AssayError | OSError):
         return error
-    text = _traceback(cause)
-    if _shows_traceback():
-        click.echo(text, err=True, nl=False)
-    kept = _kept(text)
+    kept = _kept_traceback(cause)
     remedy = f"{error.remedy}; details are in {kept}" if kept else error.remedy
     return type(error)(error.thing, error.reason, remedy, further=error.further)
 
@@ -165,10 +160,14 @@ def _shows_traceback() -> bool:
 # What only a failure needs is not loaded by every command.
 
 
-def _traceback(error: BaseException) -> str:
+def _kept_traceback(error: BaseException) -> str | None:
+    """Show a traceback on request; the file that it is kept in, None where none can be written."""
     import traceback  # noqa: PLC0415
 
-    return "".join(traceback.format_exception(error))
+    text = "".join(traceback.format_exception(error))
+    if _shows_traceback():
+        click.echo(text, err=True, nl=False)
+    return _kept(text)
 
 
 def _kept(text: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
+from assay.cli.failure import error_facts
 from assay.cli.options import gate_options, make_plan, plan_options
 from assay.errors import AssayError
 
@@ -62,16 +63,9 @@ def _show(
     if not as_json:
         click.echo(describe(drive, planned, expected, edition, refused=refusal is not None))
         return
-    refused = refusal and {
-        "error": refusal.slug,
-        "exit_code": refusal.exit_code,
-        "thing": refusal.thing,
-        "reason": refusal.reason,
-        "remedy": refusal.remedy,
-    }
     facts = {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
-        "refused": refused,
+        "refused": refusal and error_facts(refusal),
         "refusals": list(drive.refusals),
         "edition": edition,
         "written_bytes": expected.written_bytes,

@@ -58,10 +58,11 @@ def _check(folder: Path) -> None:
 
 def _listed(path: Path) -> ListedRun:
     from assay.report.listed import listed_run, unreadable_run  # noqa: PLC0415
+    from assay.report.overview import unicode_name  # noqa: PLC0415
     from assay.report.write import foreign  # noqa: PLC0415
     from assay.run.store.read import read_run  # noqa: PLC0415
 
-    name = str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+    name = unicode_name(str(path))
     try:
         run = read_run(path)
         listed = foreign(lambda: listed_run(run, name), name)

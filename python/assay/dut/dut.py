@@ -111,17 +111,14 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     if is_simulated(plan.drive):
         for key in ("io_path", "pin", "purge", "write_cache"):
             if getattr(plan, key) != Plan.model_fields[key].default:
-                raise _for_real_drives(f"--{key.replace('_', '-')}")
+                option = f"--{key.replace('_', '-')}"
+                raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
         return _fitting(parse_simulated(plan.drive)).identity
     drive = identify(plan.drive, file_target=plan.file_target)
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         drive = replace(drive, controls=(*drive.controls, "write-cache"))
     return examined(drive, acknowledged, kept, read_only=plan.read_only)
-
-
-def _for_real_drives(option: str) -> UsageError:
-    return UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:

@@ -11,6 +11,7 @@ from assay.pages.printed import paragraph, utc
 from assay.report.conforming import conformity_label, deviations
 from assay.report.overview import Facts, ShownDrive, shown_drive
 from assay.results import measured_extent, missed_steady_state, stored_exit_codes, withheld_reason
+from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
@@ -70,8 +71,8 @@ class ListedRun(Facts):
     @property
     def short_label(self) -> str:
         """The label without its list. Worked: two deviations -> ``"not conforming, 2 deviations"``."""
-        count = len(self.deviations)
-        return self.label.partition(":")[0] + (f", {count} deviation{'' if count == 1 else 's'}" if count else "")
+        count = f", {count_label(len(self.deviations), 'deviation')}" if self.deviations else ""
+        return self.label.partition(":")[0] + count
 
 
 def listed_run(run: StoredRun, folder: str) -> ListedRun:

@@ -130,7 +130,7 @@ def run_overview(
     codes, ends = stored_exit_codes(run), [one.test.ended_wall_ns for one in tests]
     last_ns = ends[-1]
     return Overview(
-        run=_unicode(folder),
+        run=unicode_name(folder),
         run_id=run.run_id,
         exit_code=codes[0] if codes else 0,
         exit_codes=codes,
@@ -148,7 +148,7 @@ def run_overview(
         tests=tuple(_test(run, one) for one in tests),
         headlines=tuple(map(_table, headline_tables(run, tests))),
         skipped={one.test: paragraph(one.reason) for one in run.skipped},
-        report=tuple(map(_unicode, files)),
+        report=tuple(map(unicode_name, files)),
     )
 
 
@@ -156,8 +156,8 @@ def shown_drive(run: StoredRun) -> ShownDrive:
     """What is shown of the drive of a run."""
     identity = run.identity
     return ShownDrive(
-        id=_unicode(identity.id),
-        path=_unicode(identity.path),
+        id=unicode_name(identity.id),
+        path=unicode_name(identity.path),
         model=model_label(run),
         firmware=identity.firmware or None,
         capacity_bytes=identity.capacity_bytes,
@@ -212,6 +212,6 @@ def _table(table: Table) -> ShownTable:
     )
 
 
-def _unicode(name: str) -> str:
+def unicode_name(name: str) -> str:
     """A name as JSON can hold it: bytes that are no text become escapes."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -247,8 +247,7 @@ class RunTimes:
     def sequence_begins(self, sequence: StepSequence) -> None:
         """A sequence begins; where its stage is one of a later part, the test has come to that."""
         self._unit_begun_ns, self._whole, self._now = self._clock(), extent(sequence.steps), NOTHING
-        parts = timed_parts(self._test)
-        places = [place for place, part in enumerate(parts) if not part.stages or sequence.stage in part.stages]
+        places = [place for place, part in enumerate(self._parts) if not part.stages or sequence.stage in part.stages]
         place = next((place for place in places if place >= self._part), self._part)
         if place != self._part:
             self._part, self._done = place, NOTHING
@@ -312,6 +311,7 @@ class RunTimes:
         return self._tests[max(self._number, 0)]
 
     def _begin_parts(self) -> None:
+        self._parts = timed_parts(self._test)
         self._part, self._purges, self._filled, self._next_ns = 0, 0, 0, 0
         self._done = NOTHING
         self._whole, self._now, self._unit_begun_ns = NOTHING, NOTHING, self._clock()
@@ -319,7 +319,7 @@ class RunTimes:
     def _parts_left(self) -> TimeLeft:
         """Device time: of the part that runs, and of those behind it."""
         running = self._whole.without(self._now).time_ns or self._next_ns
-        parts, now_ns = timed_parts(self._test), self._now.time_ns
+        parts, now_ns = self._parts, self._now.time_ns
         here = [part_left(part, self._done, running, now_ns) for part in parts[self._part : self._part + 1]]
         return _sum([*here, *(part_left(part, NOTHING, 0) for part in parts[self._part + 1 :])])
 

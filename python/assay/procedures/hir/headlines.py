@@ -24,8 +24,9 @@ def idle_recovery_headlines(settings: IdleRecoverySettings, result: IdleRecovery
     if not result.states:
         return
     burst = duration_label(settings.burst_ns)
-    shortest, *_, longest = sorted([*result.states, *result.states], key=lambda one: one.idle_s)
-    for state in [shortest] if shortest is longest else [shortest, longest]:
+    states = sorted(result.states, key=lambda one: one.idle_s)
+    longest = states[-1]
+    for state in states[:1] + states[1:][-1:]:
         item = f"{settings.label}, burst behind {state.idle_s:g} s idle"
         basis = f"mean of {settings.cycles} bursts of {burst}"
         yield Headline(item=item, unit="IOPS", value=state.mean_iops, basis=basis)

@@ -21,7 +21,6 @@ def cross_stimulus_headlines(result: CrossStimulusResult, recovery: str) -> Iter
         item, basis = f"{group.label}, group {number} at its end", "mean of its last tenth"
         yield Headline(item=item, unit="MB/s", value=group.end_mb_per_s, basis=basis)
     if result.groups:
-        basis = "the last group" if result.recovery_minutes is not None else "n/a: not recovered"
-        if result.lowest_share is None:
-            basis = "n/a: not whole"
+        reason = "n/a: not whole" if result.lowest_share is None else "n/a: not recovered"
+        basis = reason if result.recovery_minutes is None else "the last group"
         yield Headline(item=recovery, unit="min", value=result.recovery_minutes, basis=basis)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from assay.engine.codec import decode, parse
-from assay.errors import StoreError
+from assay.errors import InterruptedRunError, StoreError
 from assay.files import read_inside
 from assay.run.store.document import read_document
 from assay.run.store.journal import read_journal
@@ -115,13 +115,12 @@ def newest_run(folder: Path) -> Path | None:
 
 def _state(end: dict[str, object] | None, progress: KeptProgress | None, *, held: bool) -> State:
     if end is not None:
-        return "ended-early" if "message" in end or end.get("exit_code") == _INTERRUPTED else "finished"
+        return (
+            "ended-early" if "message" in end or end.get("exit_code") == InterruptedRunError.exit_code else "finished"
+        )
     if not held:
         return "dead"
     return "suspended" if progress and _is_stopped(progress.pid) else "running"
-
-
-_INTERRUPTED = 130
 
 
 def _is_held(folder: Path) -> bool:
