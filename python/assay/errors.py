@@ -1,6 +1,7 @@
 """The error tree: every operating error is one class with a stable slug and an exit code.
 
-AssayError               1  what the system refuses and no class below foresees
+AssayError
+├── SystemRefusedError    1  what the system refuses and no class below foresees
 ├── UsageError            2  plans, options, targets of the wrong kind
 │   ├── PlanError            a plan or edition file, with line and column
 │   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
@@ -22,6 +23,7 @@ AssayError               1  what the system refuses and no class below foresees
 ├── VerificationError     5  a run folder that was tampered with; results that are withheld exit alike
 ├── TimekeepingError      5  the host lost track of time while it measured
 ├── StoreError            6  a run folder that cannot be read or written
+├── InternalError        70  a defect of this program
 └── InterruptedRunError 130  stopped by the user; what was measured is kept
 """
 
@@ -35,10 +37,6 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="AssayError")
 
 EXIT_OK = 0
-EXIT_SYSTEM = 1
-"""The system refused something that no rule foresaw: standard output that is closed or full, memory that is used up."""
-EXIT_INTERNAL = 70
-"""A defect of this program."""
 EXIT_WITHHELD = 5
 EXIT_NOT_STEADY = 7
 EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY)
@@ -62,6 +60,13 @@ class AssayError(Exception):
     def __init__(self, thing: str, reason: str, remedy: str, *, further: tuple[AssayError, ...] = ()) -> None:
         super().__init__("\n".join((_one_line(f"{thing}: {reason}; {remedy}"), *map(str, further))))
         self.thing, self.reason, self.remedy, self.further = thing, reason, remedy, further
+
+
+class SystemRefusedError(AssayError):
+    """The system refused what no rule foresaw: standard output that is closed or full, memory that is used up."""
+
+    slug = "system"
+    exit_code = 1
 
 
 class UsageError(AssayError):
@@ -194,6 +199,13 @@ class StoreError(AssayError):
 
     slug = "store"
     exit_code = 6
+
+
+class InternalError(AssayError):
+    """A defect of this program, not of its input."""
+
+    slug = "internal"
+    exit_code = 70
 
 
 class InterruptedRunError(AssayError):

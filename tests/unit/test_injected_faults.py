@@ -11,7 +11,8 @@ from assay.dut.dut import find_drive
 from assay.dut.real.unchanged import check_present
 from assay.dut.simulated.fault_watch import FaultWatch
 from assay.dut.simulated.injected_faults import Fault, fault_label, faults_text, read_fault_file
-from assay.dut.simulated.model import load_drive_model, parse_simulated, simulated_names
+from assay.dut.simulated.model import load_drive_model, parse_simulated
+from assay.dut.simulated.shipped import shipped_names
 from assay.engine.records import DriveIdentity
 from assay.errors import AssayError, DeviceFailureError, PlanError, ValueRangeError
 from assay.run.plan_file import load_plan
@@ -68,7 +69,7 @@ def test_a_drive_model_has_faults_of_its_own_before_those_of_a_file(name: str, t
 
 
 def test_no_shipped_model_has_faults() -> None:
-    assert not [name for name in simulated_names() if load_drive_model(name).faults]
+    assert not [name for name in shipped_names() if load_drive_model(name).faults]
 
 
 @pytest.mark.parametrize(

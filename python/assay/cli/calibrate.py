@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.candidates import drive_candidates
-from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
+from assay.cli.options import signature_option, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ EXIT_OUTSIDE = 5
 )
 @click.option("--new-baseline", is_flag=True, help="Hold later measurements of the drive against this one.")
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
+@signature_option
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def calibrate(seconds: float, as_json: bool, **options: Any) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Items = list[CompletionItem[str]]
 
-_SIMULATED, _DEVICES = "sim:", "/dev/"
+_DEVICES = "/dev/"
 _DRIVE_OPTIONS = ("capacity=", "seed=", "state=", "faults=")
 _BLOCK = Path("/sys/block")
 
@@ -73,14 +73,14 @@ def _drives(incomplete: str) -> Iterator[str]:
 
 def _simulated(incomplete: str) -> list[str]:
     """Names of simulated drives; behind a question mark, what may be said of one."""
-    from assay.dut.simulated.shipped import shipped_names  # noqa: PLC0415
+    from assay.dut.simulated.shipped import PREFIX, shipped_names  # noqa: PLC0415
 
     name, asked, given = incomplete.partition("?")
     if asked:
         before = given.rpartition("&")[0]
         head = f"{name}?{before}&" if before else f"{name}?"
         return [head + option for option in _DRIVE_OPTIONS if option not in before]
-    return [_SIMULATED + one for one in shipped_names()]
+    return [PREFIX + one for one in shipped_names()]
 
 
 def _nodes() -> list[str]:

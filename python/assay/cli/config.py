@@ -27,7 +27,6 @@ _ABOUT = {
     "lab": "where",
     OUTPUT: "folder that new runs go into, where --out names none",
 }
-_DEFAULT_OUTPUT = Path("runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,10 @@ def config_path() -> Path:
 
 def output_folder() -> Path:
     """The folder that new runs go into where no option names one."""
+    from assay.run.store.write import RUNS  # noqa: PLC0415
+
     found = settings().get(OUTPUT)
-    return Path(found.value).expanduser() if found else _DEFAULT_OUTPUT
+    return Path(found.value).expanduser() if found else RUNS
 
 
 def with_settings(plan: Plan) -> Plan:
@@ -125,7 +126,7 @@ def config(as_json: bool) -> None:
 
 
 def _row(key: str, found: Setting | None) -> dict[str, Any]:
-    default = str(_DEFAULT_OUTPUT) if key == OUTPUT else None
+    default = str(output_folder()) if key == OUTPUT else None
     return {
         "key": key,
         "value": found.value if found else default,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli.candidates import drive_candidates
 from assay.cli.config import output_folder
-from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
+from assay.cli.options import report_folder_option, signature_option, yes_destroy_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from assay.crosscheck import CheckPoint, Difference
 
@@ -30,14 +30,9 @@ _METRICS = {"iops": ("IOPS", 1, 0), "mean_ns": ("mean, us", 1000, 1), "p99_ns": 
     "--seconds", type=click.FloatRange(0.1, 3600), default=5.0, show_default=True, help="Of every measurement."
 )
 @click.option("--pairs", type=click.IntRange(2, 1000), default=5, show_default=True, help="Of every point.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of the report, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
-)
+@report_folder_option
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
+@signature_option
 @click.option("--file-target", is_flag=True, help="DRIVE is a pre-allocated regular file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: bool, **options: Any) -> None:

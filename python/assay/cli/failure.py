@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from assay.errors import EXIT_INTERNAL, EXIT_SYSTEM, AssayError, UsageError
+from assay.errors import AssayError, InternalError, SystemRefusedError, UsageError
 from assay.nearest import did_you_mean
 from assay.visible import visible
 
@@ -46,20 +46,21 @@ def fail_usage(error: click.ClickException) -> NoReturn:
 def fail_system(error: OSError | MemoryError) -> NoReturn:
     """End where standard output is closed or full, or the system refuses something that nobody foresaw."""
     if isinstance(error, MemoryError):
-        _fail_with(EXIT_SYSTEM, "memory", "is used up", "end other programs, or choose a smaller simulated drive")
+        remedy = "end other programs, or choose a smaller simulated drive"
+        fail(SystemRefusedError("memory", "is used up", remedy))
     # The old one can no longer be flushed at exit.
     sys.stdout = io.StringIO()
     if isinstance(error, BrokenPipeError):
-        sys.exit(EXIT_SYSTEM)
+        sys.exit(SystemRefusedError.exit_code)
     thing = str(error.filename or "output")
-    _fail_with(EXIT_SYSTEM, thing, error.strerror or str(error), "free what it needs and try again")
+    fail(SystemRefusedError(thing, error.strerror or str(error), "free what it needs and try again"))
 
 
 def fail_internal(error: BaseException) -> NoReturn:
     """End after a defect of this program: the traceback goes into a file that is named, and is shown on request."""
     kept = _kept_traceback(error)
     remedy = f"report it with the file {kept}" if kept else f"report it with what {_SHOW_TRACEBACK}=1 shows"
-    _fail_with(EXIT_INTERNAL, "internal error", f"{type(error).__name__} in this program, not in its input", remedy)
+    fail(InternalError("internal error", f"{type(error).__name__} in this program, not in its input", remedy))
 
 
 def worded(error: click.ClickException) -> UsageError:
@@ -182,10 +183,3 @@ def _kept(text: str) -> str | None:
             return file.name
     except OSError:
         return None
-
-
-def _fail_with(code: int, thing: str, reason: str, remedy: str) -> NoReturn:
-    error = AssayError(thing, reason, remedy)
-    error.exit_code = code
-    error.slug = "internal" if code == EXIT_INTERNAL else "system"
-    fail(error)

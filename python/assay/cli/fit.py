@@ -226,10 +226,11 @@ def _median(errors: list[float]) -> str:
 
 def _flash(drive: str) -> tuple[ModelFile, DriveModel]:
     """A simulated drive of flash; a disk has none of the parameters that the search varies."""
-    from assay.dut.simulated.model import PREFIX, is_simulated, parse_simulated, simulated_names  # noqa: PLC0415
+    from assay.dut.simulated.model import PREFIX, is_simulated, parse_simulated  # noqa: PLC0415
+    from assay.dut.simulated.shipped import shipped_names  # noqa: PLC0415
 
     if not is_simulated(drive):
-        known = [PREFIX + name for name in simulated_names()]
+        known = [PREFIX + name for name in shipped_names()]
         remedy = did_you_mean(drive, known, "name one, such as sim:client-2011")
         raise UsageError(drive, "is not a simulated drive of flash", remedy)
     simulated = parse_simulated(drive)

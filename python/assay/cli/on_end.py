@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, AssayError, InterruptedRunError
+from assay.errors import (
+    EXIT_NOT_STEADY,
+    EXIT_OK,
+    EXIT_WITHHELD,
+    AssayError,
+    InternalError,
+    InterruptedRunError,
+    SystemRefusedError,
+)
 from assay.visible import visible
 
 if TYPE_CHECKING:
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
     from assay.cli.progress import RunDisplay
 
 _OUTCOMES = {EXIT_OK: "ok", EXIT_WITHHELD: "withheld", EXIT_NOT_STEADY: "not-steady"}
-_FAULT = 1
 
 
 @dataclass
@@ -47,8 +54,11 @@ def command_at_end(command: str | None, display: RunDisplay) -> Iterator[RunEnd]
     except (KeyboardInterrupt, click.Abort):
         end.exit_code, end.outcome = InterruptedRunError.exit_code, InterruptedRunError.slug
         raise
+    except (OSError, MemoryError):
+        end.exit_code, end.outcome = SystemRefusedError.exit_code, SystemRefusedError.slug
+        raise
     except BaseException:
-        end.exit_code, end.outcome = _FAULT, "fault"
+        end.exit_code, end.outcome = InternalError.exit_code, InternalError.slug
         raise
     finally:
         if command:

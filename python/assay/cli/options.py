@@ -46,8 +46,6 @@ _EDITION_HELP = (
     "is the older name. Default: that of the suite."
 )
 
-SIGNATURE_HELP = "Acknowledge what is on it. Default: nothing is acknowledged."
-
 _FAULT_OPTIONS = [
     click.option(
         "--io-time-limit",
@@ -126,7 +124,7 @@ def gate_options(command: Command) -> Command:
             metavar="DIR",
             help="Run folder, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
         ),
-        click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP),
+        signature_option,
         click.option(
             "--max-drive-writes",
             "drive_writes_max",
@@ -145,6 +143,21 @@ def gate_options(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def signature_option(command: Command) -> Command:
+    """Add the acknowledgement of what is on a drive."""
+    help_text = "Acknowledge what is on it. Default: nothing is acknowledged."
+    return click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=help_text)(command)
+
+
+def report_folder_option(command: Command) -> Command:
+    """Add the folder of a report that belongs to no run."""
+    default = "Default: a new one in runs, or in the folder that assay config shows."
+    folder = click.Path(path_type=Path)
+    return click.option("--out", type=folder, metavar="DIR", help=f"Folder of the report, new or empty. {default}")(
+        command
+    )
 
 
 def yes_destroy_option(command: Command) -> Command:

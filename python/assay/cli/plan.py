@@ -120,8 +120,10 @@ def describe(
 
 def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the whole run takes."""
+    from assay.procedures.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
     from assay.spec.units import duration_label  # noqa: PLC0415
 
+    slowest = f"{SLOWEST_BYTES_PER_S / 1e6:.0f} MB/s"
     rate = f"{expected.bytes_per_s / 1e6:,.0f} MB/s, {expected.rate_of}"
     known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
     least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
@@ -133,7 +135,7 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
         lines.append("Writes    nothing")
         return [*lines, *_need_lines(drive, expected)]
     lines += [
-        "          the longest where sequential writes run at 50 MB/s, rounds up to their limit",
+        f"          the longest where sequential writes run at {slowest}, rounds up to their limit",
         f"Writes    up to {_size(expected.written_bytes_max)}, {most} the drive, at {rate}",
         f"          known beforehand: {_size(expected.written_bytes)}, {known} the drive",
     ]
@@ -144,16 +146,14 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
 
 def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the run needs of this host."""
+    from assay.run.store.write import FREE_BYTES_MIN  # noqa: PLC0415
     from assay.spec.units import gigabytes  # noqa: PLC0415
 
     lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
     what = "the simulated drive" if drive.kind == "simulated" else "buffers"
     lines.append(f"Memory    {gigabytes(expected.memory_bytes):,.2f} GB for {what}, beside about 0.4 GB of the tool")
-    lines.append(f"Disk      {max(expected.disk_bytes, _DISK_MIN) / 1e6:,.0f} MB for the run folder")
+    lines.append(f"Disk      {max(expected.disk_bytes, FREE_BYTES_MIN) / 1e6:,.0f} MB for the run folder")
     return lines
-
-
-_DISK_MIN = 67_000_000
 
 
 def _warnings(planned: PlannedRun, expected: Forecast) -> list[str]:

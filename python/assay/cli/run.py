@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,10 +17,12 @@ from assay.cli.progress import RunDisplay
 from assay.errors import InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
+    from assay.engine.records import StoredRun
     from assay.run.plan_file import Plan
     from assay.run.run import Outcome
 
@@ -64,10 +67,11 @@ def run(
         with display:
             outcome = _run(plan, out, answers, display)
             display.say(f"run ended: exit code {outcome.exit_code}")
-            paths = [] if no_report else _rendered(outcome.folder, display)
+            stored = cache(partial(_stored, outcome.folder))
+            paths = [] if no_report else _rendered(stored, outcome.folder, display)
         ended.exit_code = outcome.exit_code
         if not quiet or as_json:
-            _tell(outcome, paths, as_json=as_json)
+            _tell(stored(), outcome.folder, paths, as_json=as_json)
     return outcome.exit_code
 
 
@@ -123,23 +127,28 @@ def _again(arguments: list[str]) -> str:
     return shlex.join(["assay", *(text for place, text in enumerate(arguments) if place not in dropped)])
 
 
-def _rendered(folder: Path, display: RunDisplay) -> list[Path]:
+def _stored(folder: Path) -> StoredRun:
+    from assay.run.reporting import stored_run  # noqa: PLC0415
+
+    return stored_run(folder)
+
+
+def _rendered(stored: Callable[[], StoredRun], folder: Path, display: RunDisplay) -> list[Path]:
     from assay.report import FORMATS  # noqa: PLC0415
-    from assay.run.reporting import render_run  # noqa: PLC0415
+    from assay.run.reporting import render_stored  # noqa: PLC0415
 
     try:
-        return render_run(folder, FORMATS, shown=display.rendering)
+        return render_stored(stored(), folder, FORMATS, shown=display.rendering)
     except KeyboardInterrupt:
         reason = f"stopped while its report was written; the run in {folder} is complete"
         raise InterruptedRunError("run", reason, f"write it with: assay report {folder}") from None
 
 
-def _tell(outcome: Outcome, paths: list[Path], *, as_json: bool) -> int:
+def _tell(stored: StoredRun, folder: Path, paths: list[Path], *, as_json: bool) -> None:
     """Show the results as ``assay show`` does. paths : the files of the report."""
     from assay.cli.show import tell  # noqa: PLC0415
-    from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
+    from assay.run.reporting import run_overview  # noqa: PLC0415
 
     if not as_json:
         click.echo()
-    tell(run_overview(stored_run(outcome.folder), outcome.folder, paths), as_json=as_json)
-    return outcome.exit_code
+    tell(run_overview(stored, folder, paths), as_json=as_json)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.config import output_folder
 from assay.cli.notice import say_left_changed
 from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
 from assay.errors import UsageError
@@ -40,14 +41,13 @@ def status(run: Path | None, as_json: bool) -> None:
     It tells a run that goes on from one that died, and disturbs neither. Exit code 0 whatever the state.
     """
     from assay.run.store.status import newest_run, run_state  # noqa: PLC0415
-    from assay.run.store.write import RUNS  # noqa: PLC0415
 
     if not sys.stderr.isatty():
         # On a terminal every command says it.
         say_left_changed()
-    folder = run or newest_run(RUNS)
+    folder = run or newest_run(output_folder())
     if folder is None:
-        raise UsageError(str(RUNS), "holds no run", "name a run folder")
+        raise UsageError(str(output_folder()), "holds no run", "name a run folder")
     state = run_state(folder)
     if as_json:
         click.echo(json.dumps(_facts(state), indent=2))

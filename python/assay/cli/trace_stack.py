@@ -11,7 +11,7 @@ import click
 
 from assay.cli.candidates import drive_candidates
 from assay.cli.config import output_folder
-from assay.cli.options import SIGNATURE_HELP, yes_destroy_option
+from assay.cli.options import report_folder_option, signature_option, yes_destroy_option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,13 +27,8 @@ if TYPE_CHECKING:
     help="A raw block device instead of a folder; its first 16 MiB are LOST. Default: none, PATH is used.",
 )
 @yes_destroy_option
-@click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=SIGNATURE_HELP)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of the report, new or empty. Default: a new one in runs, or in the folder that assay config shows.",
-)
+@signature_option
+@report_folder_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was seen as JSON.")
 def trace_stack(
     path: Path | None,

@@ -110,7 +110,7 @@ def refuse_planned(
     """
     most, kept = expected.written_bytes_max, (out or below,)
     refuse_run(plan, drive, planned.tests, answers, written_bytes_max=most, kept=kept)
-    refuse_folder(out, expected.disk_bytes)
+    refuse_folder(out, expected.disk_bytes, below)
 
 
 def run_plan(

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _DIGITS = 5
 """That the average of a verdict is shown with; what is compared with it has the same decimals."""
-_WINDOW = 5
 _REASONS = {
     "steady": "steady state",
     "round-limit": "the last allowed round is over, without steady state",
@@ -135,9 +134,11 @@ def value_label(value: float, unit: str) -> str:
 
 def _missing(judged: RoundOutcome) -> Iterator[str]:
     """What stands between this round and steady state."""
+    from assay.spec.steady import WINDOW_ROUNDS  # noqa: PLC0415
+
     if judged.window is None:
         noun = "rounds" if judged.stage == "round" else "samples"
-        yield f"{judged.gathered} of the {_WINDOW} {noun} that a verdict takes"
+        yield f"{judged.gathered} of the {WINDOW_ROUNDS} {noun} that a verdict takes"
         return
     yield "steady" if judged.window.reached else "not steady yet"
     unit = judged.values[0].unit if judged.values else ""

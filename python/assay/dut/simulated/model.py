@@ -137,21 +137,16 @@ def is_simulated(target: str) -> bool:
     return target.startswith(PREFIX)
 
 
-def simulated_names() -> list[str]:
-    """Names of the shipped drive models, sorted, without the ``sim:``."""
-    return shipped.shipped_names()
-
-
 def load_drive_model(name: str) -> ModelFile:
     """Read a shipped drive model, or a custom one from a TOML file.
 
-    name : one of ``simulated_names()``, or the path of a file that ends in ``.toml``.
+    name : one of ``shipped_names()``, or the path of a file that ends in ``.toml``.
     Raises DriveNotFoundError naming the known drive models, PlanError with the places of a file's faults.
     """
     if name.endswith(_SUFFIX):
         return _read_drive_model(Path(name))
-    if name not in simulated_names():
-        known = [PREFIX + one for one in simulated_names()]
+    if name not in shipped.shipped_names():
+        known = [PREFIX + one for one in shipped.shipped_names()]
         remedy = did_you_mean(PREFIX + name, known, f"choose one of {', '.join(known)}")
         raise DriveNotFoundError(f"{PREFIX}{name}", "no simulated drive has this name", remedy)
     with resources.as_file(resources.files("assay.dut.simulated") / "models" / f"{name}{_SUFFIX}") as path:

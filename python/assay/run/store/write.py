@@ -93,14 +93,14 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0, below: Path =
     return folder
 
 
-def refuse_folder(out: Path | None, needed_bytes: int) -> None:
+def refuse_folder(out: Path | None, needed_bytes: int, below: Path = RUNS) -> None:
     """Raise what ``new_folder`` would, as far as it can be told without making the folder."""
     try:
         if out is not None and out.exists():
             _refuse_filled(out)
     except OSError as error:
-        raise _unwritable(out or RUNS, error) from None
-    _refuse_full(out or RUNS, needed_bytes)
+        raise _unwritable(out or below, error) from None
+    _refuse_full(out or below, needed_bytes)
 
 
 def _refuse_filled(folder: Path) -> None:
