@@ -7,13 +7,13 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from assay.errors import EXIT_SYSTEM, EXITS_BY_STRENGTH, AssayError
+from assay.errors import EXITS_BY_STRENGTH, AssayError, SystemRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-EXITS = {0, 2, EXIT_SYSTEM, *EXITS_BY_STRENGTH}
+EXITS = {0, 2, SystemRefusedError.exit_code, *EXITS_BY_STRENGTH}
 """What a command may exit with; 70, a defect of the program, is not among them."""
 
 RAW = (
