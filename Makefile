@@ -49,6 +49,7 @@ check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
 	tools/stubs --check
 	tools/procedure-pages --check
 	tools/reference-page --check
+	tools/rules-page --check
 	tools/json-schemas --check
 	$(BIN)/stubtest assay._native --mypy-config-file pyproject.toml
 

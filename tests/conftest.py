@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -20,8 +21,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent / "unit"))
 
-WORKER_BYTES_MAX = 10**9
-"""Resident memory of a test worker at its largest, so that the tests run beside others on a small host."""
+WORKER_BYTES_MAX = 1_250 * 10**6
+"""Resident memory of a test worker at its largest, so that the tests run beside others on a small host.
+
+Two libraries of frames and one of databases, which the tool loads for one command at a time, are some 250 MB of it.
+"""
 
 
 @pytest.hookimpl(trylast=True)
@@ -31,6 +35,13 @@ def pytest_runtest_teardown() -> None:
     if peak > WORKER_BYTES_MAX:
         _forget_peak()
         pytest.fail(f"the test worker held {peak / 10**6:,.0f} MB; the limit is {WORKER_BYTES_MAX / 10**6:,.0f} MB")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_index(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An index of runs that is not that of whoever runs the tests; processes that tests start have it, too."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    os.environ.pop("ASSAY_INDEX", None)
 
 
 @pytest.fixture(scope="session")

@@ -7,15 +7,27 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.report.listed import ListedRun
+from assay.forms import ListedRun
+from assay.index.status import IndexStatus
+from assay.limits.shown import ShownLimits
+from assay.report.comparison_facts import ComparisonFacts
 from assay.report.overview import Overview
+from assay.verify.listed import VerifiedRun
+from made_files import write_or_check
 from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FORMATS = Path(__file__).parents[1] / "docs/formats"
-SCHEMAS = {"results.schema.json": TypeAdapter(Overview), "runs.schema.json": TypeAdapter(tuple[ListedRun, ...])}
+SCHEMAS = {
+    "index.schema.json": TypeAdapter(IndexStatus),
+    "results.schema.json": TypeAdapter(Overview),
+    "runs.schema.json": TypeAdapter(tuple[ListedRun, ...]),
+    "verify.schema.json": TypeAdapter(tuple[VerifiedRun, ...]),
+    "limits.schema.json": TypeAdapter(ShownLimits),
+    "comparison.schema.json": TypeAdapter(ComparisonFacts),
+}
 """Each file with the form that it is of."""
 
 
@@ -31,13 +43,7 @@ def schemas() -> Iterator[tuple[Path, str]]:
 
 def main() -> int:
     """Write the files; with ``--check``, say which differ."""
-    stale = [(path, text) for path, text in schemas() if not path.exists() or path.read_text("utf-8") != text]
-    if "--check" in sys.argv[1:]:
-        print(*(f"{path} is out of date: run tools/json-schemas" for path, _ in stale), sep="\n", end="")
-        return bool(stale)
-    for path, text in stale:
-        path.write_text(text, "utf-8")
-    return 0
+    return write_or_check(dict(schemas()), "tools/json-schemas")
 
 
 if __name__ == "__main__":

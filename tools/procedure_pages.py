@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.procedures.editions import edition_names, load_edition
 from assay.procedures.registry import SHIPPED
+from assay.run.plan_file import Plan
+from made_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +40,13 @@ def editions_of(one: Procedure[Any, Any]) -> str:
     return ", ".join(f"`{name}`" for name in edition_names() if load_edition(name).table(one.name) is not None)
 
 
+def edition_option(one: Procedure[Any, Any]) -> str:
+    """The option that names the newest edition with a test, where the one of a client drive has it not."""
+    names = [name for name in edition_names() if load_edition(name).table(one.name) is not None]
+    default = Plan(drive="sim:ideal").resolved().edition_name
+    return "" if one.table is None or default in names else f" --edition {names[-1]}"
+
+
 def head(one: Procedure[Any, Any]) -> Iterator[str]:
     """The first lines of a page: title, question, how to run it, and its header as a table."""
     option = "--study" if one.kind == "study" else "--test"
@@ -47,7 +56,7 @@ def head(one: Procedure[Any, Any]) -> Iterator[str]:
     yield ""
     yield "| | |"
     yield "|---|---|"
-    yield f"| Run it | `assay run DRIVE {option} {one.name}` |"
+    yield f"| Run it | `assay run DRIVE {option} {one.name}{edition_option(one)}` |"
     if one.table is not None:
         yield f"| Editions | {editions_of(one)} |"
     fields = header_fields(one.header)
@@ -74,13 +83,7 @@ def index() -> str:
 def main() -> int:
     """Write the pages; with ``--check``, say which differ."""
     made = {PAGES / f"{one.label}.md": page(one) for one in SHIPPED} | {PAGES / "README.md": index()}
-    stale = [path for path, text in made.items() if not path.exists() or path.read_text("utf-8") != text]
-    if "--check" in sys.argv[1:]:
-        print(*(f"{path} is out of date: run tools/procedure-pages" for path in stale), sep="\n", end="")
-        return bool(stale)
-    for path in stale:
-        path.write_text(made[path], "utf-8")
-    return 0
+    return write_or_check(made, "tools/procedure-pages")
 
 
 if __name__ == "__main__":

@@ -11,20 +11,24 @@ from assay.cli.commands import all_commands, exit_codes
 from assay.cli.config import KEYS, variable
 from assay.cli.fields import Form, about
 from assay.cli.init import ABOUT, toml_value
+from assay.dut.simulated.model import known_parameters
 from assay.host.limits import Limits
 from assay.run.plan_file import Plan
+from made_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
     from assay.cli.commands import CommandFacts
 
+KINDS: tuple[Literal["flash"], Literal["disk"]] = ("flash", "disk")
 PAGE = Path(__file__).parents[1] / "docs/reference.md"
 
 
 def page() -> str:
     """The whole page. Worked: it has the line ``| 7 | a required steady state was not reached | |``."""
-    return "\n".join([*head(), *commands(), *exits(), *limits(), *plan(), *configuration()])
+    return "\n".join([*head(), *commands(), *exits(), *limits(), *plan(), *configuration(), *drive_models()])
 
 
 def head() -> Iterator[str]:
@@ -109,6 +113,23 @@ def configuration() -> Iterator[str]:
     yield ""
 
 
+def drive_models() -> Iterator[str]:
+    """The parameters of both kinds of drive models, those that a file must state first."""
+    yield from ("## Parameters of drive models", "")
+    yield from ("`sim:FILE.toml` reads them; see [guide/simulated-drives.md](guide/simulated-drives.md).", "")
+    for kind in KINDS:
+        yield from (
+            f'Of `kind = "{kind}"`:',
+            "",
+            "| parameter | what it is, with its range | default |",
+            "|---|---|---|",
+        )
+        for one in sorted(known_parameters(kind), key=lambda one: one.default is not None):
+            default = "**required**" if one.default is None else f"`{toml_value(one.default)}`"
+            yield f"| `{one.name}` | {cell(one.about)} | {default} |"
+        yield ""
+
+
 def cell(text: str) -> str:
     """A text inside a table: a bar would end its cell."""
     return text.replace("|", "\\|").replace("\n", " ")
@@ -116,12 +137,7 @@ def cell(text: str) -> str:
 
 def main() -> int:
     """Write the page; with ``--check``, say whether it differs."""
-    stale = not PAGE.exists() or PAGE.read_text("utf-8") != page()
-    if "--check" in sys.argv[1:]:
-        print(f"{PAGE} is out of date: run tools/reference-page\n" if stale else "", end="")
-        return stale
-    PAGE.write_text(page(), "utf-8")
-    return 0
+    return write_or_check({PAGE: page()}, "tools/reference-page")
 
 
 if __name__ == "__main__":

@@ -46,9 +46,10 @@ class NativeStimulus:
         """
         End the workers and let go of the drive.
         """
-    def disclosure(self, /) -> tuple[str, int, bool, bool] | None:
+    def disclosure(self, /) -> tuple[str, int, bool, bool, str] | None:
         """
-        (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last sequence.
+        (path, errno that refused to register buffers, completions deferred, stamps of the counter, how trims reach the drive)
+        of the last sequence.
 
         The errno is 0 where they are registered. None on a simulated drive.
         """

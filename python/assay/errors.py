@@ -6,6 +6,7 @@ AssayError
 │   ├── PlanError            a plan or edition file, with line and column
 │   ├── DriveNotFoundError   nothing there, or an unknown simulated drive
 │   ├── NotADriveError       the target is not a block device (or not the kind asked for)
+│   ├── UnlikeRunsError      runs made under conditions that differ
 │   └── ValueRangeError      a value outside its legal range
 ├── GateRefusedError      3  the gate keeps its hands off a drive
 │   ├── DriveBusyError       mounted, swap, held, or in use by anybody
@@ -29,18 +30,26 @@ AssayError
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 E = TypeVar("E", bound="AssayError")
 
 EXIT_OK = 0
 EXIT_WITHHELD = 5
 EXIT_NOT_STEADY = 7
-EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY)
+EXIT_NOT_MET = 8
+EXITS_BY_STRENGTH = (130, 3, 4, 6, EXIT_WITHHELD, EXIT_NOT_STEADY, EXIT_NOT_MET)
 """Where several apply, a command exits with the first of them."""
+
+
+def strongest(codes: Collection[int]) -> int:
+    """The code that a command with several ends with. Worked: 5 and 6 -> 6; none -> 0."""
+    return next((code for code in EXITS_BY_STRENGTH if code in codes), max(codes, default=EXIT_OK))
 
 
 class AssayError(Exception):
@@ -98,6 +107,12 @@ class ValueRangeError(UsageError):
     """A value lies outside its legal range."""
 
     slug = "value-range"
+
+
+class UnlikeRunsError(UsageError):
+    """Runs were made under conditions that differ, so that their numbers say nothing of the drives."""
+
+    slug = "unlike"
 
 
 class GateRefusedError(AssayError):
@@ -219,6 +234,13 @@ def joined(errors: Sequence[E]) -> E:
     """Several faults as one error: the first, and the others further; each is a line of its own."""
     first, *others = errors
     return type(first)(first.thing, first.reason, first.remedy, further=tuple(others))
+
+
+def errno_label(number: int) -> str:
+    """An error of the system by its name and in words. Worked: 5 -> ``"EIO, input/output error"``."""
+    name = errno.errorcode.get(number)
+    words = os.strerror(number)
+    return f"{name}, {words[:1].lower()}{words[1:]}" if name else f"error number {number}"
 
 
 def _one_line(text: str) -> str:

@@ -12,11 +12,11 @@ import re
 import secrets
 import stat
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -141,3 +141,21 @@ def _check_regular(found: os.stat_result) -> None:
         raise OSError(errno.ELOOP, "is a symbolic link, which is not followed")
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "is not a regular file")
+
+
+def process_fields(pid: int) -> list[str]:
+    """What the kernel tells of a process behind its name: its state first; nothing where there is no such process.
+
+    Source: Linux ``proc_pid_stat(5)``, fields 3 and following. Worked: of one that sleeps -> ``["S", ...]``.
+    """
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    return text.rpartition(")")[2].split()
+
+
+def user_folder(kind: str) -> Path:
+    """A user's folder for files of a kind, ``config``, ``data`` or ``state``, as the XDG Base Directories are."""
+    default = {"config": ".config", "data": ".local/share", "state": ".local/state"}[kind]
+    return Path(os.environ.get(f"XDG_{kind.upper()}_HOME") or Path.home() / default)

@@ -13,6 +13,11 @@ def visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
 
 
+def unicode_name(name: str) -> str:
+    """A name as JSON can hold it: bytes that are no text become escapes."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _visible(character: str) -> str:
     if not unicodedata.category(character).startswith("C"):
         return character

@@ -9,36 +9,56 @@ from assay.procedures.registry import SHIPPED
 
 PACKAGE = Path(__file__).parents[2] / "python/assay"
 
-BASE = {"errors", "files", "finding", "model_faults", "nearest", "toml_file", "visible"}
-"""What every package may use: errors, files, texts and findings."""
+BASE = {"endings", "errors", "files", "finding", "model_faults", "nearest", "toml_file", "version", "visible"}
+"""What every package may use: errors, endings, files, texts and findings."""
 
 ALLOWED = {
+    "endings": set(),
     "errors": set(),
     "files": set(),
     "finding": set(),
+    "version": set(),
     "visible": set(),
     "model_faults": {"nearest"},
     "nearest": set(),
+    "forms": {"endings", "spec"},
     "toml_file": {"_native", "errors", "files", "model_faults"},
     "spec": BASE | {"engine"},
     "engine": BASE | {"_native", "spec"},
     "results": BASE | {"engine", "spec"},
     "pages": BASE | {"engine", "results", "spec"},
     "procedures": BASE | {"engine", "pages", "results", "spec"},
-    "report": BASE | {"crosscheck", "engine", "iostack", "pages", "procedures", "results", "spec"},
+    "compare": BASE | {"engine", "pages", "results", "spec"},
+    "index": {"errors", "files", "forms", "pages", "spec", "version"},
+    "report": BASE | {"compare", "crosscheck", "engine", "forms", "iostack", "pages", "procedures", "results", "spec"},
     "dut": BASE | {"_native", "engine", "host", "procedures", "run", "spec"},
     "host": BASE | {"_native", "crosscheck", "dut", "engine", "results", "spec"},
-    "run": BASE | {"crosscheck", "dut", "engine", "host", "iostack", "procedures", "report", "results", "spec"},
+    "run": BASE
+    | {"crosscheck", "dut", "engine", "host", "iostack", "limits", "procedures", "report", "results", "spec"},
     "crosscheck": BASE | {"dut", "engine", "results", "spec"},
+    "fio": BASE | {"spec"},
+    "traces": BASE | {"spec"},
     "iostack": BASE | {"dut", "spec"},
+    "iometer": BASE | {"spec"},
+    "limits": BASE | {"engine", "pages", "procedures", "report", "results", "spec"},
+    "frames": BASE | {"engine", "pages", "report", "results", "run", "spec"},
     "simfit": BASE | {"dut", "engine", "procedures", "results", "run", "spec"},
+    "verify": BASE | {"engine", "procedures", "report", "results", "run"},
+    "bundle": BASE | {"engine", "pages", "report", "results", "run"},
     "cli": BASE
     | {
+        "bundle",
+        "compare",
         "crosscheck",
         "dut",
         "engine",
+        "fio",
+        "forms",
         "host",
+        "index",
+        "iometer",
         "iostack",
+        "limits",
         "pages",
         "procedures",
         "report",
@@ -46,6 +66,7 @@ ALLOWED = {
         "run",
         "simfit",
         "spec",
+        "verify",
     },
 }
 """Packages and the packages that they may import; modules never import each other in a circle."""

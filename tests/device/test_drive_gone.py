@@ -158,7 +158,7 @@ def assert_no_headline(out: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (HostedDrive.die, "errno 5"),
+        (HostedDrive.die, "EIO"),
         (HostedDrive.shrink, "its size changed from 167,772,160 to 20,971,520 bytes"),
         pytest.param(
             HostedDrive.grow, "its size changed from 167,772,160 to 168,820,736 bytes", marks=pytest.mark.long

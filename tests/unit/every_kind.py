@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from assay.run.plan_file import Plan
 
 _SHORT = str(Path(__file__).with_name("short_recovery.toml"))
+_STREAMS = [
+    {"name": "reads", "queue_depth": 4, "lines": [{"size_bytes": 4096}]},
+    {"name": "writes", "lines": [{"size_bytes": 8192, "read_percent": 0}], "rate": {"ios_per_s": 1000}},
+]
+_WORKLOAD = {"prepare_fills": 1, "stages": [{"name": "mixed", "time_s": 6000, "streams": _STREAMS}]}
 _GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
 KINDS: dict[str, dict[str, Any]] = {
     "wsat": {"tests": ["wsat"], "wsat": {"histogram_minutes": 20}},
@@ -34,8 +39,11 @@ KINDS: dict[str, dict[str, Any]] = {
     "ecw": {"tests": ["ecw"], "ecw": _GRID},
     "dirth": {"tests": ["dirth"], "dirth": _GRID},
     **{f"study-{one.name}": {"studies": [one.name]} for one in studies()},
+    "study-workload": {"studies": ["workload"], "workload": _WORKLOAD},
 }
 """What a plan says of each kind, by its name: every test, with grids and recovery made short, and every study."""
+
+_FIGURES = ("First sample", "Steady state", "Measured")
 
 _IDEAL, _WITH_CACHE_AND_TRIM = "sim:ideal?capacity=1GB", "sim:client-2011?capacity=1GB"
 
@@ -68,7 +76,9 @@ def selected(run: StoredRun) -> list[str]:
         for block in page.all_blocks
         if isinstance(block, Table) and block.caption == "Select Performance Data"
     )
-    return [cell for row in table.rows for cell in row[3:6]]
+    # A column without a figure is left out.
+    places = [place for place, name in enumerate(table.columns) if name in _FIGURES]
+    return [row[place] for row in table.rows for place in places]
 
 
 def with_stall(run: StoredRun, where: Callable[[StoredSequence], bool]) -> StoredRun:

@@ -66,8 +66,7 @@ def report_faults(pdf: bytes, report: Report) -> list[Fault]:
     sheets = {number: document[number - 1] for number in range(1, len(document) + 1)}
     lines = {number: _lines(sheet) for number, sheet in sheets.items()}
     faults: list[Fault] = []
-    for page in (*report.pages, *report.disclosure):
-        own = [number for number, found in lines.items() if f"Page {page.place}" in found]
+    for page, own in own_sheets(document, report):
         printed = [line for number in own for line in lines[number]]
         found = {"split": split_numbers(page, printed), "unknown": unknowns(page, printed)}
         faults += [replace(fault, page=page.place) for number in own for fault in sheet_faults(number, sheets[number])]
@@ -77,6 +76,15 @@ def report_faults(pdf: bytes, report: Report) -> list[Fault]:
             for what in whats
         ]
     return faults
+
+
+def own_sheets(document: PdfDocument, report: Report) -> Iterator[tuple[Page, range]]:
+    """The numbers of the sheets of each page but the opening one, from the outline: an entry where each page begins."""
+    pages = (*report.shown, *report.disclosure)
+    starts = [entry.get_dest().get_index() + 1 for entry in document.get_toc()]
+    ends = [*starts[1:], len(document) + 1]
+    spans = zip(pages, map(range, starts, ends), strict=True)
+    return ((page, own) for page, own in spans if page not in report.opening)
 
 
 def sheet_faults(number: int, sheet: Any) -> Iterator[Fault]:

@@ -44,5 +44,5 @@ def test_a_program_that_ended_early_raises_by_its_reason(
 def test_a_program_that_ran_to_its_end_raises_nothing_unless_ios_failed(record: StepRecord) -> None:
     check_sequence([record], "drive")
     failed = replace(record, read=replace(record.read, errors={5: 2}))
-    with pytest.raises(DeviceFailureError, match=r"I/Os failed in reads \(2 x errno 5\)"):
+    with pytest.raises(DeviceFailureError, match=r"I/Os failed in reads \(2 x EIO, input/output error\)"):
         check_sequence([failed, record], "drive")

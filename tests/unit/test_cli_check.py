@@ -1,5 +1,8 @@
 """What ``assay check`` says beside its lines."""
 
+import json
+
+import pytest
 from assay.cli import assay
 from assay.cli.check import verdict
 from assay.finding import Check, Checked, Finding, Level
@@ -47,3 +50,13 @@ def test_help_lists_every_limit_with_its_default() -> None:
 
 def test_a_certificate_passes_as_long_as_runs_take_it() -> None:
     assert Limits().certificate_days_pass == VALID_DAYS.value
+
+
+def test_putting_back_says_what_was_done_and_that_there_was_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.host.audit_host", lambda *_: [])
+    command = ["check", "sim:ideal", "--put-back"]
+    assert CliRunner().invoke(assay, command).stdout.startswith("Put back: nothing, no run has left anything changed\n")
+    monkeypatch.setattr("assay.dut.real.put_back.put_back", lambda _: ["nomerges is 0 again", "b"])
+    assert CliRunner().invoke(assay, command).stdout.startswith("Put back: nomerges is 0 again; b\n")
+    facts = json.loads(CliRunner().invoke(assay, [*command, "--json"]).stdout)
+    assert facts["put_back"] == ["nomerges is 0 again", "b"]

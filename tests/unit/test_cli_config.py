@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from assay.cli import assay
-from assay.cli.config import output_folder, settings
+from assay.cli.config import TEXTS, output_folder, settings
 from assay.cli.options import make_plan
 from assay.errors import AssayError, PlanError, UsageError, ValueRangeError
-from assay.run.plan_file import Plan
+from assay.index.place import default_place
+from assay.run.plan_file import ANSWERABLE, Plan
 from click.testing import CliRunner
 
 DRIVE = "sim:client-2011?capacity=1GB"
@@ -18,7 +19,7 @@ DRIVE = "sim:client-2011?capacity=1GB"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An own folder of configuration, and no variable of whoever runs the tests."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    for name in ("CONFIG", "OPERATOR", "SPONSOR", "LAB", "OUTPUT"):
+    for name in ("CONFIG", "OPERATOR", "SPONSOR", "LAB", "OUTPUT", "INDEX"):
         monkeypatch.delenv(f"ASSAY_{name}", raising=False)
     (tmp_path / "assay").mkdir()
     return tmp_path
@@ -45,6 +46,11 @@ def test_options_win_over_the_plan_over_the_environment_over_the_file(
     report = planned(str(plan_file), name="option").report
     assert (report.operator, report.sponsor, report.lab) == ("file", "variable", "plan")
     assert (report.name, report.tags) == ("option", ("a",))
+    sources = {key: report.stored[f"{key}_from"] for key in ANSWERABLE}
+    assert sources == {
+        "operator": "settings file", "sponsor": "environment variable ASSAY_SPONSOR", "lab": "plan",
+    }  # fmt: skip
+    assert ANSWERABLE == TEXTS
     assert planned(str(plan_file), tags=("b", "c")).report.stored["tags"] == "b, c"
 
 
@@ -93,8 +99,24 @@ def test_what_is_set_is_shown_with_where_it_comes_from(folder: Path) -> None:
         "sponsor": (None, "not set"),
         "lab": ("B 12", "environment variable ASSAY_LAB"),
         "output": ("runs", "default"),
+        "index": (str(default_place().path), "default"),
     }
     assert "Kim" in CliRunner().invoke(assay, ["config"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("/srv/index.sqlite", "/srv/index.sqlite"),
+        ("postgresql://kim:secret@db:5433/lab", "postgresql://kim@db:5433/lab"),
+        ("postgresql://kim@db/lab?password=secret", "postgresql://kim@db/lab"),
+        ("postgresql://kim:sec@ret@db/lab", "(not shown: it cannot be read)"),
+    ],
+)
+def test_the_index_is_shown_without_its_password(given: str, shown: str) -> None:
+    printed = CliRunner().invoke(assay, ["config", "--json"], env={"ASSAY_INDEX": given}).stdout
+    (row,) = [row for row in json.loads(printed)["settings"] if row["key"] == "index"]
+    assert row["value"] == shown
 
 
 def test_a_run_keeps_its_name_its_tags_and_what_was_set(folder: Path) -> None:
@@ -106,4 +128,6 @@ def test_a_run_keeps_its_name_its_tags_and_what_was_set(folder: Path) -> None:
     run = Path(json.loads(done.stdout)["run"])
     assert run.parent == folder / "all"
     description = json.loads((run / "run.json").read_text("utf-8"))["description"]
-    assert description == {"name": "firmware 1.2", "tags": "bay 3, nightly", "operator": "Kim"}
+    assert description == {
+        "name": "firmware 1.2", "tags": "bay 3, nightly", "operator": "Kim", "operator_from": "settings file",
+    }  # fmt: skip

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import click
 import pytest
@@ -11,11 +12,13 @@ from assay.cli import _COMMANDS, assay
 from assay.cli.commands import all_commands, exit_codes
 from assay.cli.man import pages
 from assay.cli.options import plan_options
+from assay.dut.simulated.model import known_parameters
 from assay.errors import AssayError
 from assay.run.plan_file import Plan
 from click.testing import CliRunner
 from reference_page import page
 
+GUIDE = Path(__file__).parents[2] / "docs/guide/simulated-drives.md"
 CONTEXT = click.Context(assay)
 OPTIONS = [
     pytest.param(option, click.Context(command, info_name=name), id=f"{name} {option.opts[0]}")
@@ -97,3 +100,9 @@ def test_the_reference_page_names_every_command_option_code_and_key() -> None:
     assert {"`scale`", "`wsat.time_hours`", "`report.operator`", "`ASSAY_OPERATOR`"} <= set(
         re.findall(r"`[^`]+`", text)
     )
+
+
+@pytest.mark.parametrize("kind", ["flash", "disk"])
+def test_the_guide_lists_what_a_drive_model_must_state(kind: Literal["flash", "disk"]) -> None:
+    (listed,) = re.findall(rf"^- {kind}: ((?:.*\n)(?:  .*\n)*)", GUIDE.read_text("utf-8"), re.MULTILINE)
+    assert re.findall(r"`(\w+)`", listed) == [one.name for one in known_parameters(kind) if one.default is None]

@@ -12,8 +12,10 @@ import pytest
 from assay.engine.records import Demand, DirectionRecord
 from assay.errors import PlanError, ValueRangeError
 from assay.procedures.editions import load_edition
+from assay.procedures.grid.facts import out_of_order
 from assay.procedures.grid.operating_points import DemandCell, OperatingPoint
 from assay.procedures.grid.result import (
+    PointRun,
     by_total_oio,
     choose_points,
     demand_window,
@@ -205,6 +207,26 @@ def test_points_run_at_the_demand_of_their_cell() -> None:
     assert (before.demand, before.pattern.read_share) == (settings.demand, 0.0)
     assert (step.demand, step.label) == (points[0].demand, "MaxIOPS RND 8KiB 65/35 TC8-QD1")
     assert isinstance(points[0], OperatingPoint)
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ((2610, 2619, 2000), ["Max (2,610.0 IOPS) lies below Mid (2,619.0 IOPS)"]),
+        ((2619, 2610, 2000), []),
+        ((2000, 2610, 2300), ["Max (2,000.0 IOPS) lies below Mid", "Max (2,000.0 IOPS) lies below Min"]),
+    ],
+)
+def test_points_that_change_places_when_measured_at_length_are_said_in_words(
+    rates: tuple[int, ...], said: list[str]
+) -> None:
+    cells = [cell(2, 2, 2640, 2), cell(4, 1, 2616, 2), cell(1, 1, 2466, 1)]
+    points = [
+        PointRun(point=point, pre_write_iops=(), step=demand_step(rate), times=None, exact=None)
+        for point, rate in zip(choose_points(cells, Fraction(5)), rates, strict=True)
+    ]
+    lines = out_of_order(points)
+    assert [words in line for words, line in zip(said, lines, strict=True)] == [True] * len(said)
 
 
 def test_cells_of_equal_total_oio_are_taken_together() -> None:

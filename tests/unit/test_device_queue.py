@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.dut.real.notes import left_changed
+from assay.dut.real.put_back import put_back
 from assay.dut.real.queue import merging_off, split_factor, stat_path
 from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError
@@ -112,7 +113,11 @@ def test_what_a_killed_run_left_changed_is_said_with_the_way_back_and_that_of_a_
     cache = {"path": "/dev/sdz", "kernel": "enabled", "drive": "enabled"}
     (notes / "write-cache-0.json").write_text(json.dumps(cache))
     assert "hdparm -W1 /dev/sdz" in left_changed(notes)[1]
-    (queue / "nomerges").write_text("0")
+    assert "or: assay check /dev/sdz --put-back" in line
+    assert put_back(BLOCK, sysfs=tmp_path, notes=notes) == [f"{queue}/nomerges is 0 again"]
+    assert (state(queue), len(list(notes.iterdir()))) == (("0", "1"), 1)
+    assert put_back(BLOCK, sysfs=tmp_path, notes=notes) == []
+    assert put_back(FILE, sysfs=tmp_path, notes=notes) == []
     assert len(left_changed(notes)) == 1
     assert left_changed(tmp_path / "none") == []
     assert alive is not None

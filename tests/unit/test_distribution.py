@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from assay.engine.records import HistogramTable, SeriesTable, StepRecord, StoredTest
+from assay.engine.records import HistogramTable, HostRecord, SeriesTable, StepRecord, StoredTest
 from assay.pages.distribution import SHARES, part, percentile_table, screen_blocks
 from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, time_heat
 from assay.pages.model import Text
@@ -17,6 +17,7 @@ from assay.procedures.loop.distribution import drawn_cells, loop_distribution
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.seconds import thinned
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.tables import loop_tables
 from assay.procedures.saturation.distribution import phases, saturation_distribution
 from assay.procedures.saturation.result import saturation_result
 from assay.report import build_report, render
@@ -48,7 +49,7 @@ def table(values: NDArray[np.int64], step: int) -> HistogramTable:
     size = len(found)
     return HistogramTable(
         step=np.full(size, step, np.uint64),
-        write=np.ones(size, np.bool_),
+        direction=np.ones(size, np.int64),
         bucket=found,
         count=counts.astype(np.uint64),
     )
@@ -113,10 +114,30 @@ def test_a_percentile_with_fewer_than_ten_ios_beyond_is_printed_n_a() -> None:
     assert "n/a" not in (row[2], row[10])
 
 
-def test_the_tracked_cell_is_drawn_first_and_no_more_than_eight() -> None:
-    cells = drawn_cells(synthetic_test().settings_as(LoopSettings))
+def test_the_tracked_cell_is_drawn_first_and_others_by_the_stated_rule() -> None:
+    settings = synthetic_test().settings_as(LoopSettings)
+    cells = drawn_cells(settings)
     assert cells[0] == TRACKED
-    assert len(cells) == len(set(cells)) == 8
+    assert {(cell.transfer_bytes, cell.read_pct) for cell in cells} == {
+        (size, mix) for size in (4096, 8192) for mix in (100, 65, 0)
+    }
+    large = replace(settings, sizes_bytes=(1 << 17, 1 << 20))
+    assert drawn_cells(large) == large.cells[:8]
+
+
+def test_each_round_of_a_table_says_what_the_host_did() -> None:
+    run = synthetic_run(loop_test())
+    quiet = HostRecord(span_ns=60 * 10**9, late_ns_p999=0, late_ns_max=0, stalled_ns=0, gauge_cpu_ns=0, cpu_count=4)
+    (test,) = run.tests
+    sequences = tuple(
+        replace(one, host=replace(quiet, late_ns_max=12 * 10**6) if one.index == 2 else quiet) for one in test.sequences
+    )
+    test = replace(test, sequences=sequences)
+    (table,) = (one for one in loop_tables(run, test, loop_result(test), "") if one.name == "iops_rounds")
+    found = {row[0]: row[-2:] for row in table.rows}
+    assert table.columns[-2:] == ("host", "host_reason")
+    assert found[2] == ("warn", "the host stalled for 12 ms")
+    assert {told for number, told in found.items() if number != 2} == {("pass", "n/a")}
 
 
 def test_every_format_has_the_percentiles_and_two_renders_are_equal(tmp_path: Path) -> None:

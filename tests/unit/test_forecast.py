@@ -134,7 +134,7 @@ def test_the_plan_in_words_and_in_json_say_the_same() -> None:
     facts = json.loads(invoke("plan", drive, "--test", "iops", "--json").output)
     assert facts["span_ns_least"] < facts["span_ns_most"]
     assert "Time      4 h 43 min to 23 h 41 min in all; 1 purge on top" in words
-    assert f"up to {facts['written_bytes_max'] / 1e12:.2f} TB" in words
+    assert f"up to {facts['written_bytes_max'] / 1e9:,.2f} GB" in words
     assert f"{facts['memory_bytes'] / 1e9:.2f} GB for the simulated drive" in words
     assert [phase["name"] for phase in facts["tests"][0]["phases"]] == ["preconditioning", "rounds"]
     assert "writes in preconditioning: 64.00 GB" in words
@@ -150,6 +150,7 @@ def test_what_means_nothing_for_a_simulated_drive_is_refused(option: list[str], 
         done = invoke(command, "sim:client-2011", *option, "--out", str(tmp_path / command))
         assert isinstance(done.exception, UsageError)
         assert words in str(done.exception)
+        assert done.stdout == "", "a plan that was not meant is not shown"
 
 
 def test_namespaces_of_a_file_are_refused(tmp_path: Path) -> None:

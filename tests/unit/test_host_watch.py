@@ -97,6 +97,19 @@ def test_a_stall_in_the_window_withholds_the_result_and_is_blamed_on_the_host() 
     assert "NO HEADLINE: the host stalled" in (banner(test, result.findings) or "")
 
 
+@pytest.mark.parametrize(("quiet", "said"), [(0, "HOST DISTURBED 5 of 5 rounds"), (1, "")])
+def test_a_host_that_disturbed_every_round_of_the_window_is_on_the_banner(quiet: int, said: str) -> None:
+    test = synthetic_test()
+    late = [one for one in test.sequences if one.stage == "round"][quiet:]
+    sequences = tuple(
+        replace(one, host=host(late_ns_max=12 * MS) if any(one is other for other in late) else host())
+        for one in test.sequences
+    )
+    indexes = tuple(one.index for one in test.sequences if one.stage == "round")[:5]
+    watched = replace(test, sequences=sequences, window_stage="round", window_indexes=indexes, ended="steady")
+    assert (banner(watched, ()) or "") == said
+
+
 def test_a_stall_before_the_window_is_only_told() -> None:
     test = stalled_in(1)
     rounds = tuple(range(2, 7))

@@ -33,6 +33,7 @@ FILL = Progress(
     device_ns=32 * SECOND_NS,
     left=TimeLeft(97 * SECOND_NS, 97 * SECOND_NS),
     run_left=LEFT,
+    run_shares=(0.25, 0.5),
     elapsed_ns=60 * MINUTE_NS,
 )
 ROUND = RoundOutcome(

@@ -2,9 +2,11 @@
 
 import pytest
 from assay.dut.real.ata import Registers, command, erase_seconds, registers
+from assay.dut.real.purge import purge_time
 from assay.dut.real.purge.ata import ata_offers
 from assay.dut.real.purge.offer import Offer, PurgeWatch
 from assay.dut.real.transport import ScsiReply
+from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError, GateRefusedError, StoreError
 from recorded_drive import ATA_IDENTIFY, PATH, Recorded, Reply, Sent, Watched, ata_identity, ata_registers
 
@@ -189,3 +191,12 @@ def test_what_a_drive_does_not_name_is_not_offered() -> None:
     assert ata_offers(PATH, Recorded((ATA_IDENTIFY, ata_identity(sanitizes=0xE000)))) == []
     plain = ata_offers(PATH, Recorded((ATA_IDENTIFY, ata_identity(security=SUPPORTED))))
     assert [offer.method for offer in plain] == ["erase"]
+
+
+@pytest.mark.parametrize(("word", "stated_s", "limit_s"), [(10, 1200, 4200), (0, None, 12 * 3600)])
+def test_the_time_of_an_erase_is_what_the_drive_states(word: int, stated_s: int | None, limit_s: int) -> None:
+    identity = DriveIdentity(id="X", path=PATH, kind="block", capacity_bytes=4096, logical_block_bytes=512)
+    drive = Recorded(*[(ATA_IDENTIFY, ata_identity(security=1, times=(word, 20)))] * 2)
+    found = purge_time(identity, "erase", transport=drive, commands="ata")
+    assert (found.method, found.stated_s, found.limit_s) == ("erase", stated_s, limit_s)
+    assert purge_time(identity, "auto", commands="ata").method == "overwrite"

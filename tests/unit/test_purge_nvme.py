@@ -1,9 +1,15 @@
 """NVMe Format and Sanitize against a recorded drive; no emulated one sanitizes."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
+from assay.cli.plan import _purge_label
+from assay.dut.real.purge import purge_time
 from assay.dut.real.purge.nvme import nvme_offers
 from assay.dut.real.purge.offer import Offer
 from assay.dut.real.transport import NvmeCommand, NvmeReply
+from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError, GateRefusedError
 from recorded_drive import (
     PATH,
@@ -190,3 +196,16 @@ def test_what_a_controller_does_not_name_is_not_offered() -> None:
         "sanitize-crypto",
         "sanitize-overwrite",
     ]
+
+
+def test_the_time_of_a_sanitize_is_that_of_its_log_and_a_format_states_none() -> None:
+    identity = DriveIdentity(id="X", path=PATH, kind="block", capacity_bytes=4096, logical_block_bytes=512)
+    drive = Recorded(*asked(controller_data(sanitizes=2)), (SANITIZE_LOG, NEVER))
+    found = purge_time(identity, "sanitize-block", transport=drive, commands="nvme")
+    assert (found.method, found.stated_s, found.limit_s) == ("sanitize-block", 10, 630)
+    formats = Recorded(*asked(controller_data(commands=2)))
+    found = purge_time(identity, "auto", transport=formats, commands="nvme")
+    assert (found.method, found.stated_s, found.limit_s) == ("format", None, 4 * 3600)
+    expected = SimpleNamespace(bytes_per_s=1e9)
+    said = _purge_label(identity, cast("Any", expected), found)
+    assert said == "by format: not bounded: the drive states no time; given up after 4 h"

@@ -13,6 +13,7 @@ from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import fit_formula, printable, utc
 from assay.report import build_report
 from assay.report.conforming import conformity_label
+from assay.results import stored_exit_codes
 from assay.spec.steady import steady_state
 from assay.spec.units import KIB
 from report_run import (
@@ -168,6 +169,14 @@ def test_unknown_facts_are_printed_as_unknown() -> None:
     assert ("DUT Vendor", "unknown") in page.header.parties
 
 
+def test_a_test_that_asks_for_no_steady_state_does_not_shout_that_there_is_none() -> None:
+    run = synthetic_run(synthetic_test(tracked=FALLING, ended="round-limit", steady_required=False))
+    report = build_report(run)
+    assert {page.banner for page in report.pages} == {None}
+    assert stored_exit_codes(run) == ()
+    assert "NOT STEADY" not in str(report.pages)
+
+
 def test_dates_are_printed_in_utc() -> None:
     assert utc(START_NS) == "2026-06-09 10:13 UTC"
     assert utc(None) == "unknown"
@@ -178,14 +187,19 @@ def test_dates_are_printed_in_utc() -> None:
     [
         (GOLDEN, "steady", 0, None),
         (FALLING, "round-limit", 0, "STEADY STATE NOT REACHED in 7 rounds"),
-        (GOLDEN, "steady", 2, "STEADY STATE NOT REACHED in 0 rounds - NO HEADLINE: 10 I/O errors in the test"),
+        (
+            GOLDEN,
+            "steady",
+            2,
+            "STEADY STATE NOT REACHED: no round was measured whole - NO HEADLINE: 10 I/O errors in the test",
+        ),
         (GOLDEN[:3], "interrupted", 0, "INTERRUPTED - STEADY STATE NOT REACHED in 3 rounds"),
         (GOLDEN[:1], None, 0, "UNFINISHED - STEADY STATE NOT REACHED in 1 round"),
         (
             (),
             "device-failure",
             0,
-            "DEVICE FAILURE - STEADY STATE NOT REACHED in 0 rounds",
+            "DEVICE FAILURE - STEADY STATE NOT REACHED: no round was measured whole",
         ),
     ],
 )

@@ -12,6 +12,7 @@ from assay.pages.label import banner
 from assay.pages.model import Table
 from assay.procedures.loop.result import loop_result
 from assay.report import build_report
+from assay.report.checks import checks_of
 from assay.results import run_checks, withheld_reason
 from assay.spec.units import SECOND_NS
 from report_run import synthetic_run, synthetic_test
@@ -215,15 +216,25 @@ def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> Non
         DriveCondition(link="PCIe 8.0 GT/s x4", temperature_c=45.0, health={"media_errors": 2, "host_read_bytes": 9}),
     )
     test = watched(changed_in("round", 3, write_cache="disabled"), conditions=conditions)
-    report = build_report(synthetic_run(test, kind="block", path="/dev/nvme0n1"))
-    page = next(page for page in report.disclosure if page.subtitle == "Checks - IOPS")
-    (table,) = (block for block in page.columns[0] if isinstance(block, Table))
-    shown = {row[0]: (row[3], row[8]) for row in table.rows}
+    run = synthetic_run(test, kind="block", path="/dev/nvme0n1")
+    report = build_report(run)
+    tables = [one for one in report.appendix if isinstance(one, Table) and one.caption.startswith("IOPS: ")]
+    listed = [row for one in tables if one.columns[:2] == ("No.", "Check") for row in one.rows]
+    shown = {row[0]: (row[3], row[8]) for row in listed}
     assert shown["C12"] == (
         "INVALID",
         "enabled, disabled to the kernel and enabled in the drive in round 3, enabled in round 4",
     )
-    assert len(table.rows) == len(results.run_checks(test)) + len(results.stimulus_audit(synthetic_run(test), test))
+    assert len(listed) == len(results.run_checks(test)) + len(results.stimulus_audit(synthetic_run(test), test))
+    page = next(page for page in report.disclosure if page.subtitle == "Disclosure - Checks")
+    (printed,) = (block for block in page.columns[0] if isinstance(block, Table))
+    assert [row[1] for row in printed.rows] == [row[1] for row in listed if row[3] not in {"pass", "n/a"}]
+    passed, absent = (sum(row[3] == level for row in listed) for level in ("pass", "n/a"))
+    assert printed.notes[0] == f"IOPS: {passed} passed, {absent} do not apply."
+    every = next(page for page in report.disclosure if page.subtitle == "Disclosure - Checks, Each by Test")
+    (each,) = (block for block in every.columns[0] if isinstance(block, Table))
+    assert [row[0] for row in each.rows] == list(dict.fromkeys(check.check.title for check in checks_of(run, test)))
+    assert {row[2] for row in each.rows} >= {"pass", "n/a", "INVALID"}
     tables = [block for block in report.pages[0].blocks if isinstance(block, Table)]
     (condition,) = (one for one in tables if one.caption.startswith("Condition of the drive"))
     assert condition.rows == (("IOPS", "temperature 31 °C / 45 °C; media errors 0 / 2"),)
@@ -231,9 +242,8 @@ def test_the_report_shows_every_check_and_what_a_test_made_of_the_drive() -> Non
 
 def test_a_simulated_drive_has_no_such_checks_and_no_condition_to_show() -> None:
     report = build_report(synthetic_run())
-    page = next(page for page in report.disclosure if page.subtitle == "Checks - IOPS")
-    (table,) = (block for block in page.columns[0] if isinstance(block, Table))
-    rows = {row[0]: (row[3], row[8]) for row in table.rows}
+    tables = [one for one in report.appendix if isinstance(one, Table) and one.caption.startswith("IOPS: ")]
+    rows = {row[0]: (row[3], row[8]) for one in tables if one.columns[:2] == ("No.", "Check") for row in one.rows}
     watched_for = ("C5", "C10", "C12", "C13", "C15", "C16", "C26")
     assert {rows[number] for number in watched_for} == {("n/a", "simulated drive")}
     assert not any(isinstance(one, Table) and one.caption.startswith("Condition") for one in report.pages[0].blocks)

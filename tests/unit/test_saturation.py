@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
 from assay.errors import VerificationError
 from assay.pages.model import Box, Figure, Table
+from assay.pages.verdict import minutes_window, verdict_figure
+from assay.procedures.saturation.facts import level_text
 from assay.procedures.saturation.figures import FILLS, response_figure
-from assay.procedures.saturation.result import saturation_result, saturation_window, written_bytes
+from assay.procedures.saturation.readings import saturation_readings
+from assay.procedures.saturation.result import saturation_result, saturation_window, verdict_minutes, written_bytes
 from assay.report import build_report
+from assay.spec.steady import steady_state
 from assay.spec.units import GB, MINUTE_NS
 from report_run import judged_samples, synthetic_run
 from saturation_run import saturation_settings, saturation_step, saturation_test
@@ -158,7 +163,7 @@ def test_an_interrupted_saturation_prints_no_headline() -> None:
     result = saturation_result(test, CAPACITY)
     assert (result.steady_iops, result.withheld) == (None, "the test did not run to its end")
     page = wsat_pages(build_report(synthetic_run(test)).pages)[0]
-    assert dict(strip(page).entries)["FOB IOPS (first sample)"] == "n/a"
+    assert dict(strip(page).entries)["First sample"] == "n/a"
     assert page.banner == "INTERRUPTED"
 
 
@@ -180,7 +185,7 @@ def test_the_four_pages_of_1_0_have_their_titles_and_axes() -> None:
     figures = [next(block for block in page.blocks if isinstance(block, Figure)) for page in pages]
     assert [figure.y_scale for figure in figures] == ["linear", "log", "linear", "log"]
     assert figures[0].series[0].x[-1] == 1440
-    assert {series.label for series in figures[0].series[1:]} == {"Peak", "Peak drop", "Steady state"}
+    assert {series.label for series in figures[0].series[1:]} == {"Peak", "Peak drop", "Level reached"}
 
 
 def wsat_pages(pages: tuple[Page, ...]) -> list[Page]:
@@ -206,8 +211,9 @@ def test_a_percentile_that_no_sample_can_give_says_so_in_the_legend() -> None:
 def selection(test: StoredTest) -> list[tuple[str, ...]]:
     report = build_report(synthetic_run(test))
     (table,) = (block for block in report.pages[-1].all_blocks if isinstance(block, Table))
-    assert table.columns[3:7] == ("Fresh out of box", "Steady state", "Measured", "Basis")
-    return [row[1:7] for row in table.rows]
+    names = ("Select Performance Data", "Unit", "First sample", "Steady state", "Measured", "Basis")
+    found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return [tuple(row.get(name, "n/a") for name in names) for row in found]
 
 
 def test_fresh_out_of_box_is_the_first_sample_and_the_highest_is_called_so() -> None:
@@ -219,7 +225,7 @@ def test_fresh_out_of_box_is_the_first_sample_and_the_highest_is_called_so() -> 
     assert float(highest[4].replace(",", "")) > 900
     marks = dict(strip(wsat_pages(build_report(synthetic_run(test)).pages)[0]).entries)
     fills = 900 * 60 * 4096 / CAPACITY
-    assert marks["FOB IOPS (first sample)"] == f"900.0: the first 1 min, {fills:.2f} drive fills written at its end"
+    assert marks["First sample (FOB)"] == f"900.0: the first 1 min, {fills:.2f} drive fills written at its end"
     assert marks["Highest sample (peak)"].startswith(highest[4])
 
 
@@ -232,3 +238,47 @@ def test_a_saturation_too_short_for_the_rule_is_not_judged() -> None:
     assert dict(strip(wsat_pages(report.pages)[0]).entries)["Steady-state IOPS"] == said
     (tests,) = (block for block in report.pages[0].blocks if isinstance(block, Table) and block.caption == "Tests")
     assert tests.rows[0][-1] == said
+
+
+@pytest.mark.parametrize(
+    ("judged", "said"),
+    [
+        ("reached", "the level on the right is the steady state"),
+        ("not reached", "the right end is no level: steady state was not reached"),
+        ("not judged: ended after 65 min, the rule needs 155 min", "is not known (not judged: ended after 65 min"),
+        ("n/a", "is not known (n/a)"),
+    ],
+)
+def test_the_sentence_below_the_curve_depends_on_the_verdict(judged: str, said: str) -> None:
+    sentences = saturation_readings(saturation_settings(), judged, "level reached")
+    assert all(said in text for name, text in sentences.items() if name.startswith("iops-"))
+
+
+def test_a_verdict_over_samples_is_named_by_minutes_in_figure_and_box() -> None:
+    settings = replace(saturation_settings(), samples_per_verdict=30, first_verdict_sample=1, sample_ns=60 * 10**9)
+    values = (1.0,) * 5
+    verdict = steady_state((2, 3, 4, 5, 6), values, range_limit=Fraction(1, 5), slope_limit=Fraction(1, 10))
+    minutes = verdict_minutes(verdict, settings)
+    assert minutes == (31.0, 61.0, 91.0, 121.0, 151.0)
+    assert minutes_window(verdict, minutes) == "31-151 min, R = 2-6"
+    figure = verdict_figure("f", "RND", verdict, "IOPS", minutes)
+    assert figure.x_title == "Time (Minutes)"
+    assert [tick.label for tick in figure.ticks] == ["31", "61", "91", "121", "151"]
+
+
+def test_a_first_sample_longer_than_a_fill_is_not_called_fresh_out_of_box() -> None:
+    # A minute of 4 KiB writes at this rate is more than the drive holds.
+    fast = CAPACITY / 4096 / 60 * 1.34
+    test = saturation_test([fast, *cliff(100, 1439)])
+    report = build_report(synthetic_run(test))
+    marks = dict(strip(wsat_pages(report.pages)[0]).entries)
+    assert marks["First sample"].endswith("1.34 drive fills written at its end: not all fresh out of box")
+
+
+def test_the_mark_of_the_level_names_the_samples_that_the_verdict_is_of() -> None:
+    settings, test = saturation_settings(), saturation_test(cliff(100, 1440))
+    said = level_text(settings, saturation_result(test, CAPACITY))
+    assert said.startswith("level reached: from here on within 10 % of 2,500.0 IOPS, the average of the five samples")
+    marks = dict(strip(wsat_pages(build_report(synthetic_run(test)).pages)[0]).entries)
+    assert marks["Steady-state IOPS"].startswith("2,500.0: average of ")
+    assert "Level reached: within 10 % of it from" in marks

@@ -26,8 +26,8 @@ from assay.errors import StoreError
 from assay.pages.model import Table
 from assay.procedures.saturation.run import pattern_step
 from assay.procedures.saturation.settings import SaturationSettings
-from assay.report import build_report
-from assay.report.checks import test_table as checks_page
+from assay.report import build_report, reports_of_tests
+from assay.report.checks import test_tables as checks_tables
 from assay.results import run_checks, stimulus_audit, withheld_reason
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_checks import draw_sigmas
@@ -91,7 +91,7 @@ def step(number: int, **changes: Any) -> StepRecord:
 def histograms(counts: tuple[int, int] = (READS, WRITES)) -> HistogramTable:
     return HistogramTable(
         step=np.array([0, 0, 1, 1], dtype=np.uint64),
-        write=np.array([False, True, False, True]),
+        direction=np.array([0, 1, 0, 1]),
         bucket=np.array([9000] * 4, dtype=np.uint64),
         count=np.array([*counts, READS, WRITES], dtype=np.uint64),
     )
@@ -323,7 +323,7 @@ def test_a_long_lead_in_is_a_mark_and_says_where_its_largest_response_time_is_la
     assert (row.level, row.finding.limit) == ("pass", 500 * MILLISECOND_NS)
     said = "I/Os issued in the lead-in took longer than those of the window: at most 7.000 ms before sample 1"
     assert said in (larger_lead_ins(tuple(asked_steps(test))) or "")
-    assert any(said in "".join(note) for note in checks_page(synthetic_run(test), test).notes)
+    assert any(said in "".join(note) for note in checks_tables(reports_of_tests(synthetic_run(test))[0])[0].notes)
     assert larger_lead_ins(tuple(asked_steps(stored()))) is None
     assert audited("lead-in", stored(second=fits | {"lead_in_ns": 501 * MILLISECOND_NS})).level == "warn"
 
@@ -382,12 +382,13 @@ def test_the_page_and_the_results_name_the_mark() -> None:
     merged = replace(counters(2 * READS, write=1), write_io_count=2 * WRITES - 1)
     test = stored(second={"counters_after": merged})
     report = build_report(synthetic_run(test))
-    (page,) = (page for page in report.disclosure if page.subtitle == "Checks - WSAT")
+    (page,) = (page for page in report.disclosure if page.subtitle == "Disclosure - Checks")
     (table,) = (block for column in page.columns for block in column)
     assert isinstance(table, Table)
-    rows = {row[1]: row[3:] for row in table.rows}
-    assert rows["I/Os merged by the kernel"][:5] == ("WARN", "1 of 4", "1", "0", "sample 1")
-    assert [row[1] for row in table.rows if row[3] == "WARN"] == ["I/Os merged by the kernel"]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    (marked,) = (row for row in rows if row["Level"] == "WARN")
+    names = ("Check", "Beyond", "Worst", "Limit", "Where")
+    assert [marked[name] for name in names] == ["I/Os merged by the kernel", "1 of 4", "1", "0", "sample 1"]
 
 
 def test_a_trace_is_summed_up_by_step_size_and_place(tmp_path: Path) -> None:

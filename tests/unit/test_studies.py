@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median, pstdev
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from assay.engine.pattern import cell_pattern
@@ -23,8 +25,10 @@ from assay.errors import UsageError, ValueRangeError
 from assay.procedures.editions import load_edition
 from assay.procedures.procedure import Context, PlannedTest
 from assay.procedures.registry import SUITES
+from assay.procedures.studies.headlines import study_headlines
+from assay.procedures.studies.pages import same_lines
 from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
-from assay.procedures.studies.result import study_result
+from assay.procedures.studies.result import StageResult, StageValues, StudyResult, VariantResult, study_result
 from assay.procedures.studies.run import variant_actions
 from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
 from assay.procedures.xsr.run import run_xsr
@@ -359,3 +363,44 @@ def test_seconds_that_a_step_cuts_are_left_out() -> None:
     (stage,) = study_result(stored(settings, [cut])).variants[0].stages
     assert (stage.seconds, stage.second_iops, stage.latency_ms_max_second) == ((1, 2, 3), (4, 4, 4), (1.0, 2.0, 3.0))
     assert stage.second_relative == (100, 100, 100)
+
+
+def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -> None:
+    def stage(label: str, rate: float) -> StageResult:
+        values = StageValues(iops=rate, mb_per_s=1.0, latency_ms_mean=1.0, latency_ms_max=1.0, outstanding=1.0, asked=1)
+        empty: dict[str, Any] = dict.fromkeys(
+            ("minutes", "iops", "throughput", "response", "largest", "seconds", "second_iops"), ()
+        )
+        empty |= dict.fromkeys(("second_relative", "latency_ms_max_second"), ())
+        demand = Demand(thread_count=1, queue_depth=1)
+        return StageResult(label=label, place=None, series="", demand=demand, settled=values, **empty)
+
+    variants = tuple(
+        VariantResult(label=label, place=None, stages=(stage(accesses, rate),))
+        for label, accesses, rate in (("AR 100 %", "W", 2900.0), ("AR 5 %", "W", 56_700.0), ("SEQ", "S", 11.0))
+    )
+    result = StudyResult(variants=variants, outstanding_error=None, error_count=0, withheld=None)
+    settings = SimpleNamespace(title="Over-Provisioning", settled_share=0.2)
+    found = list(study_headlines(settings, result))  # type: ignore[arg-type]
+    assert [(one.item, one.text) for one in found] == [
+        ("AR 100 %, W", "2,900.0"),
+        ("AR 5 %, W", "56,700.0"),
+        ("Fastest variant over slowest", "19.552"),
+    ]
+    nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld="an error")
+    assert [one.text for one in study_headlines(settings, nothing)] == ["n/a"]  # type: ignore[arg-type]
+
+
+def settled(label: str, rate: float) -> VariantResult:
+    values = SimpleNamespace(iops=rate)
+    return cast("VariantResult", SimpleNamespace(label=label, stages=(SimpleNamespace(settled=values),)))
+
+
+def test_curves_that_lie_on_one_another_are_named_from_their_settled_values() -> None:
+    rates = {"AR 100 %": 2902.2, "AR 50 %": 25915.4, "AR 10 %": 56678.6, "AR 5 %": 56500.0}
+    result = cast("StudyResult", SimpleNamespace(variants=[settled(*one) for one in rates.items()]))
+    assert same_lines(result) == (
+        "AR 10 %, AR 5 %: settled within 1 % of each other; there one curve hides the other.",
+    )
+    apart = cast("StudyResult", SimpleNamespace(variants=[settled("a", 100.0), settled("b", 98.0)]))
+    assert same_lines(apart) == ()

@@ -16,6 +16,7 @@ from assay.run.time_left import (
     RunTimes,
     TimedPart,
     TimeLeft,
+    ToldShares,
     extent_done,
     filling_share,
     part_left,
@@ -181,10 +182,20 @@ def test_a_time_left_is_rounded_up(seconds: float, said: str) -> None:
 
 def test_the_share_of_the_run_is_a_range_and_never_whole_before_its_end() -> None:
     hour_ns = 60 * MINUTE_NS
-    progress = Progress(elapsed_ns=hour_ns, run_left=TimeLeft(hour_ns, 3 * hour_ns))
-    assert shares_label(progress) == "25 to 50 %"
-    assert shares_label(Progress(elapsed_ns=hour_ns, run_left=TimeLeft(hour_ns, hour_ns))) == "50 %"
+    told = ToldShares().told(TimeLeft(hour_ns, 3 * hour_ns), hour_ns)
+    assert shares_label(Progress(run_shares=told)) == "25 to 50 %"
+    assert shares_label(Progress(run_shares=(0.5, 0.5))) == "50 %"
     assert percent_label(0.9999) == "99 %"
+
+
+def test_the_share_of_the_run_never_falls() -> None:
+    shares, minute = ToldShares(), MINUTE_NS
+    assert shares.told(TimeLeft(60 * minute, 180 * minute), 60 * minute) == (0.25, 0.5)
+    assert shares.told(TimeLeft(8 * 60 * minute, 18 * 60 * minute), 120 * minute) is None, "the run is longer now"
+    assert shares.told(TimeLeft(61 * minute, 181 * minute), 60 * minute) == (0.25, 0.5), "less than one per cent"
+    assert shares.told(TimeLeft(60 * minute, 60 * minute), 180 * minute) == (0.75, 0.75)
+    assert shares.told(None, 180 * minute) is None
+    assert shares_label(Progress(run_left=TimeLeft(minute, minute), run_shares=None)) == ""
 
 
 def test_figures_are_of_one_cell_or_not_there() -> None:

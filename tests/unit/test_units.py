@@ -2,6 +2,7 @@
 
 import pytest
 from assay.errors import AssayError, ValueRangeError
+from assay.pages.printed import capacity_label
 from assay.spec import units
 
 
@@ -41,3 +42,10 @@ def test_an_error_is_one_line_naming_thing_reason_and_remedy() -> None:
     assert str(AssayError("/dev/x\n", "does not exist", "run assay drives")) == (
         "/dev/x : does not exist; run assay drives"
     )
+
+
+def test_amounts_and_rates_have_separators_everywhere() -> None:
+    assert units.gigabytes_label(1 << 40) == "1,099.51 GB"
+    assert units.gigabytes_label(16_000_000_000, 1) == "16.0 GB"
+    assert units.rate_label(6_600_000_000) == "6,600 MB/s"
+    assert capacity_label(1 << 40) == units.gigabytes_label(1 << 40)

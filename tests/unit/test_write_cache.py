@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.notes import Note
 from assay.dut.real.transport import NvmeReply, ScsiReply
-from assay.dut.real.write_cache import CacheView, WriteCache, write_cache_held
+from assay.dut.real.write_cache import CacheView, WriteCache, is_cache_noted, put_cache_back, write_cache_held
 from assay.engine.records import DriveIdentity
 from assay.errors import DeviceFailureError
 from recorded_drive import controller_data
@@ -107,6 +107,19 @@ def test_a_crash_leaves_a_note_from_which_the_next_run_puts_back_the_first_state
     assert (attribute.read_text(), drive.enabled, list(notes.iterdir())) == ("write back", True, [])
     crashed.__exit__(None, None, None)
     assert (attribute.read_text(), drive.enabled) == ("write back", True)
+
+
+def test_what_a_crash_left_is_put_back_at_once_on_request(tmp_path: Path) -> None:
+    attribute, drive, notes = kernel(tmp_path), Cached(), tmp_path / "notes"
+    crashed = write_cache_held(IDENTITY, cache_of(tmp_path, drive), "disabled", notes=notes)
+    crashed.__enter__()
+    assert is_cache_noted(IDENTITY, notes=notes)
+    said = put_cache_back(IDENTITY, cache_of(tmp_path, drive), notes=notes)
+    assert said == ["the write cache of /dev/x0 is enabled again"]
+    assert (attribute.read_text(), drive.enabled, list(notes.iterdir())) == ("write back", True, [])
+    assert put_cache_back(IDENTITY, cache_of(tmp_path, drive), notes=notes) == []
+    assert not is_cache_noted(IDENTITY, notes=notes)
+    crashed.__exit__(None, None, None)
 
 
 def test_a_drive_that_ends_in_an_error_has_its_cache_put_back(tmp_path: Path) -> None:

@@ -133,7 +133,10 @@ def test_a_run_without_a_completion_in_a_tracked_cell_ends_at_once_withheld_and_
     assert "average 0" not in done.stdout
     (listed,) = json.loads(assay("runs", "--json", cwd=tmp_path).stdout)
     assert [one["test"] for one in listed["withheld"]] == ["iops"]
-    assert "no-completions, RESULTS WITHHELD: " + said in assay("runs", cwd=tmp_path).stdout
+    assert (
+        "no I/O completed, so that nothing can be judged, RESULTS WITHHELD: " + said
+        in assay("runs", cwd=tmp_path).stdout
+    )
     html = (out / "report/report.html").read_text("utf-8")
     assert html.count(f"NO HEADLINE: {said}") >= html.count('class="page')
     assert {row.split(",")[2] for row in (out / "report/iops_matrix.csv").read_text().splitlines()[1:]} == {"n/a"}

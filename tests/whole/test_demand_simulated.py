@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from assay.dut.dut import Answers
 from assay.engine.pattern import COMPOSITE_GROUPS, COMPOSITE_SIZES
-from assay.pages.model import Box, Table
+from assay.pages.model import Box, Figure, Table
 from assay.procedures.grid.result import demand_result, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.report import build_report
@@ -41,11 +41,10 @@ PAGES_2_0 = [
     "Demand Variation Steady State Check TC32-QD32",
     "Demand Variation",
     "Demand Intensity",
-    "Max IOPS Pre Writes",
+    "IOPS and Average Response Time by Threads and Queue Depth",
+    "Pre Writes of the Max, Mid, Min IOPS Points",
     "Max IOPS Response Time Histogram",
-    "Mid IOPS Pre Writes",
     "Mid IOPS Response Time Histogram",
-    "Min IOPS Pre Writes",
     "Min IOPS Response Time Histogram",
     "IOPS v Total OIO",
     "ART v Total OIO",
@@ -150,22 +149,35 @@ def test_the_report_has_every_page_in_order_and_tables_and_results(intensity: tu
     assert found["settings"]["art_limit_ms"] == 5
 
 
-def test_a_point_in_the_grid_and_measured_again_have_different_names(intensity: tuple[Path, StoredRun]) -> None:
+def test_every_page_quotes_a_point_as_measured_at_length(intensity: tuple[Path, StoredRun]) -> None:
     _, run = intensity
     pages, points = build_report(run).pages, demand_result(run.tests[0]).points
     boxes = {block.title: dict(block.entries) for page in pages for block in page.all_blocks if isinstance(block, Box)}
     for one in points:
         box = boxes[f"{one.point.name}IOPS point"]
         assert one.step is not None
-        assert box["IOPS in the grid"] == f"{one.point.iops:,.1f}"
         assert box["IOPS"] == f"{float(iops(one.step)):,.1f}"
-    assert "each point is measured again" in boxes["Operating points"]["In the grid"]
+        (chosen,) = (text for name, text in boxes["Operating points"].items() if name.startswith(one.point.name))
+        assert chosen.startswith(f"{box['IOPS']} IOPS, ART {box['ART (ms)']} ms")
     (summary,) = (
         block
         for block in pages[-1].all_blocks
         if isinstance(block, Table) and block.caption == "Select Performance Data"
     )
-    assert all(", in the grid " in row[1] for row in summary.rows)
+    quoted = [boxes[f"{one.point.name}IOPS point"][name] for one in points for name in ("IOPS", "ART (ms)")]
+    assert quoted == [row[summary.columns.index("Measured")] for row in summary.rows]
+    (figure,) = (block for page in pages for block in page.blocks if getattr(block, "name", "").endswith("-intensity"))
+    assert [one.x[0] for one in figure.series if one.mark] == [float(iops(one.step)) for one in points if one.step]
+
+
+def test_a_histogram_marks_the_percentiles_of_its_box(intensity: tuple[Path, StoredRun]) -> None:
+    pages = [page for page in build_report(intensity[1]).pages if "Response Time Histogram" in page.subtitle]
+    for page in pages:
+        box, figure = page.blocks
+        assert isinstance(box, Box)
+        assert isinstance(figure, Figure)
+        printed = {f"{name.removesuffix('(ms)').strip()} {value} ms" for name, value in box.entries if "(ms)" in name}
+        assert {series.label for series in figure.series if series.label} <= printed
 
 
 def test_processor_time_that_nobody_can_know_is_said_without_a_page(intensity: tuple[Path, StoredRun]) -> None:

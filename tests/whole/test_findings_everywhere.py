@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.dut import Answers
 from assay.report import FORMATS, render
+from assay.report.gathered import Found, gathered
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
@@ -51,7 +52,7 @@ kind = "reset"
 at_s = 60
 duration_s = 0.01
 """
-HEAD = ("Test", "Kind", "Where", "What was found")
+HEAD = ("Test", "Kind", "Where", "Places", "What was found")
 THIN_PT = 2.0
 
 
@@ -65,12 +66,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     run_plan(plan, out=folder / "run", answers=Answers(), show=lambda _: None)
     stored = read_run(folder / "run", histograms=True)
     iops, lat = stored.tests
-    befallen = (_stalled(stored, iops, "round 2"), _stalled(stored, lat, f"round {lat.window_indexes[0]}"))
+    stalled = {"round 2", "round 3", "round 5"}
+    befallen = (_stalled(stored, iops, stalled), _stalled(stored, lat, {f"round {lat.window_indexes[0]}"}))
     return replace(stored, tests=befallen)
 
 
-def _stalled(run: StoredRun, test: StoredTest, name: str) -> StoredTest:
-    return with_stall(replace(run, tests=(test,)), lambda one: one.name == name).tests[0]
+def _stalled(run: StoredRun, test: StoredTest, names: set[str]) -> StoredTest:
+    return with_stall(replace(run, tests=(test,)), lambda one: one.name in names).tests[0]
 
 
 @pytest.fixture(scope="module")
@@ -157,18 +159,28 @@ def _rows_of(sheet: Any) -> list[Row]:
     return [row for row in rows[rows.index(head) + 1 :] if len(row) == len(head)] if head in rows else []
 
 
-READERS: dict[str, Callable[[dict[str, Path]], list[Row]]] = {
-    "csv": in_csv,
-    "sheet": in_sheet,
+TABLES: dict[str, Callable[[dict[str, Path]], list[Row]]] = {"csv": in_csv, "sheet": in_sheet}
+READ_BY_PEOPLE: dict[str, Callable[[dict[str, Path]], list[Row]]] = {
     "printed sheet": in_report_sheet,
     "html": in_html,
     "pdf": in_pdf,
 }
 
 
-@pytest.mark.parametrize("form", READERS)
-def test_every_format_has_the_findings_of_results_json(form: str, files: dict[str, Path]) -> None:
-    assert Counter(READERS[form](files)) == Counter(in_json(files))
+@pytest.mark.parametrize("form", TABLES)
+def test_every_table_of_places_has_the_findings_of_results_json(form: str, files: dict[str, Path]) -> None:
+    assert Counter(TABLES[form](files)) == Counter(in_json(files))
+
+
+@pytest.mark.parametrize("form", READ_BY_PEOPLE)
+def test_people_read_a_row_for_each_finding_with_the_count_of_its_places(form: str, files: dict[str, Path]) -> None:
+    listed = json.loads(files["results.json"].read_text("ascii"))["findings"]
+    rows = READ_BY_PEOPLE[form](files)
+    assert Counter(rows) == Counter(
+        squeezed((one.test, one.kind, one.where, one.count, one.what))
+        for one in gathered(Found(**finding) for finding in listed)
+    )
+    assert len(rows) < len(listed) == sum(int(row[3]) for row in rows)
 
 
 def test_they_are_what_befell_the_run(run: StoredRun, files: dict[str, Path]) -> None:
@@ -208,5 +220,5 @@ def test_a_run_without_a_finding_says_so(tmp_path: Path) -> None:
     run = synthetic_run()
     quiet = {path.name: path for path in render(run, tmp_path, formats=FORMATS)}
     assert in_json(quiet) == in_csv(quiet) == in_sheet(quiet)
-    printed = in_json(quiet) or [squeezed(("all", "none", "", "nothing was found"))]
+    printed = in_json(quiet) or [squeezed(("all", "none", "", "", "nothing was found"))]
     assert in_html(quiet) == in_pdf(quiet) == in_report_sheet(quiet) == printed

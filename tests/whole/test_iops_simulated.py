@@ -171,7 +171,7 @@ def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: py
             yield dut
 
     monkeypatch.setattr(session_run, "open_dut", failing)
-    with pytest.raises(DeviceFailureError, match=r"1 x errno 61"):
+    with pytest.raises(DeviceFailureError, match=r"1 x ENODATA"):
         run(tmp_path / "run")
     result = loop_result(read_run(tmp_path / "run").tests[0])
     assert (result.error_count, result.matrix) == (1, {})

@@ -75,10 +75,30 @@ def test_a_test_of_another_package_runs_is_stored_and_is_labelled(package: Path,
     assert (out / "report/report.pdf").stat().st_size > 10_000
     again = assay("report", str(out), beside=package)
     assert again.returncode == 0, again.stderr
+    assert judged(package, tmp_path, out, "iops", str(before)) == (0, "pass")
+    assert judged(package, tmp_path, out, "iops", str(before + 1)) == (8, "FAIL")
+    unknown = assay("limits", str(out), limit_file(tmp_path, "ipos", "1"), beside=package)
+    assert (unknown.returncode, 'did you mean "iops"?' in unknown.stderr) == (2, True), unknown
     gone = assay("report", str(out))
     assert gone.returncode == 6
     assert "test 'pause' is not known" in gone.stderr
     assert "install the package that it comes from" in gone.stderr
+
+
+def limit_file(folder: Path, measure: str, at_least: str) -> str:
+    """A file of one limit of the guide's test."""
+    (example,) = re.findall(r"```toml\n(\[\[limits\]\].*?)```", GUIDE, re.DOTALL)
+    text = example.replace('"iops"', f'"{measure}"').replace("behind the pause", "before the pause")
+    path = folder / "limits.toml"
+    path.write_text(f"schema = 1\n{text}".replace("1000", at_least), "utf-8")
+    return str(path)
+
+
+def judged(package: Path, folder: Path, run: Path, measure: str, at_least: str) -> tuple[int, str]:
+    """The exit code of a limit of the guide's test, and its verdict."""
+    done = assay("limits", str(run), limit_file(folder, measure, at_least), beside=package)
+    assert not done.stderr, done.stderr
+    return done.returncode, "FAIL" if "FAIL" in done.stdout else "pass"
 
 
 def test_its_table_in_a_plan_file_is_checked(package: Path, tmp_path: Path) -> None:

@@ -116,3 +116,7 @@ def test_the_terminal_says_it_before_anything_else(tmp_path: Path) -> None:
     done = CliRunner().invoke(assay, ["run", "sim:client-2011?capacity=1GB", *options], standalone_mode=False)
     assert done.return_value == 0
     assert done.stderr.splitlines()[0] == LABEL.upper()
+    options[options.index("--json")] = "--quiet"
+    options[-1] = str(tmp_path / "quiet")
+    done = CliRunner().invoke(assay, ["run", "sim:client-2011?capacity=1GB", *options], standalone_mode=False)
+    assert (done.return_value, done.output) == (0, "")

@@ -53,6 +53,11 @@ def test_axe_core_finds_no_serious_violation(report: Path, page: Page, width: in
     page.value("document.querySelector('.figure').scrollIntoView()")
     page.until("document.querySelector('.figure.live')")
     assert violations(page) == []
+    page.value("document.querySelector('.search input').value = 'window'")
+    page.value("document.querySelector('.search input').dispatchEvent(new Event('input'))")
+    page.value("document.querySelector('.hits button').click()")
+    page.value("document.querySelector('.hits').hidden = false")
+    assert violations(page) == []
 
 
 def test_a_picture_without_words_and_a_grey_text_are_found(report: Path, page: Page) -> None:

@@ -16,6 +16,7 @@ LIVE = "document.querySelectorAll('.figure.live .js-plotly-plot').length"
 DRAWN = "document.querySelectorAll('.figure:not(.heat):not(.bars)')"
 FIGURES = f"{DRAWN}.length"
 SAVED_BYTES_MIN = 500
+SCREENS_MAX = 16
 WINDOW = "iops-steady-state-measurement-window"
 
 
@@ -78,6 +79,52 @@ def test_the_page_never_scrolls_sideways(report: Path, page: Page, width: int, *
     ground = page.value("getComputedStyle(document.querySelector('.page')).backgroundColor")
     assert (ground == "rgb(255, 255, 255)") is not dark
     assert faults(page) == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_row_of_many_columns_is_a_card_on_a_phone_and_no_table_scrolls(
+    report: Path, page: Page, *, dark: bool
+) -> None:
+    page.open(report, width=390, height=844, dark=dark)
+    page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.value("document.querySelectorAll('.page').forEach((one) => { one.style.contentVisibility = 'visible'; })")
+    wide = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
+    assert page.value(f"{wide}.map((one) => one.firstElementChild.getAttribute('aria-label'))") == []
+    cells = "[...document.querySelectorAll('table.cards tbody td')]"
+    assert page.value(f"{cells}.length") > 0
+    assert page.value(f"{cells}.every((cell) => 'label' in cell.dataset)")
+    matrix = "document.querySelector('table.matrix tbody')"
+    named = f"[{matrix}.rows[0].cells[0].dataset.label, {matrix}.rows[0].cells[1].dataset.label]"
+    assert page.value(named) == ["Block Size (KiB)", "0/100"]
+    page.open(report, width=1440)
+    assert page.value("document.querySelectorAll('table.labelled').length") == 0
+
+
+def test_a_phone_shows_a_line_for_each_section_and_card_until_it_is_opened(report: Path, page: Page) -> None:
+    page.open(report, width=390, height=844)
+    folds = "[...document.querySelectorAll('main details.fold')]"
+    assert page.value(f"{folds}.map((one) => one.open)").count(True) == 1
+    assert page.value("document.documentElement.scrollHeight") < SCREENS_MAX * 844
+    row = "document.querySelector('.labelled tr.folding')"
+    shown = f"[...{row}.cells].filter((cell) => cell.getClientRects().length).length"
+    lead = page.value(shown)
+    assert lead < page.value(f"{row}.cells.length")
+    page.value(f"{row}.querySelector('th button').focus()")
+    page.ask("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", text="\r", windowsVirtualKeyCode=13)
+    assert page.value(f"{row}.querySelector('th button').getAttribute('aria-expanded')") == "true"
+    assert page.value(shown) > lead
+    assert faults(page) == []
+
+
+def test_an_address_opens_what_is_folded_on_a_phone_also_when_followed_twice(report: Path, page: Page) -> None:
+    page.open(report, width=390, height=844)
+    fold = f"document.querySelector('#{WINDOW} .fold')"
+    for _ in range(2):
+        page.value(f"document.querySelector('nav a[href=\"#{WINDOW}\"]').click()")
+        page.until(f"{fold}.open")
+        top = page.value(f"document.querySelector('#{WINDOW}').getBoundingClientRect().top")
+        assert 0 <= top < 844 / 2
+        page.value(f"{fold}.open = false")
 
 
 def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> None:

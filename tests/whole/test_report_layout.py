@@ -63,6 +63,17 @@ def test_the_summary_of_many_tests_runs_over_sheets_and_not_into_the_footer() ->
     assert [fault for fault in faults if fault.rule != "blank"] == []
 
 
+def test_each_sheet_behind_the_pages_has_a_number_of_its_own(quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet("iops"))
+    document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
+    sheets = [sheet.get_textpage().get_text_range() for sheet in document][
+        len(report.opening) + len(report.pages) - 1 :
+    ]
+    assert len(sheets) >= 1 + len(report.disclosure)
+    for number, text in enumerate(sheets, 1):
+        assert f"A{number} of A{len(sheets)}" in text
+
+
 def _has_reason(fault: Fault, report: Report) -> bool:
     return fault.rule == "blank" and _short(fault.page, report)
 

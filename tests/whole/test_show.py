@@ -183,6 +183,8 @@ def fits(value: Any, schema: dict[str, Any], every: dict[str, Any], place: str =
         "object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
         "null": type(None),
     }  # fmt: skip
+    if words := schema.pop("enum", None):
+        assert value in words, place
     if kind := schema.pop("type", None):
         assert isinstance(value, kinds[kind]), place
         assert kind == "boolean" or not isinstance(value, bool), place
@@ -258,7 +260,7 @@ def test_a_run_that_was_cut_short_says_so_on_every_command_that_opens_it(
 ) -> None:
     for name, work, said in (
         ("killed", cut, "unfinished or cut: its journal ends after"),
-        ("stopped", stopped, "cut short: iops ended with interrupted; its results are withheld"),
+        ("stopped", stopped, "cut short: iops: it was interrupted; its results are withheld"),
     ):
         (tmp_path / name).mkdir()
         run = changed(folder / "iops", tmp_path / name / "run", work)
@@ -269,7 +271,29 @@ def test_a_run_that_was_cut_short_says_so_on_every_command_that_opens_it(
         assert command("runs", str(tmp_path / name)) == 0
         printed = capsys.readouterr()
         assert said in printed.err
-        assert re.search(r"iops +1 round +(unfinished|interrupted), RESULTS WITHHELD: the test did not", printed.out)
+        assert re.search(
+            r"iops +1 round +(unfinished|it was interrupted), RESULTS WITHHELD: the test did not", printed.out
+        )
+
+
+def test_a_report_of_an_earlier_state_of_the_run_is_said_to_be_one(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = changed(folder / "iops", tmp_path / "run", lambda _: None)
+    assert command("report", str(run), "--json", "--csv") == 0
+    capsys.readouterr()
+    assert command("show", str(run)) == 0
+    assert "earlier state" not in capsys.readouterr().out
+    short = changed(folder / "iops", tmp_path / "short", cut)
+    (short / "report").mkdir()
+    for path in (run / "report").iterdir():
+        (short / "report" / path.name).write_bytes(path.read_bytes())
+    assert command("show", str(short)) == 5
+    said = f"is of an earlier state of this run; write it anew with: assay report {short}\n"
+    assert said in capsys.readouterr().out
+    (short / "report/results.json").unlink()
+    assert command("show", str(short)) == 5
+    assert said.replace("is of", "may be of") in capsys.readouterr().out
 
 
 def test_runs_are_a_table_of_what_was_measured_whole(
@@ -282,14 +306,14 @@ def test_runs_are_a_table_of_what_was_measured_whole(
     (tmp_path / "bad/run.json").write_text("[")
     assert command("runs", str(tmp_path)) == 0
     header, *rows = capsys.readouterr().out.splitlines()
-    assert re.split(" {2,}", header) == ["Run", "Started", "Drive", "Label", "Test", "Measured", "Outcome"]
+    assert re.split(" {2,}", header) == ["Run", "Started", "Drive", "Label", "Level", "Test", "Measured", "Outcome"]
     found = {Path(row.split("  ")[0]).name: re.split(" {2,}", row) for row in rows}
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", found["iops"][1])
     assert found["iops"][2] == "sim:ideal?capacity=1GB"
     assert found["iops"][3].startswith("simulated drive; not conforming, ")
-    assert found["iops"][4:] == ["iops", "5 rounds", "steady"]
-    assert found["killed"][4:6] == ["iops", "1 round"]
-    assert re.fullmatch(r"\d+ variants?", found["oio"][5])
+    assert found["iops"][4:] == ["self-checked", "iops", "5 rounds", "steady state"]
+    assert found["killed"][5:7] == ["iops", "1 round"]
+    assert re.fullmatch(r"\d+ variants?", found["oio"][6])
     assert "is not JSON" in found["bad"][-1]
     assert command("runs", str(tmp_path), "--json") == 0
     listed = json.loads(capsys.readouterr().out)

@@ -221,7 +221,7 @@ def test_a_study_has_its_two_pages_its_tables_and_a_label_that_says_what_it_is(t
     report = build_report(run)
     assert "study trim is no test of the specification" in report.label
     own = [page for page in report.pages if page.title.startswith("Study")]
-    assert [page.subtitle for page in own] == ["Trim: Curves", "Trim: Table"]
+    assert [page.subtitle for page in own] == ["Trim"]
     assert [len(figure.series) for page in own for figure in page.blocks if figure.block == "figure"] == [2, 2]
     paths = {path.name: path for path in render_run(tmp_path / "run", FORMATS)}
     rows = list(csv.DictReader(paths["study_trim_stages.csv"].read_text().splitlines()))

@@ -23,6 +23,8 @@ pub struct Arrival {
     pub per_second: f64,
     /// How they are spread.
     pub process: ArrivalProcess,
+    /// The rate changes evenly over the step, which is of stated time, to this many times its first value.
+    pub end_factor: f64,
 }
 
 /// The arrivals of one worker, in order.
@@ -33,6 +35,23 @@ pub(crate) struct Arrivals {
     next: f64,
     process: ArrivalProcess,
     taken: u64,
+    ramp: Option<Ramp>,
+}
+
+/// A rate that changes evenly from the first value to `1 + growth` times it over `span` ns.
+#[derive(Clone, Copy)]
+struct Ramp {
+    growth: f64,
+    span: f64,
+}
+
+impl Ramp {
+    /// When so many ns' worth of arrivals at the first rate have come: the root of `t + growth t^2 / (2 span) = worth`,
+    /// infinite where so many never come.
+    fn time_of(self, worth: f64) -> f64 {
+        let under = 1.0 + 2.0 * self.growth * worth / self.span;
+        if under < 0.0 { f64::INFINITY } else { 2.0 * worth / (1.0 + under.sqrt()) }
+    }
 }
 
 impl Arrivals {
@@ -42,10 +61,13 @@ impl Arrivals {
         worker: usize,
         workers: usize,
         start: Nanos,
+        span: Option<Nanos>,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Self {
+        let growth = arrival.end_factor - 1.0;
+        let ramp = span.filter(|_| growth.abs() >= f64::EPSILON).map(|span| Ramp { growth, span: span.0 as f64 });
         let gap = 1e9 / arrival.per_second * workers as f64;
-        let mut arrivals = Self { start, gap, next: 0.0, process: arrival.process, taken: 0 };
+        let mut arrivals = Self { start, gap, next: 0.0, process: arrival.process, taken: 0, ramp };
         arrivals.next = match arrival.process {
             ArrivalProcess::Fixed => gap * worker as f64 / workers as f64,
             ArrivalProcess::Poisson => arrivals.draw(rng),
@@ -56,7 +78,8 @@ impl Arrivals {
     /// When the next is due.
     #[inline]
     pub(crate) fn due(&self) -> Nanos {
-        Nanos(self.start.0 + self.next as u64)
+        let after = self.ramp.map_or(self.next, |ramp| ramp.time_of(self.next));
+        Nanos(self.start.0.saturating_add(after as u64))
     }
 
     /// Take the next one; returns when it was due.
@@ -93,7 +116,8 @@ mod tests {
 
     fn gaps(process: ArrivalProcess, count: usize) -> Vec<f64> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut arrivals = Arrivals::new(Arrival { per_second: 10_000.0, process }, 0, 1, Nanos(5), &mut rng);
+        let mut arrivals =
+            Arrivals::new(Arrival { per_second: 10_000.0, process, end_factor: 1.0 }, 0, 1, Nanos(5), None, &mut rng);
         let times: Vec<u64> = (0..=count).map(|_| arrivals.take(&mut rng).0).collect();
         times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
     }
@@ -116,15 +140,31 @@ mod tests {
     #[test]
     fn the_workers_of_a_fixed_rate_take_turns() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let arrival = Arrival { per_second: 1e6, process: ArrivalProcess::Fixed };
+        let arrival = Arrival { per_second: 1e6, process: ArrivalProcess::Fixed, end_factor: 1.0 };
         let mut times: Vec<u64> = Vec::new();
         for worker in 0..4 {
-            let mut arrivals = Arrivals::new(arrival, worker, 4, Nanos(0), &mut rng);
+            let mut arrivals = Arrivals::new(arrival, worker, 4, Nanos(0), None, &mut rng);
             times.extend((0..5).map(|_| arrivals.take(&mut rng).0));
         }
         times.sort_unstable();
         assert_eq!(times, (0..20).map(|nth| nth * 1000).collect::<Vec<_>>());
-        let mut late = Arrivals::new(arrival, 0, 1, Nanos(0), &mut rng);
+        let mut late = Arrivals::new(arrival, 0, 1, Nanos(0), None, &mut rng);
         assert_eq!(late.offered(Nanos(9_999), &mut rng), 10);
+    }
+
+    #[test]
+    fn a_ramp_doubles_the_rate_over_its_step() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let arrival = Arrival { per_second: 1000.0, process: ArrivalProcess::Fixed, end_factor: 2.0 };
+        let span = Some(Nanos(10 * Nanos::SECOND.0));
+        let mut arrivals = Arrivals::new(arrival, 0, 1, Nanos(0), span, &mut rng);
+        let mut first_half = arrivals.offered(Nanos(5 * Nanos::SECOND.0), &mut rng);
+        // 1000 + 1500 a second over two on the mean: 5 x 1250, and 10 x 1500 in all.
+        assert_eq!(first_half, 6251);
+        first_half = arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng);
+        assert_eq!(first_half, 15_001);
+        let falling = Arrival { end_factor: 0.5, ..arrival };
+        let mut arrivals = Arrivals::new(falling, 0, 1, Nanos(0), span, &mut rng);
+        assert_eq!(arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng), 7501);
     }
 }

@@ -51,25 +51,31 @@ pub struct Errno(pub i32);
 impl Errno {
     /// What a transfer of less than the asked length is counted as.
     pub const SHORT_TRANSFER: Self = Self(5);
+    /// An operation that the drive does not have: EOPNOTSUPP.
+    pub const NOT_SUPPORTED: Self = Self(95);
     /// What an I/O that never came back is counted as.
     pub const TIMED_OUT: Self = Self(110);
 }
 
-/// Read or write, seen from the host.
+/// What an I/O does, seen from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the drive.
     Read,
     /// To the drive.
     Write,
+    /// What lies there is no longer needed.
+    Trim,
+    /// What was written before is made durable; of no place and no length.
+    Flush,
 }
 
-/// One I/O to be submitted. `offset` and `length` are multiples of the logical block.
+/// One I/O to be submitted. `offset` and `length` are multiples of the logical block, a flush has zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
     /// Names the I/O until it completes; below the worker's slot count.
     pub slot: u32,
-    /// Read or write.
+    /// What it does.
     pub direction: Direction,
     /// Place on the drive.
     pub offset: Bytes,
@@ -163,6 +169,8 @@ pub struct Counters {
     pub read: DirectionCounters,
     /// The same for writes.
     pub write: DirectionCounters,
+    /// The same for trims; zero where the drive counts none.
+    pub discard: DirectionCounters,
 }
 
 /// One direction of [`Counters`].

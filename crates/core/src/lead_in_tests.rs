@@ -122,6 +122,7 @@ fn cell(queue_depth: u32, length: u64, read_share: f64, stop: StopRule) -> StepS
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop,
+        beside: false,
     }
 }
 
@@ -215,7 +216,7 @@ fn idle_time_lasts_its_whole_time_from_when_the_queue_is_empty() {
 fn nothing_of_an_open_loop_is_due_before_its_window_opens() {
     let (mut stimulus, _) = Server::new(true, MS, MS, 0).open();
     let mut open = timed(64, 100 * MS);
-    open.demand.arrival = Some(Arrival { per_second: 500.0, process: ArrivalProcess::Fixed });
+    open.demand.arrival = Some(Arrival { per_second: 500.0, process: ArrivalProcess::Fixed, end_factor: 1.0 });
     let records = run(&mut stimulus, &[timed(8, 20 * MS), open]);
     assert_eq!((records[1].start, records[1].first_submission), (Nanos(27 * MS), Some(Nanos(27 * MS))));
     assert_eq!(records[1].offered_io_count, Some(51));
@@ -432,7 +433,8 @@ fn any_step() -> impl Strategy<Value = StepSpec> {
     (1..40_u32, prop_oneof![Just(0.0), Just(0.5), Just(1.0)], rule, 0..8_u32, arrival).prop_map(
         |(queue_depth, read_share, rule, kind, per_second)| {
             let mut step = cell(queue_depth, 4096, read_share, rule);
-            step.demand.arrival = per_second.map(|per_second| Arrival { per_second, process: ArrivalProcess::Poisson });
+            step.demand.arrival =
+                per_second.map(|per_second| Arrival { per_second, process: ArrivalProcess::Poisson, end_factor: 1.0 });
             if kind == 0 && matches!(step.stop, StopRule::Time(_)) {
                 step.demand = Demand::IDLE;
             }

@@ -1,10 +1,15 @@
 //! What the next I/O is: size, direction and place, drawn from a seeded stream that goes on from step to step.
 
+mod lines;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
+
+pub use lines::AccessLine;
+pub(crate) use lines::Burst;
 
 use crate::active_range::ActiveRange;
 use crate::contract::{Bytes, DataPattern, Direction};
@@ -21,6 +26,19 @@ pub enum Cursor {
     Shared,
     /// One cursor per thread, started apart by an equal share of the range at each step.
     PerThread,
+}
+
+/// What the I/Os of a pattern do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Reads and writes, by the read share.
+    #[default]
+    Transfer,
+    /// Trims.
+    Trim,
+    /// Flushes of the write cache.
+    Flush,
 }
 
 /// The access pattern of a step; its data `D` are those that it writes, or where they are to be found.
@@ -44,6 +62,12 @@ pub struct AccessPattern<D = DataPattern> {
     pub writes_tail: bool,
     /// Content of the data written.
     pub data: D,
+    /// What the I/Os do.
+    #[serde(default)]
+    pub operation: Operation,
+    /// Where there are any, they say what sizes, read, random share and alignment say of others.
+    #[serde(default)]
+    pub lines: Vec<AccessLine>,
 }
 
 impl AccessPattern {
@@ -59,7 +83,34 @@ impl AccessPattern {
             cursor: Cursor::Shared,
             writes_tail: random_share == 0.0,
             data: DataPattern::Random,
+            operation: Operation::Transfer,
+            lines: Vec::new(),
         }
+    }
+}
+
+impl<D> AccessPattern<D> {
+    /// The same with other data.
+    pub fn with_data<E>(self, data: E) -> AccessPattern<E> {
+        let Self { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, .. } = self;
+        let (operation, lines) = (self.operation, self.lines);
+        AccessPattern {
+            sizes,
+            read_share,
+            random_share,
+            alignment,
+            lba_groups,
+            cursor,
+            writes_tail,
+            data,
+            operation,
+            lines,
+        }
+    }
+
+    /// Every transfer size that may be drawn.
+    pub(crate) fn transfers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.sizes.iter().map(|size| size.0).chain(self.lines.iter().map(|line| line.transfer))
     }
 }
 
@@ -81,6 +132,8 @@ pub enum PatternError {
     DoesNotFit(u64),
     /// LBA groups need a range of one segment.
     GroupsNeedOneSegment,
+    /// Lines are drawn over the whole range, in bursts of at least one I/O.
+    Lines,
     /// A data pattern without data: give a pool of at least 512 bytes, or a file that is not empty.
     Data,
     /// Data cannot be made that compress to this share: choose one of 0.05 to 0.95.
@@ -97,6 +150,7 @@ impl std::fmt::Display for PatternError {
             Self::Alignment(bytes) => write!(formatter, "an alignment of {bytes} bytes is not a multiple of the block"),
             Self::DoesNotFit(size) => write!(formatter, "a transfer of {size} bytes does not fit into the range"),
             Self::GroupsNeedOneSegment => formatter.write_str("LBA groups need a range of one segment"),
+            Self::Lines => formatter.write_str("lines need bursts of at least one I/O, and no LBA groups beside them"),
             Self::Data => formatter.write_str("the data pattern has no data"),
             Self::StoredShare(share) => {
                 let (least, most) = (DataPattern::STORED_SHARE_MIN, DataPattern::STORED_SHARE_MAX);
@@ -119,6 +173,8 @@ pub(crate) struct CompiledPattern {
     cursor: Cursor,
     writes_tail: bool,
     range: ActiveRange,
+    operation: Operation,
+    lines: Vec<lines::Line>,
 }
 
 /// A transfer size that takes the draws up to `threshold`.
@@ -186,12 +242,19 @@ impl CompiledPattern {
             cursor: pattern.cursor,
             writes_tail: pattern.writes_tail,
             range: range.clone(),
+            operation: pattern.operation,
+            lines: lines::compile(pattern, range)?,
         })
     }
 
     /// Whether no access takes its place from a cursor.
     pub(crate) fn is_random(&self) -> bool {
-        matches!(self.randoms, Share::All)
+        matches!(self.randoms, Share::All) && self.lines.is_empty()
+    }
+
+    /// Whether accesses come in bursts.
+    pub(crate) fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
     }
 
     pub(crate) fn cursor(&self) -> Cursor {
@@ -210,6 +273,36 @@ impl CompiledPattern {
         let size = pick(&self.sizes, rng);
         let direction = if self.reads.draw(rng) { Direction::Read } else { Direction::Write };
         if self.randoms.draw(rng) {
+            return Access { direction, offset: self.draw_random(rng, size), length: Bytes(size.bytes) };
+        }
+        let (linear, length) = self.take_next(cursor, size.bytes);
+        Access { direction, offset: self.range.place_of(linear), length: Bytes(length) }
+    }
+
+    /// Whether accesses are reads and writes.
+    pub(crate) fn moves_data(&self) -> bool {
+        self.operation == Operation::Transfer
+    }
+
+    /// Draw the next access of a pattern that moves no data.
+    pub(crate) fn draw_command(&self, rng: &mut Xoshiro256PlusPlus, cursor: &AtomicU64) -> Access {
+        if self.operation == Operation::Flush {
+            return Access { direction: Direction::Flush, offset: Bytes(0), length: Bytes(0) };
+        }
+        let size = pick(&self.sizes, rng);
+        self.place(rng, cursor, size, self.randoms, Direction::Trim)
+    }
+
+    /// The place of the next access, whose size and direction are drawn.
+    fn place(
+        &self,
+        rng: &mut Xoshiro256PlusPlus,
+        cursor: &AtomicU64,
+        size: &Size,
+        randoms: Share,
+        direction: Direction,
+    ) -> Access {
+        if randoms.draw(rng) {
             return Access { direction, offset: self.draw_random(rng, size), length: Bytes(size.bytes) };
         }
         let (linear, length) = self.take_next(cursor, size.bytes);
@@ -279,10 +372,14 @@ fn compile_sizes(pattern: &AccessPattern, range: &ActiveRange) -> Result<Vec<Siz
     let used = pattern.sizes.iter().filter(|entry| entry.1 > 0.0);
     let sizes = used.map(|&(bytes, share)| {
         sum += share;
-        let grid = if pattern.alignment == 0 { bytes } else { pattern.alignment };
-        Size { threshold: threshold(sum), bytes, grid, starts: (range.segment().0 - bytes) / grid + 1 }
+        compile_size(range, bytes, pattern.alignment, sum)
     });
     Ok(sizes.collect())
+}
+
+fn compile_size(range: &ActiveRange, bytes: u64, alignment: u64, sum: f64) -> Size {
+    let grid = if alignment == 0 { bytes } else { alignment };
+    Size { threshold: threshold(sum), bytes, grid, starts: (range.segment().0 - bytes) / grid + 1 }
 }
 
 fn check_shares(shares: impl Iterator<Item = f64>, name: &'static str) -> Result<(), PatternError> {
@@ -297,7 +394,7 @@ fn check_shares(shares: impl Iterator<Item = f64>, name: &'static str) -> Result
 }
 
 fn check_sizes(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64) -> Result<(), PatternError> {
-    for &(size, _) in &pattern.sizes {
+    for size in pattern.transfers() {
         if size == 0 || size % logical_block != 0 {
             return Err(PatternError::Size { size, logical_block });
         }
@@ -305,10 +402,11 @@ fn check_sizes(pattern: &AccessPattern, range: &ActiveRange, logical_block: u64)
             return Err(PatternError::DoesNotFit(size));
         }
     }
-    if !pattern.alignment.is_multiple_of(logical_block) {
-        return Err(PatternError::Alignment(pattern.alignment));
+    let grids = pattern.lines.iter().map(|line| line.alignment).chain([pattern.alignment]);
+    match grids.into_iter().find(|grid| !grid.is_multiple_of(logical_block)) {
+        Some(grid) => Err(PatternError::Alignment(grid)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn check_data(data: &DataPattern) -> Result<(), PatternError> {

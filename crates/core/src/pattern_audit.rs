@@ -15,6 +15,8 @@ fn pattern(sizes: Vec<(u64, f64)>, read_share: f64, random_share: f64) -> Access
         cursor: Cursor::Shared,
         writes_tail: false,
         data: DataPattern::Random,
+        operation: Operation::Transfer,
+        lines: Vec::new(),
     }
 }
 

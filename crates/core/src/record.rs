@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::contract::{Bytes, Counters, Nanos};
+use crate::contract::{Bytes, Counters, DirectionCounters, Nanos};
 use crate::histogram::merge_sparse;
 
 /// Why a step ended.
@@ -130,6 +130,9 @@ pub struct StepRecord {
     pub read: DirectionRecord,
     /// Writes.
     pub write: DirectionRecord,
+    /// Trims or flushes, as its access pattern says; left out where there are none.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub other: DirectionRecord,
     /// Time integral of the I/Os outstanding on the drive over [0, T], I/O x ns.
     pub outstanding_ns: u64,
     /// Time that the I/Os in flight where the window opened still had to run, I/O x ns.
@@ -225,6 +228,7 @@ impl StepRecord {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.read.merge(&other.read);
         self.write.merge(&other.write);
+        self.other.merge(&other.other);
         self.outstanding_ns += other.outstanding_ns;
         self.carried_in_ns += other.carried_in_ns;
         self.carried_out_ns += other.carried_out_ns;
@@ -242,6 +246,10 @@ impl StepRecord {
         self.cpu = self.cpu.zip(other.cpu).map(|(left, right)| left + right);
         self.ended = self.ended.max(other.ended);
     }
+}
+
+fn is_empty(record: &DirectionRecord) -> bool {
+    *record == DirectionRecord::default()
 }
 
 fn smallest<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {
@@ -297,13 +305,17 @@ fn series_columns<S: Serializer>(series: &[SeriesPoint], serializer: S) -> Resul
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut counters = serializer.serialize_map(Some(6))?;
+        let mut counters = serializer.serialize_map(None)?;
         counters.serialize_entry("read_io_count", &self.read.io_count)?;
         counters.serialize_entry("read_bytes", &self.read.bytes)?;
         counters.serialize_entry("read_merge_count", &self.read.merge_count)?;
         counters.serialize_entry("write_io_count", &self.write.io_count)?;
         counters.serialize_entry("write_bytes", &self.write.bytes)?;
         counters.serialize_entry("write_merge_count", &self.write.merge_count)?;
+        if self.discard != DirectionCounters::default() {
+            counters.serialize_entry("discard_io_count", &self.discard.io_count)?;
+            counters.serialize_entry("discard_bytes", &self.discard.bytes)?;
+        }
         counters.end()
     }
 }

@@ -1,5 +1,6 @@
 //! A sequence as all workers share it: when steps begin and end, what is still to be submitted, and why to stop.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
@@ -29,9 +30,29 @@ pub(crate) struct Opening {
     pub(crate) immediate: bool,
 }
 
+/// Steps that run side by side; the first of them holds what they share.
+#[derive(Clone, Copy)]
+pub(crate) struct Group {
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+}
+
+impl Group {
+    /// Indices of its steps.
+    pub(crate) fn steps(self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
+}
+
 /// One step as all workers share it.
 pub(crate) struct SharedStep {
     pub(crate) pattern: CompiledPattern,
+    /// Index of its group.
+    pub(crate) group: usize,
+    /// Threads of the steps before it in its group, which have the first workers.
+    pub(crate) threads_before: u32,
+    /// It runs alone, moves data, and no access takes its place from a cursor or belongs to a burst.
+    pub(crate) is_plain: bool,
     /// Index of its opening; consecutive equal steps have one in common.
     pub(crate) opening: usize,
     pub(crate) demand: Demand,
@@ -46,6 +67,7 @@ pub(crate) struct SharedStep {
 /// A sequence as all workers share it.
 pub(crate) struct SharedSequence {
     pub(crate) steps: Vec<SharedStep>,
+    pub(crate) groups: Vec<Group>,
     pub(crate) openings: Vec<Opening>,
     pub(crate) data: Vec<DataPattern>,
     pub(crate) transfer: Bytes,
@@ -93,6 +115,17 @@ impl SharedSequence {
             reason if reason == Ended::Clock as u8 => Some(Ended::Clock),
             _ => Some(Ended::Hung),
         }
+    }
+
+    /// Most I/Os of a group that a worker keeps outstanding.
+    pub(crate) fn slots(&self, group: Group, worker: usize) -> u32 {
+        self.steps[group.steps()].iter().map(|step| step.slots(worker, self.worker_count)).sum()
+    }
+
+    /// The step of the group of `running` that goes on with what a step does, where the two groups are equal.
+    pub(crate) fn counterpart(&self, step: usize, running: usize) -> usize {
+        let (own, other) = (self.groups[self.steps[step].group], self.groups[self.steps[running].group]);
+        other.first + (step - own.first).min(other.count - 1)
     }
 
     /// A step of stated amount or count ends: at once where one worker does all of it, else a moment ahead.
@@ -185,9 +218,10 @@ impl SharedStep {
         start: Nanos,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Option<Arrivals> {
-        let workers = worker_count.min(self.demand.thread_count as usize);
-        let arrival = self.demand.arrival.filter(|_| worker < workers)?;
-        Some(Arrivals::new(arrival, worker, workers, start, rng))
+        let (workers, place) = (worker_count.min(self.demand.thread_count as usize), self.place(worker, worker_count));
+        let arrival = self.demand.arrival.filter(|_| place < workers)?;
+        let span = if let StopRule::Time(span) = self.stop { Some(span) } else { None };
+        Some(Arrivals::new(arrival, place, workers, start, span, rng))
     }
 
     pub(crate) fn slots(&self, worker: usize, worker_count: usize) -> u32 {
@@ -196,6 +230,11 @@ impl SharedStep {
 
     /// Threads of the step that this worker stands for: one of a real drive, all of a simulated one.
     pub(crate) fn threads(&self, worker: usize, worker_count: usize) -> u32 {
-        (worker..self.demand.thread_count as usize).step_by(worker_count).count() as u32
+        (self.place(worker, worker_count)..self.demand.thread_count as usize).step_by(worker_count).count() as u32
+    }
+
+    /// The first of its threads that a worker stands for: they are dealt out behind those of the steps before it.
+    pub(crate) fn place(&self, worker: usize, worker_count: usize) -> usize {
+        (worker + worker_count - self.threads_before as usize % worker_count) % worker_count
     }
 }

@@ -83,10 +83,13 @@ fn step(milliseconds: u64) -> StepSpec {
             cursor: Cursor::Shared,
             writes_tail: false,
             data: DataPattern::Random,
+            operation: Operation::Transfer,
+            lines: Vec::new(),
         },
         demand: Demand { thread_count: 1, queue_depth: 1, arrival: None },
         range: ActiveRange::new(vec![0], 1 << 20).expect("valid"),
         stop: StopRule::Time(Nanos(milliseconds * 1_000_000)),
+        beside: false,
     }
 }
 

@@ -42,12 +42,19 @@ struct WrittenDemand {
     #[serde(default)]
     arrivals_per_s: Option<f64>,
     arrival_process: ArrivalProcess,
+    #[serde(default = "constant")]
+    arrival_end_factor: f64,
+}
+
+fn constant() -> f64 {
+    1.0
 }
 
 impl From<WrittenDemand> for Demand {
     fn from(written: WrittenDemand) -> Self {
-        let WrittenDemand { thread_count, queue_depth, arrivals_per_s, arrival_process: process } = written;
-        let arrival = arrivals_per_s.map(|per_second| Arrival { per_second, process });
+        let WrittenDemand { thread_count, queue_depth, .. } = written;
+        let (process, end_factor) = (written.arrival_process, written.arrival_end_factor);
+        let arrival = written.arrivals_per_s.map(|per_second| Arrival { per_second, process, end_factor });
         Self { thread_count, queue_depth, arrival }
     }
 }
@@ -81,7 +88,13 @@ pub struct StepSpec<R = ActiveRange, D = DataPattern> {
     pub range: R,
     /// When to stop.
     pub stop: StopRule,
+    /// It runs side by side with the step before it, whose stop rule it has: both are streams of one group.
+    #[serde(default)]
+    pub beside: bool,
 }
+
+/// Most steps that run side by side.
+pub const STREAMS_MAX: usize = 64;
 
 /// Why a sequence cannot be run; nothing has been submitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +130,13 @@ pub enum SequenceError {
         /// Index of the step.
         step: usize,
     },
+    /// Step `step` cannot run beside the one before it.
+    Beside {
+        /// Index of the step.
+        step: usize,
+        /// Why.
+        reason: &'static str,
+    },
     /// The device could not get memory or queue entries.
     Prepare(Errno),
     /// The device's thread is gone.
@@ -134,8 +154,12 @@ impl std::fmt::Display for SequenceError {
                 write!(formatter, "step {step}: {outstanding} outstanding I/Os are not in 1 to {OUTSTANDING_MAX}")
             }
             Self::Arrival { step } => {
-                write!(formatter, "step {step}: the arrival rate must be above 0 and at most 10^9 a second")
+                write!(
+                    formatter,
+                    "step {step}: the arrival rate must be above 0 and at most 10^9 a second, and change in a step of stated time only"
+                )
             }
+            Self::Beside { step, reason } => write!(formatter, "step {step}: {reason}"),
             Self::Stop { step } => write!(formatter, "step {step}: the stop rule allows no I/O"),
             Self::Prepare(errno) => {
                 write!(formatter, "the device could not be made ready (errno {}): lower the demand", errno.0)
@@ -152,6 +176,15 @@ impl StepSpec {
         self.pattern == before.pattern && self.demand == before.demand && self.range == before.range
     }
 
+    /// A rate may change over a step of stated time only.
+    fn can_keep(&self, arrival: Arrival) -> bool {
+        let rates = 1e-3..=1e9;
+        let timed = matches!(self.stop, StopRule::Time(_));
+        let end = arrival.per_second * arrival.end_factor;
+        let constant = (arrival.end_factor - 1.0).abs() < f64::EPSILON;
+        rates.contains(&arrival.per_second) && rates.contains(&end) && (timed || constant)
+    }
+
     /// Check the step against a drive and make its pattern ready.
     pub(crate) fn compile(&self, step: usize, info: DeviceInfo) -> Result<CompiledPattern, SequenceError> {
         let outstanding = self.demand.total();
@@ -163,7 +196,7 @@ impl StepSpec {
         if matches!(self.stop, StopRule::Time(Nanos(0)) | StopRule::Amount(Bytes(0)) | StopRule::Count(0)) {
             return Err(SequenceError::Stop { step });
         }
-        if self.demand.arrival.is_some_and(|arrival| !(1e-3..=1e9).contains(&arrival.per_second)) {
+        if self.demand.arrival.is_some_and(|arrival| !self.can_keep(arrival)) {
             return Err(SequenceError::Arrival { step });
         }
         let (needed, capacity) = (self.range.end().0, info.capacity.0);

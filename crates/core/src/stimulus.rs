@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use crate::active_range::ActiveRange;
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
+use crate::pattern::Operation;
 use crate::record::{Ended, StepRecord};
-use crate::sequence::{Opening, SharedSequence, SharedStep, WorkerTotal};
+use crate::sequence::{Group, Opening, SharedSequence, SharedStep, WorkerTotal};
 use crate::silence::{Sign, SilenceWatch};
-use crate::step::{Demand, SequenceError, StepSpec};
+use crate::step::{Demand, OUTSTANDING_MAX, STREAMS_MAX, SequenceError, StepSpec};
 use crate::worker::Worker;
 
 /// How often the caller is asked whether to go on.
@@ -73,7 +74,7 @@ struct WorkerThread<D> {
 pub struct Stimulus<D> {
     workers: Vec<WorkerThread<D>>,
     info: DeviceInfo,
-    cursors: Vec<(ActiveRange, Arc<AtomicU64>)>,
+    cursors: Vec<(ActiveRange, usize, Arc<AtomicU64>)>,
 }
 
 impl<D: Device + 'static> Stimulus<D> {
@@ -191,26 +192,38 @@ impl<D: Device + 'static> Stimulus<D> {
     fn share(&mut self, specs: &[StepSpec], limits: Limits, tap: Option<Tap>) -> Result<SharedSequence, SequenceError> {
         let mut data: Vec<DataPattern> = Vec::new();
         let mut steps = Vec::with_capacity(specs.len());
+        let groups = groups(specs)?;
         let (mut opening_count, mut immediate) = (0, Vec::new());
         for (index, spec) in specs.iter().enumerate() {
-            let before = index.checked_sub(1).map(|before| &specs[before]);
-            if before.is_none_or(|before| !spec.continues(before)) {
-                opening_count += 1;
-                immediate.push(before.is_none_or(|before| before.demand == Demand::IDLE));
+            if !spec.beside {
+                let before = steps.last().map(|step: &SharedStep| groups[step.group]);
+                let own = groups[before.map_or(0, |_| steps[index - 1].group + 1)];
+                if before.is_none_or(|before| !continues(&specs[own.steps()], &specs[before.steps()])) {
+                    opening_count += 1;
+                    immediate.push(before.is_none_or(|before| specs[before.first].demand == Demand::IDLE));
+                }
             }
             let data_index = data.iter().position(|known| *known == spec.pattern.data).unwrap_or_else(|| {
                 data.push(spec.pattern.data.clone());
                 data.len() - 1
             });
-            steps.push(self.share_step(index, spec, opening_count - 1, data_index as u32)?);
+            let group = groups.partition_point(|group| group.first <= index) - 1;
+            let mut step = self.share_step(index, spec, index - groups[group].first)?;
+            (step.group, step.opening, step.data_index) = (group, opening_count - 1, data_index as u32);
+            step.is_plain &= groups[group].count == 1;
+            step.threads_before = specs[groups[group].first..index].iter().map(|spec| spec.demand.thread_count).sum();
+            steps.push(step);
         }
         let worker_count = self.workers.len();
         let works = |worker: &usize| steps.iter().any(|step: &SharedStep| step.slots(*worker, worker_count) > 0);
         let busy_count = (0..worker_count).filter(works).count();
-        let transfer = specs.iter().flat_map(|spec| &spec.pattern.sizes).map(|size| size.0).max().unwrap_or(0);
+        // What is trimmed needs no memory.
+        let moving = specs.iter().filter(|spec| spec.pattern.operation == Operation::Transfer);
+        let transfer = moving.flat_map(|spec| spec.pattern.transfers()).max().unwrap_or(0);
         Ok(SharedSequence {
             openings: immediate.into_iter().map(|immediate| Opening::new(busy_count, immediate)).collect(),
             steps,
+            groups,
             data,
             transfer: Bytes(transfer),
             worker_count,
@@ -228,38 +241,75 @@ impl<D: Device + 'static> Stimulus<D> {
         })
     }
 
-    fn share_step(
-        &mut self,
-        index: usize,
-        spec: &StepSpec,
-        opening: usize,
-        data_index: u32,
-    ) -> Result<SharedStep, SequenceError> {
+    fn share_step(&mut self, index: usize, spec: &StepSpec, member: usize) -> Result<SharedStep, SequenceError> {
         let pattern = spec.compile(index, self.info)?;
         let threads = u64::from(spec.demand.thread_count);
         let thread_cursors = (0..threads).map(|thread| AtomicU64::new(pattern.thread_start(thread, threads))).collect();
         Ok(SharedStep {
+            is_plain: pattern.is_random() && pattern.moves_data(),
             pattern,
-            opening,
+            group: 0,
+            threads_before: 0,
+            opening: 0,
             demand: spec.demand,
             stop: spec.stop,
-            data_index,
-            cursor: self.cursor(&spec.range),
+            data_index: 0,
+            cursor: self.cursor(&spec.range, member),
             thread_cursors,
             claimed: AtomicU64::new(0),
             end: AtomicU64::new(Nanos::NEVER.0),
         })
     }
 
-    /// The shared sequential cursor of a range, which goes on from step to step and sequence to sequence.
-    fn cursor(&mut self, range: &ActiveRange) -> Arc<AtomicU64> {
-        if let Some((_, cursor)) = self.cursors.iter().find(|(known, _)| known == range) {
+    /// The shared sequential cursor of a range, which goes on from step to step and sequence to sequence. Each `member` of
+    /// a group has its own.
+    fn cursor(&mut self, range: &ActiveRange, member: usize) -> Arc<AtomicU64> {
+        let found = self.cursors.iter().find(|(known, place, _)| known == range && *place == member);
+        if let Some((_, _, cursor)) = found {
             return Arc::clone(cursor);
         }
         let cursor = Arc::new(AtomicU64::new(0));
-        self.cursors.push((range.clone(), Arc::clone(&cursor)));
+        self.cursors.push((range.clone(), member, Arc::clone(&cursor)));
         cursor
     }
+}
+
+/// The groups of a sequence: each step with those that run beside it.
+fn groups(specs: &[StepSpec]) -> Result<Vec<Group>, SequenceError> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (step, spec) in specs.iter().enumerate() {
+        match groups.last_mut().filter(|_| spec.beside) {
+            Some(group) => {
+                group.count += 1;
+                check_group(&specs[group.steps()]).map_err(|reason| SequenceError::Beside { step, reason })?;
+            }
+            None if spec.beside => {
+                return Err(SequenceError::Beside { step, reason: "the first step has none to run beside" });
+            }
+            None => groups.push(Group { first: step, count: 1 }),
+        }
+    }
+    Ok(groups)
+}
+
+fn check_group(specs: &[StepSpec]) -> Result<(), &'static str> {
+    let outstanding: u64 = specs.iter().map(|spec| spec.demand.total()).sum();
+    if specs.len() > STREAMS_MAX {
+        Err("at most 64 steps run side by side")
+    } else if specs.iter().any(|spec| spec.stop != specs[0].stop) {
+        Err("steps that run side by side have one stop rule")
+    } else if specs.iter().any(|spec| spec.demand == Demand::IDLE) {
+        Err("an idle step runs alone")
+    } else if outstanding > OUTSTANDING_MAX {
+        Err("together they keep more than 65,536 I/Os outstanding")
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether a group goes on with what the one before does.
+fn continues(group: &[StepSpec], before: &[StepSpec]) -> bool {
+    group.len() == before.len() && group.iter().zip(before).all(|(step, before)| step.continues(before))
 }
 
 impl<D> WorkerThread<D> {
@@ -370,6 +420,10 @@ fn merge(results: impl Iterator<Item = WorkerResult>) -> Result<Vec<StepRecord>,
 #[cfg(test)]
 #[path = "stimulus_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "group_tests.rs"]
+mod group_tests;
 
 #[cfg(test)]
 #[path = "lead_in_tests.rs"]

@@ -9,7 +9,7 @@ use crate::step::{Demand, StopRule};
 use std::collections::VecDeque;
 
 /// Completes every I/O `service` after its submission; fails those at `bad_offset`.
-struct ConstantTime {
+pub(super) struct ConstantTime {
     clock: Nanos,
     service: Nanos,
     queue: VecDeque<(Nanos, Io)>,
@@ -71,9 +71,9 @@ impl Device for ConstantTime {
     }
 }
 
-type Seen = Arc<std::sync::Mutex<Vec<Io>>>;
+pub(super) type Seen = Arc<std::sync::Mutex<Vec<Io>>>;
 
-fn stimulus(service_ns: u64, bad_offset: Option<Bytes>, short: bool) -> (Stimulus<ConstantTime>, Seen) {
+pub(super) fn stimulus(service_ns: u64, bad_offset: Option<Bytes>, short: bool) -> (Stimulus<ConstantTime>, Seen) {
     let seen = Seen::default();
     let device = ConstantTime {
         clock: Nanos(0),
@@ -89,7 +89,7 @@ fn stimulus(service_ns: u64, bad_offset: Option<Bytes>, short: bool) -> (Stimulu
     (Stimulus::open(7, vec![move || Ok::<_, Errno>(device)]).expect("opens"), seen)
 }
 
-fn step(random_share: f64, queue_depth: u32, stop: StopRule) -> StepSpec {
+pub(super) fn step(random_share: f64, queue_depth: u32, stop: StopRule) -> StepSpec {
     StepSpec {
         pattern: AccessPattern {
             sizes: vec![(4096, 1.0)],
@@ -100,14 +100,17 @@ fn step(random_share: f64, queue_depth: u32, stop: StopRule) -> StepSpec {
             cursor: Cursor::Shared,
             writes_tail: false,
             data: DataPattern::Random,
+            operation: Operation::Transfer,
+            lines: Vec::new(),
         },
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop,
+        beside: false,
     }
 }
 
-fn run(stimulus: &mut Stimulus<ConstantTime>, steps: &[StepSpec]) -> Vec<StepRecord> {
+pub(super) fn run(stimulus: &mut Stimulus<ConstantTime>, steps: &[StepSpec]) -> Vec<StepRecord> {
     stimulus.run(steps, Limits::default(), |_| Decision::Continue).expect("runs")
 }
 
@@ -337,7 +340,7 @@ fn threads_that_share_a_worker_cannot_be_told_apart() {
 fn open_loop(per_second: f64, process: ArrivalProcess, queue_depth: u32) -> StepRecord {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let mut step = step(1.0, queue_depth, StopRule::Time(Nanos::SECOND));
-    step.demand.arrival = Some(Arrival { per_second, process });
+    step.demand.arrival = Some(Arrival { per_second, process, end_factor: 1.0 });
     run(&mut stimulus, &[step]).remove(0)
 }
 
@@ -370,7 +373,7 @@ fn poisson_arrivals_queue_as_theory_says() {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let closed = step(1.0, 1, StopRule::Count(1));
     let mut step = step(1.0, 1, StopRule::Time(Nanos(100 * Nanos::SECOND.0)));
-    step.demand.arrival = Some(Arrival { per_second: 500.0, process: ArrivalProcess::Poisson });
+    step.demand.arrival = Some(Arrival { per_second: 500.0, process: ArrivalProcess::Poisson, end_factor: 1.0 });
     let record = run(&mut stimulus, &[step]).remove(0);
     let intended = record.write.intended.as_ref().expect("an open loop");
     let mean_ms = intended.sum_ns as f64 / (record.write.window_io_count + record.write.tail_io_count) as f64 / 1e6;
@@ -382,7 +385,7 @@ fn poisson_arrivals_queue_as_theory_says() {
 fn an_arrival_rate_of_nothing_is_refused() {
     let (mut stimulus, _) = stimulus(1_000_000, None, false);
     let mut step = step(1.0, 1, StopRule::Count(1));
-    step.demand.arrival = Some(Arrival { per_second: 0.0, process: ArrivalProcess::Fixed });
+    step.demand.arrival = Some(Arrival { per_second: 0.0, process: ArrivalProcess::Fixed, end_factor: 1.0 });
     let refused = stimulus.run(&[step], Limits::default(), |_| Decision::Continue);
     assert_eq!(refused, Err(SequenceError::Arrival { step: 0 }));
 }

@@ -11,6 +11,7 @@ use crate::record::{DirectionRecord, LatencyRecord, SeriesPoint, StepRecord};
 pub(crate) struct Tally {
     read: DirectionTally,
     write: DirectionTally,
+    other: DirectionTally,
 }
 
 #[derive(Default)]
@@ -122,13 +123,17 @@ impl Tally {
     pub(crate) fn seal(&mut self, record: &mut StepRecord) {
         record.read = self.read.seal(record.span);
         record.write = self.write.seal(record.span);
+        record.other = self.other.seal(record.span);
     }
 
     #[inline]
     fn direction(&mut self, direction: Direction) -> &mut DirectionTally {
-        match direction {
-            Direction::Read => &mut self.read,
-            Direction::Write => &mut self.write,
+        if direction == Direction::Read {
+            &mut self.read
+        } else if direction == Direction::Write {
+            &mut self.write
+        } else {
+            &mut self.other
         }
     }
 }

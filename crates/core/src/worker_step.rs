@@ -14,6 +14,7 @@
 
 use crate::arrival::Arrivals;
 use crate::contract::{Bytes, Direction, Errno, Nanos};
+use crate::pattern::Burst;
 use crate::record::{Ended, StepRecord};
 use crate::tally::{Completed, Place, Tally};
 
@@ -60,6 +61,13 @@ pub(crate) struct WorkerStep {
     /// When its I/Os are due, where it states a rate and its window is open.
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) in_flight: u32,
+    /// Most I/Os of it that this worker keeps outstanding.
+    pub(crate) slots: u32,
+    /// Of its I/Os, where they come in bursts.
+    pub(crate) burst: Burst,
+    /// Times that completed I/Os spent in its window.
+    pub(crate) inside_ns: u64,
+    pub(crate) last_submission: Nanos,
     pub(crate) begin: Nanos,
     /// [`Nanos::NEVER`] while the window is not open, and for good where the step ended in its lead-in.
     pub(crate) opened: Nanos,
@@ -68,12 +76,16 @@ pub(crate) struct WorkerStep {
 }
 
 impl WorkerStep {
-    pub(crate) fn new(begin: Nanos, tally: Tally, record: StepRecord) -> Self {
+    pub(crate) fn new(begin: Nanos, slots: u32, tally: Tally, record: StepRecord) -> Self {
         Self {
             record,
             tally: Some(tally),
             arrivals: None,
             in_flight: 0,
+            slots,
+            burst: Burst::NONE,
+            inside_ns: 0,
+            last_submission: begin,
             begin,
             opened: Nanos::NEVER,
             end: Nanos::NEVER,
@@ -82,6 +94,17 @@ impl WorkerStep {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.end != Nanos::NEVER
+    }
+
+    /// Count a submission and how long there was none before it.
+    #[inline]
+    pub(crate) fn note_submission(&mut self, now: Nanos) {
+        self.in_flight += 1;
+        let gap = Nanos(now.0.saturating_sub(self.last_submission.0));
+        self.record.submission_gap_max = self.record.submission_gap_max.max(gap);
+        self.record.first_submission.get_or_insert(now);
+        self.record.last_submission = Some(now);
+        self.last_submission = now;
     }
 
     /// Fix start, lead-in and span. An opening that comes only with the end is none.
@@ -142,7 +165,7 @@ impl WorkerStep {
         let record = &mut self.record;
         tally.seal(record);
         if threads == 1 {
-            let sides = [&record.read, &record.write];
+            let sides = [&record.read, &record.write, &record.other];
             let io_count = sides.iter().map(|side| side.window_io_count + side.carried_in_io_count).sum();
             record.thread_io_count_min = Some(io_count);
             record.thread_io_count_max = Some(io_count);

@@ -92,6 +92,7 @@ fn step(capacity: u64, size: u64, read_share: f64, random_share: f64, stop: Stop
         demand: Demand { thread_count: 1, queue_depth: 32, arrival: None },
         range: ActiveRange::new(vec![0], capacity).expect("the whole drive"),
         stop,
+        beside: false,
     }
 }
 

@@ -51,6 +51,10 @@ struct Buffer {
     leaving: Option<u64>,
     /// Writes that wait for room, oldest first.
     outside: VecDeque<Command>,
+    /// Writes that have left it.
+    left: u64,
+    /// Flushes by slot, with how many writes must have left before each ends.
+    flushes: VecDeque<(u32, u64)>,
 }
 
 impl SimulatedDisk {
@@ -95,6 +99,33 @@ impl SimulatedDisk {
     fn admit(&mut self, io: Io) {
         let begun = self.controller_until.max(self.clock.0) + self.model.command.0;
         self.controller_until = begun;
+        match io.direction {
+            Direction::Read | Direction::Write => self.transfer(io, begun),
+            // A disk has no use for trims and refuses them.
+            Direction::Trim => self.front.pending.set(io.slot, begun),
+            Direction::Flush => self.flush(io.slot, begun),
+        }
+    }
+
+    /// A flush ends when as many writes have left the buffer as were in it or before it.
+    fn flush(&mut self, slot: u32, begun: u64) {
+        let inside = u64::from(self.buffer.count) + self.buffer.outside.len() as u64;
+        if inside == 0 {
+            self.front.pending.set(slot, begun);
+        } else {
+            self.buffer.flushes.push_back((slot, self.buffer.left + inside));
+        }
+    }
+
+    /// End the flushes whose writes have left the buffer.
+    fn end_flushes(&mut self, at: u64) {
+        while let Some((slot, _)) = self.buffer.flushes.front().copied().filter(|flush| flush.1 <= self.buffer.left) {
+            self.buffer.flushes.pop_front();
+            self.front.pending.set(slot, at);
+        }
+    }
+
+    fn transfer(&mut self, io: Io, begun: u64) {
         let writes = io.direction == Direction::Write;
         let ready = if writes { self.receive(begun, io.length.0) } else { begun };
         let extent = self.geometry.extent(io.offset.0, io.length.0);
@@ -140,6 +171,8 @@ impl SimulatedDisk {
         if let Some(bytes) = self.buffer.leaving.take() {
             self.buffer.bytes -= bytes;
             self.buffer.count -= 1;
+            self.buffer.left += 1;
+            self.end_flushes(at);
             self.fill_buffer(at);
         }
         let Some(command) = self.queue.take(&self.arm, at) else { return };
@@ -213,7 +246,12 @@ impl Device for SimulatedDisk {
         };
         self.clock = self.clock.max(Nanos(done));
         let (io, next) = self.front.complete(slot);
-        completions.push(Completion { slot, at: self.clock, result: Ok(io.length) });
+        let refused = io.direction == Direction::Trim;
+        completions.push(Completion {
+            slot,
+            at: self.clock,
+            result: if refused { Err(Errno::NOT_SUPPORTED) } else { Ok(io.length) },
+        });
         if let Some(next) = next {
             self.admit(next);
         }

@@ -19,6 +19,7 @@ fn step(size: u64, read_share: f64, random_share: f64, queue_depth: u32, count: 
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop: StopRule::Count(count),
+        beside: false,
     }
 }
 

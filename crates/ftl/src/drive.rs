@@ -102,6 +102,11 @@ impl SimulatedDrive {
     /// Beyond the capacity, or when I/Os are outstanding.
     pub fn trim(&mut self, from: Bytes, to: Bytes) {
         assert!(self.front.is_idle() && from <= to && to <= self.model.capacity, "a drive is trimmed between programs");
+        self.forget(from, to);
+    }
+
+    /// Whole map units between two places hold nothing any more.
+    fn forget(&mut self, from: Bytes, to: Bytes) {
         let page_bytes = self.geometry.page_bytes();
         let (first, end) = (from.0.div_ceil(page_bytes) as u32, (to.0 / page_bytes) as u32);
         if self.model.trim && first < end {
@@ -158,7 +163,22 @@ impl SimulatedDrive {
         match io.direction {
             Direction::Read => self.serve_read(io),
             Direction::Write => self.serve_write(io),
+            Direction::Trim => self.serve_trim(io),
+            Direction::Flush => self.serve_flush(),
         }
+    }
+
+    /// A trim takes the controller as long as a write without data, and frees its units in the order of commands.
+    fn serve_trim(&mut self, io: &Io) -> u64 {
+        let begun = self.timing.command(self.clock.0, self.model.write_command.0);
+        self.forget(io.offset, io.offset + io.length);
+        begun
+    }
+
+    /// A flush ends when everything that was accepted before it is in the flash.
+    fn serve_flush(&mut self) -> u64 {
+        let begun = self.timing.command(self.clock.0, self.model.write_command.0);
+        if self.model.ideal { begun } else { begun.max(self.timing.write_through()) }
     }
 
     #[inline]

@@ -35,6 +35,7 @@ fn step(size: u64, read_share: f64, random_share: f64, queue_depth: u32, stop: S
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop,
+        beside: false,
     }
 }
 

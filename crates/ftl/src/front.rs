@@ -59,11 +59,15 @@ impl Front {
         self.admitted -= 1;
         let io = self.flights[slot as usize];
         let counters = match io.direction {
-            Direction::Read => &mut self.counters.read,
-            Direction::Write => &mut self.counters.write,
+            Direction::Read => Some(&mut self.counters.read),
+            Direction::Write => Some(&mut self.counters.write),
+            Direction::Trim => Some(&mut self.counters.discard),
+            Direction::Flush => None,
         };
-        counters.io_count += 1;
-        counters.bytes += io.length;
+        if let Some(counters) = counters {
+            counters.io_count += 1;
+            counters.bytes += io.length;
+        }
         let next = self.waiting.pop_front();
         (io, next.map(|next| self.admit(next)))
     }

@@ -36,4 +36,15 @@ mod _native {
     use crate::stimulus::NativeStimulus;
     #[pymodule_export]
     use crate::written::{fill_rate, written_data};
+
+    /// A panic becomes a Python exception, which the command line words: its own text is printed on request only.
+    #[pymodule_init]
+    fn quiet_panics() {
+        let shown = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::env::var_os("ASSAY_TRACEBACK").is_some() {
+                shown(panic);
+            }
+        }));
+    }
 }

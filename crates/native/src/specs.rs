@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use assay_core::active_range::ActiveRange;
 use assay_core::contract::{Bytes, DataKind, DataPattern, DataText};
-use assay_core::pattern::AccessPattern;
 use assay_core::step::StepSpec;
 use assay_json::read;
 use pyo3::prelude::*;
@@ -50,12 +49,10 @@ pub(crate) fn read_data(text: &str) -> PyResult<DataPattern> {
 }
 
 fn completed(step: StepSpec<usize, DataText>, ranges: &[ActiveRange], files: &mut DataFiles) -> PyResult<StepSpec> {
-    let StepSpec { pattern, demand, range, stop } = step;
+    let StepSpec { pattern, demand, range, stop, beside } = step;
     let range = ranges.get(range).cloned().ok_or_else(|| no_such("range", range))?;
-    let AccessPattern { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, data } = pattern;
-    let data = found(&data, files)?;
-    let pattern = AccessPattern { sizes, read_share, random_share, alignment, lba_groups, cursor, writes_tail, data };
-    Ok(StepSpec { pattern, demand, range, stop })
+    let data = found(&pattern.data, files)?;
+    Ok(StepSpec { pattern: pattern.with_data(data), demand, range, stop, beside })
 }
 
 fn found(data: &DataText, files: &mut DataFiles) -> PyResult<DataPattern> {

@@ -11,6 +11,7 @@ use assay_ftl::drive::SimulatedDrive;
 use assay_ftl::faults::Faulty;
 use assay_ftl::model::DriveModel;
 use assay_uring::device::{Target, UringDevice, duplicate};
+use assay_uring::discard::TrimWay;
 use assay_uring::null::NullDevice;
 use assay_uring::path::Path;
 use assay_uring::processors::admit_kernel_threads;
@@ -30,6 +31,8 @@ const SHOW_EVERY: Duration = Duration::from_millis(500);
 
 /// Rows that a capture has written, and completions that it has lost.
 type Traced = (u64, u64);
+
+type Disclosed = (&'static str, i32, bool, bool, &'static str);
 
 enum Engine {
     Simulated(Stimulus<SimulatedDrive>),
@@ -249,10 +252,11 @@ impl NativeStimulus {
         self.flash()?.with_device(|drive| state::hash(drive)).map_err(|error| sequence_error(&error))
     }
 
-    /// (path, errno that refused to register buffers, completions deferred, stamps of the counter) of the last sequence.
+    /// (path, errno that refused to register buffers, completions deferred, stamps of the counter, how trims reach the drive)
+    /// of the last sequence.
     ///
     /// The errno is 0 where they are registered. None on a simulated drive.
-    fn disclosure(&mut self) -> PyResult<Option<(&'static str, i32, bool, bool)>> {
+    fn disclosure(&mut self) -> PyResult<Option<Disclosed>> {
         match self.engine()? {
             Engine::Simulated(_)
             | Engine::SimulatedDisk(_)
@@ -264,7 +268,10 @@ impl NativeStimulus {
                 let workers: Vec<_> = workers.into_iter().flatten().collect();
                 let refused = workers.iter().find_map(|how| how.registration_refused).map_or(0, |errno| errno.0);
                 let deferred = workers.iter().all(|how| how.deferred_completions);
-                Ok(workers.first().map(|how| (how.path.name(), refused, deferred, how.counter_clock)))
+                Ok(workers.first().map(|how| {
+                    let trims = how.trims.map_or("", TrimWay::name);
+                    (how.path.name(), refused, deferred, how.counter_clock, trims)
+                }))
             }
         }
     }

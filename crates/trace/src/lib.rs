@@ -101,7 +101,7 @@ impl Columns {
     fn push(&mut self, row: &Captured, addresses: bool) {
         self.at.push(row.at.0.cast_signed());
         self.latency.push(row.latency.0.cast_signed());
-        self.write.push(row.direction == Direction::Write);
+        self.write.push(row.direction != Direction::Read);
         self.step.push(row.step.cast_signed());
         if addresses {
             self.offset.push(row.offset.0.cast_signed());

@@ -115,10 +115,7 @@ impl Buffers {
 
 /// Reads go to the first part of the memory, writes come from one further part per data pattern.
 fn part(io: &Io) -> u32 {
-    match io.direction {
-        Direction::Read => 0,
-        Direction::Write => io.data_index + 1,
-    }
+    if io.direction == Direction::Write { io.data_index + 1 } else { 0 }
 }
 
 #[cfg(test)]

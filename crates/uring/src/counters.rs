@@ -24,7 +24,7 @@ impl CounterFile {
     }
 }
 
-/// Fields 1 to 3 are reads, merged reads and sectors read; 5 to 7 the same for writes; discards come later.
+/// Fields 1 to 3 are reads, merged reads and sectors read; 5 to 7 the same for writes, 12 to 14 for discards (since Linux 4.18).
 fn parse(text: &str) -> Option<Counters> {
     let fields: Vec<u64> = text.split_whitespace().map_while(|field| field.parse().ok()).collect();
     let direction = |first: usize| {
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Option<Counters> {
             bytes: Bytes(fields.get(first + 2)? * SECTOR_BYTES),
         })
     };
-    Some(Counters { read: direction(0)?, write: direction(4)? })
+    Some(Counters { read: direction(0)?, write: direction(4)?, discard: direction(11).unwrap_or_default() })
 }
 
 #[cfg(test)]
@@ -46,6 +46,7 @@ mod tests {
         let counters = parse("  10 1 80 5 20 2 160 7 0 9 9 3 0 24 1 4 4\n").expect("well formed");
         assert_eq!(counters.read, DirectionCounters { io_count: 10, bytes: Bytes(40_960), merge_count: 1 });
         assert_eq!(counters.write, DirectionCounters { io_count: 20, bytes: Bytes(81_920), merge_count: 2 });
+        assert_eq!(counters.discard, DirectionCounters { io_count: 3, bytes: Bytes(12_288), merge_count: 0 });
         assert_eq!(parse("10 1"), None);
     }
 }

@@ -10,6 +10,7 @@ use crate::affinity::pin_this_thread;
 use crate::buffers::{Buffers, Origin};
 use crate::clock;
 use crate::counters::CounterFile;
+use crate::discard::TrimWay;
 use crate::passthrough::PassthroughQueue;
 use crate::path::Path;
 use crate::queue::RingQueue;
@@ -61,6 +62,8 @@ pub struct Disclosure {
     pub deferred_completions: bool,
     /// Response times are stamped with the time stamp counter; without, with the kernel's monotonic clock.
     pub counter_clock: bool,
+    /// How trims reach the drive.
+    pub trims: Option<TrimWay>,
 }
 
 /// A drive behind an open descriptor.
@@ -120,7 +123,8 @@ impl Device for UringDevice {
     }
 
     fn prepare(&mut self, data: &[DataPattern], slot_count: u32, transfer: Bytes) -> Result<(), Errno> {
-        let transfer = transfer.max(self.target.transfer);
+        // A trim names its range in its slot's memory.
+        let transfer = transfer.max(self.target.transfer).max(self.target.info.logical_block);
         if slot_count == 0
             || self.queue.as_ref().is_some_and(|queue| queue.serves(data, slot_count, transfer, self.target.path))
         {
@@ -222,14 +226,21 @@ impl Queue {
                 registration_refused: ring.registration_refused,
                 deferred_completions: ring.deferred_completions(),
                 counter_clock,
+                trims: Some(ring.trim_way()),
             },
             Self::Passthrough(queue) => Disclosure {
                 path: Path::Passthrough,
                 deferred_completions: queue.deferred_completions(),
                 counter_clock,
+                trims: Some(TrimWay::Command),
                 ..Disclosure::default()
             },
-            Self::Synchronous(_) => Disclosure { path: Path::Synchronous, counter_clock, ..Disclosure::default() },
+            Self::Synchronous(_) => Disclosure {
+                path: Path::Synchronous,
+                counter_clock,
+                trims: Some(TrimWay::Call),
+                ..Disclosure::default()
+            },
         }
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod affinity;
 pub mod device;
+pub mod discard;
 pub mod gauge;
 pub mod generator;
 pub mod kernel_workers;

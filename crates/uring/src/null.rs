@@ -114,6 +114,7 @@ mod tests {
             demand: Demand { thread_count: 1, queue_depth, arrival: None },
             range: ActiveRange::new(vec![0], 1 << 30).expect("valid"),
             stop: StopRule::Count(count),
+            beside: false,
         };
         let mut stimulus = Stimulus::open(1, vec![move || Ok::<_, ()>(NullDevice::new(answer))]).expect("opens");
         stimulus.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0)

@@ -22,6 +22,12 @@ const NVME_IOCTL_ID: libc::c_ulong = 0x4e40;
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
 const NVME_WRITE: u8 = 1;
 const NVME_READ: u8 = 2;
+const NVME_FLUSH: u8 = 0;
+const NVME_DATASET_MANAGEMENT: u8 = 9;
+/// Of a Dataset Management command: its ranges are no longer needed.
+const DEALLOCATE: u32 = 1 << 2;
+/// Context attributes, blocks and first block of one range.
+const RANGE_BYTES: u32 = 16;
 /// Blocks of one command, whose count has 16 bits.
 const BLOCK_COUNT_MAX: u64 = 1 << 16;
 /// Bytes of a command in an entry of the ring.
@@ -84,12 +90,24 @@ impl PassthroughQueue {
     pub(crate) fn submit(&mut self, io: &Io) {
         self.buffers.complete(io);
         let address = self.buffers.pointer(io) as u64;
+        if io.direction == Direction::Trim {
+            self.name_range(io);
+        }
         let command = command(io, self.namespace, self.logical_block, address);
         let entry = opcode::UringCmd80::new(Fixed(0), NVME_URING_CMD_IO).cmd(raw(command)).build();
         self.lengths[io.slot as usize] = io.length;
         self.in_flight += 1;
         // SAFETY: the command's buffer lies in `buffers`, belongs to this slot until it completes, and is long enough.
         unsafe { self.ring.push(&entry.user_data(u64::from(io.slot))) };
+    }
+
+    /// The range that a trim names, in the memory of its slot.
+    fn name_range(&self, io: &Io) {
+        let mut range = [0_u8; RANGE_BYTES as usize];
+        range[4..8].copy_from_slice(&((io.length.0 / self.logical_block.0) as u32).to_le_bytes());
+        range[8..].copy_from_slice(&(io.offset.0 / self.logical_block.0).to_le_bytes());
+        // SAFETY: the slot's memory is at least one logical block long and nobody else's until the command is complete.
+        unsafe { self.buffers.pointer(io).copy_from_nonoverlapping(range.as_ptr(), range.len()) };
     }
 
     #[inline]
@@ -117,18 +135,24 @@ fn namespace(descriptor: BorrowedFd<'_>) -> io::Result<u32> {
 }
 
 fn command(io: &Io, namespace: u32, logical_block: Bytes, address: u64) -> Command {
+    let base = Command { namespace, ..Command::default() };
     let (start, blocks) = (io.offset.0 / logical_block.0, io.length.0 / logical_block.0);
+    let opcode = match io.direction {
+        Direction::Read => NVME_READ,
+        Direction::Write => NVME_WRITE,
+        Direction::Flush => return Command { opcode: NVME_FLUSH, ..base },
+        Direction::Trim => {
+            let dwords_10_15 = [0, DEALLOCATE, 0, 0, 0, 0];
+            return Command { opcode: NVME_DATASET_MANAGEMENT, address, data_bytes: RANGE_BYTES, dwords_10_15, ..base };
+        }
+    };
     assert!((1..=BLOCK_COUNT_MAX).contains(&blocks), "the gate lets no larger transfer through");
     Command {
-        opcode: match io.direction {
-            Direction::Read => NVME_READ,
-            Direction::Write => NVME_WRITE,
-        },
-        namespace,
+        opcode,
         address,
         data_bytes: io.length.0 as u32,
         dwords_10_15: [start as u32, (start >> 32) as u32, (blocks - 1) as u32, 0, 0, 0],
-        ..Command::default()
+        ..base
     }
 }
 

@@ -29,6 +29,7 @@ fn run(path: Path, queue_depth: u32) -> StepRecord {
         demand: Demand { thread_count: 1, queue_depth, arrival: None },
         range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
         stop: StopRule::Count(COUNT),
+        beside: false,
     };
     let mut stimulus = Stimulus::open(1, vec![move || UringDevice::new(target)]).expect("opens");
     let record = stimulus.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0);

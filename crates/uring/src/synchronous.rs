@@ -7,6 +7,7 @@ use assay_core::contract::{Bytes, Completion, Direction, Errno, Io, Nanos};
 
 use crate::buffers::Buffers;
 use crate::clock;
+use crate::discard::discard;
 
 /// The I/O is over when it has been submitted; what is reaped is what became of it.
 pub(crate) struct SynchronousQueue {
@@ -35,6 +36,15 @@ impl SynchronousQueue {
     }
 }
 
+fn last_errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// What moves nothing is done whole or not at all.
+fn commanded(result: i32, length: Bytes) -> Result<Bytes, Errno> {
+    if result < 0 { Err(Errno(-result)) } else { Ok(length) }
+}
+
 /// Move the bytes. A signal that comes before any of them have moved begins the call anew.
 fn transfer(descriptor: BorrowedFd<'_>, io: &Io, buffer: *mut u8) -> Result<Bytes, Errno> {
     let (file, length, offset) = (descriptor.as_raw_fd(), io.length.0 as usize, io.offset.0.cast_signed());
@@ -44,6 +54,10 @@ fn transfer(descriptor: BorrowedFd<'_>, io: &Io, buffer: *mut u8) -> Result<Byte
             match io.direction {
                 Direction::Read => libc::pread(file, buffer.cast(), length, offset),
                 Direction::Write => libc::pwrite(file, buffer.cast(), length, offset),
+                Direction::Trim => return commanded(discard(file, [io.offset.0, io.length.0]), io.length),
+                Direction::Flush => {
+                    return commanded(if libc::fdatasync(file) == 0 { 0 } else { -last_errno() }, io.length);
+                }
             }
         };
         if moved >= 0 {

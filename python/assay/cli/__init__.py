@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import NoReturn
 
 import click
@@ -23,11 +24,20 @@ assay check DRIVE                    whether this host is fit to test it
 assay init plan.toml                 a commented plan file to begin with
 assay plan DRIVE --suite client      what a run would write, and how long it takes
 assay run DRIVE --suite client       run it and write the report
+assay survey PLAN DRIVE DRIVE ...    the same plan on several drives, one after the other
 assay status                         how far the newest run is, or how it ended
 assay show RUN                       the results of a run folder on the terminal
 assay report RUN                     render the report of a run folder again
+assay verify RUN                     whether a run folder is what it says, rule by rule
 assay runs                           the run folders below runs, and how each came out
+assay index status                   the index that assay runs answers from
+assay export RUN                     a run as one file to give away, signed, on request without names
+assay import FILE                    take over such a file, checked before anything is written
+assay key make                       the key that signs them; trust the keys of others
+assay limits RUN limits.toml         whether a run meets what is asked of the drive
+assay compare RUN RUN                drives side by side, or a gate against a baseline
 assay crosscheck DRIVE               our engine beside fio on the same drive
+assay convert FILE.icf               an Iometer file as a plan and back, Iometer's results as a table
 assay trace-stack FOLDER             what becomes of I/Os on their way to a device
 assay calibrate                      what this host costs, without a drive
 assay completion bash                let the shell complete commands, drives and tests
@@ -43,11 +53,20 @@ _COMMANDS = (
     "init",
     "plan",
     "run",
+    "survey",
     "status",
     "show",
     "report",
+    "verify",
     "runs",
+    "index",
+    "export",
+    "import",
+    "key",
+    "limits",
+    "compare",
     "crosscheck",
+    "convert",
     "trace-stack",
     "calibrate",
     "fit",
@@ -55,7 +74,7 @@ _COMMANDS = (
     "completion",
     "man",
 )
-"""In the order of their use. Each is the function of its name in the module of its name."""
+"""In the order of their use. Each is the function of its name in the module of its name; ``import_`` for ``import``."""
 
 
 _COMPLETE = "_ASSAY_COMPLETE"
@@ -73,7 +92,7 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
+        name = cmd_name.replace("-", "_") + "_" * iskeyword(cmd_name)
         command: click.Command = getattr(import_module(f"assay.cli.{name}"), name)
         return command
 

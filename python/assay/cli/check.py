@@ -54,12 +54,14 @@ class _Check(click.Command):
     help="That the host is watched.",
 )
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
+@click.option("--put-back", is_flag=True, help="First put back what a run that was killed has left changed on DRIVE.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as_json: bool) -> int:
+def check(*, drive: str, limits: Path | None, seconds: float, file_target: bool, put_back: bool, as_json: bool) -> int:
     """Audit the test system for tests of DRIVE: clock, tester, stalls, link, power, queue, neighbours.
 
-    Nothing is written. pass: within its limit; warn: beyond it; invalid: figures would be the host's, not the drive's;
-    unknown: this host does not tell; n/a: a drive of this kind has it not. The last line says whether the host is fit.
+    Nothing is written to the drive; only with --put-back is a setting changed, which the output says. pass: within its
+    limit; warn: beyond it; invalid: figures would be the host's, not the drive's; unknown: this host does
+    not tell; n/a: a drive of this kind has it not. The last line says whether the host is fit.
 
     Exit codes: 0 fit to test; 5 not fit, one of the checks is invalid.
     """
@@ -67,12 +69,21 @@ def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as
     from assay.host import audit_host, load_limits  # noqa: PLC0415
 
     allowed = load_limits(limits)
-    found = audit_host(_identity(drive, file_target), allowed, seconds)
+    identity = _identity(drive, file_target)
+    done = _put_back(identity) if put_back else []
+    found = audit_host(identity, allowed, seconds)
     code = EXIT_INVALID if _named(found, "invalid") else 0
     if as_json:
-        content = {"drive": drive, "limits": allowed.model_dump(), "checks": [facts(one) for one in found]}
+        content = {
+            "drive": drive,
+            "put_back": done,
+            "limits": allowed.model_dump(),
+            "checks": [facts(one) for one in found],
+        }
         click.echo(json.dumps({**content, "fit": code == 0, "verdict": verdict(found)}, indent=2))
         return code
+    if put_back:
+        click.echo(visible(f"Put back: {'; '.join(done) or 'nothing, no run has left anything changed'}"))
     if allowed.reason:
         click.echo(visible(f"Limits of {limits}: {allowed.reason}"))
     for one in found:
@@ -81,6 +92,12 @@ def check(drive: str, limits: Path | None, seconds: float, file_target: bool, as
             click.echo(f"         To do: {one.remedy}")
     click.echo(verdict(found))
     return code
+
+
+def _put_back(identity: DriveIdentity) -> list[str]:
+    from assay.dut.real.put_back import put_back  # noqa: PLC0415
+
+    return put_back(identity)
 
 
 def verdict(found: Sequence[Checked]) -> str:

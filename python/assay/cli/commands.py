@@ -70,6 +70,7 @@ _EXITS = {
     errors.EXIT_WITHHELD: "results are withheld, a run folder was tampered with, or a check of the host is invalid",
     6: "a run folder or file cannot be read or written",
     errors.EXIT_NOT_STEADY: "a required steady state was not reached",
+    errors.EXIT_NOT_MET: "a limit or a baseline was not met, or it cannot be decided",
     70: "a defect of this program; the file that is named has the details",
     130: "interrupted; what was measured is kept",
 }

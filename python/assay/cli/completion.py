@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import BashComplete, add_completion_class, get_completion_class
 
 from assay.errors import StoreError
+from assay.files import user_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.shell_completion import ShellComplete
 
 SHELLS = ("bash", "zsh", "fish")
@@ -115,8 +116,7 @@ def _how(shell: str) -> list[str]:
 
 def _place(shell: str) -> Path:
     """Where a shell looks for completions of a user."""
-    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share")
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    data, config = user_folder("data"), user_folder("config")
     return {
         "bash": data / "bash-completion/completions/assay",
         "zsh": data / "zsh/site-functions/_assay",

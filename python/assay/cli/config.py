@@ -11,30 +11,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.errors import UsageError
+from assay.files import user_folder
 from assay.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from assay.run.plan_file import Plan
 
 TEXTS = ("operator", "sponsor", "lab")
-"""Keys that go into the table ``report`` of a plan."""
+"""Keys that go into the table ``report`` of a plan; as ``ANSWERABLE`` there, which takes long to load."""
 OUTPUT = "output"
-KEYS = (*TEXTS, OUTPUT)
+INDEX = "index"
+KEYS = (*TEXTS, OUTPUT, INDEX)
 FILE_VARIABLE = "ASSAY_CONFIG"
+_RUNS = Path("runs")
+"""As in ``assay.run.store.write``, which takes long to load."""
 _ABOUT = {
     "operator": "who runs the tests",
     "sponsor": "on whose behalf",
     "lab": "where",
     OUTPUT: "folder that new runs go into, where --out names none",
+    INDEX: "file or URL of the index of runs, where --index names none",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value that a user set. source : the file or variable that it comes from."""
+    """One value that a user set. source : the file or variable that it comes from. kind : the same for reports."""
 
     value: str
     source: str
+    kind: str
 
 
 def settings() -> dict[str, Setting]:
@@ -45,11 +51,14 @@ def settings() -> dict[str, Setting]:
     found = {}
     for key in KEYS:
         if text := os.environ.get(variable(key), "").strip():
-            found[key] = Setting(text, f"environment variable {variable(key)}")
+            named = f"environment variable {variable(key)}"
+            found[key] = Setting(text, named, named)
     path = config_path()
     # Who may not read the file of this home is not the one who wrote it.
     if os.access(path, os.R_OK):
-        found = {key: Setting(text, str(path)) for key, text in _file(path).items() if text.strip()} | found
+        found = {
+            key: Setting(text, str(path), "settings file") for key, text in _file(path).items() if text.strip()
+        } | found
     elif FILE_VARIABLE in os.environ:
         raise UsageError(f"{FILE_VARIABLE}={path}", "is no file to be read", "name a file, or unset the variable")
     return found
@@ -64,25 +73,27 @@ def config_path() -> Path:
     """The file: the one that ``ASSAY_CONFIG`` names, else ``assay/config.toml`` in the user's folder of such files."""
     if named := os.environ.get(FILE_VARIABLE):
         return Path(named)
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "assay/config.toml"
+    return config_folder() / "config.toml"
+
+
+def config_folder() -> Path:
+    """The user's folder of settings and keys."""
+    return user_folder("config") / "assay"
 
 
 def output_folder() -> Path:
     """The folder that new runs go into where no option names one."""
-    from assay.run.store.write import RUNS  # noqa: PLC0415
-
     found = settings().get(OUTPUT)
-    return Path(found.value).expanduser() if found else RUNS
+    return Path(found.value).expanduser() if found else _RUNS
 
 
 def with_settings(plan: Plan) -> Plan:
     """A plan with what the user set, where the plan says nothing itself."""
-    set_texts = {key: one.value for key, one in settings().items() if key in TEXTS}
-    missing = {key: text for key, text in set_texts.items() if not getattr(plan.report, key)}
+    missing = {key: one for key, one in settings().items() if key in TEXTS and not getattr(plan.report, key)}
     if not missing:
         return plan
-    report = type(plan.report).model_validate({**plan.report.model_dump(), **missing})
-    return plan.model_copy(update={"report": report})
+    texts, sources = ({key: getattr(one, name) for key, one in missing.items()} for name in ("value", "kind"))
+    return plan.model_copy(update={"report": plan.report.filled(texts, sources)})
 
 
 def _file(path: Path) -> dict[str, str]:
@@ -107,8 +118,8 @@ _LETTERS_MAX = 2000
 def config(as_json: bool) -> None:
     """Show what is set for this user, and where each value comes from.
 
-    Keys of the file, each a text: operator, sponsor, lab, output. Each has an environment variable, ASSAY_OPERATOR and
-    so on, which wins over the file. A plan file and the options of a command win over both.
+    Keys of the file, each a text: operator, sponsor, lab, output, index. Each has an environment variable,
+    ASSAY_OPERATOR and so on, which wins over the file. A plan file and the options of a command win over both.
     """
     found = settings()
     rows = [_row(key, found.get(key)) for key in KEYS]
@@ -126,11 +137,24 @@ def config(as_json: bool) -> None:
 
 
 def _row(key: str, found: Setting | None) -> dict[str, Any]:
-    default = str(output_folder()) if key == OUTPUT else None
+    default = _default(key)
     return {
         "key": key,
-        "value": found.value if found else default,
+        "value": _shown(key, found.value) if found else default,
         "source": found.source if found else "default" if default else "not set",
         "variable": variable(key),
         "about": _ABOUT[key],
     }
+
+
+def _default(key: str) -> str | None:
+    from assay.index.place import default_place  # noqa: PLC0415
+
+    return {OUTPUT: str(output_folder()), INDEX: default_place().shown}.get(key)
+
+
+def _shown(key: str, value: str) -> str:
+    """A value as it is shown: the URL of a database without its password."""
+    from assay.index.place import masked  # noqa: PLC0415
+
+    return masked(value) if key == INDEX else value

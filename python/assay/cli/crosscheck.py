@@ -88,6 +88,8 @@ def _print(found: Sequence[tuple[CheckPoint, Sequence[Difference]]]) -> None:
     headers = ("point, TC x QD", "figure", "ours", "fio", "ours / fio", "95 % interval", "verdict")
     print_table(headers, rows, right={"ours", "fio", "ours / fio"})
     click.echo(
+        "ours, fio: medians over the pairs; ours / fio: geometric mean of our figure over fio's in each pair, 1 where "
+        "they are equal. "
         f"agree: every interval of the point lies within {AGREEMENT * 100:g} % of 1; differ: one does not hold 1; "
         "undecided: the pairs tell neither, take more with --pairs."
     )

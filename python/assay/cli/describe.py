@@ -121,7 +121,7 @@ def _word(key: str) -> str:
 
 def _text(key: str, value: Any) -> str:
     """A value in words; empty where it is not known."""
-    from assay.spec.units import gigabytes  # noqa: PLC0415
+    from assay.spec.units import gigabytes_label  # noqa: PLC0415
 
     if value is None or value == "unknown":
         return ""
@@ -130,7 +130,7 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "none"
     if key == "capacity_bytes":
-        return f"{gigabytes(value):,.2f} GB ({value:,} bytes)"
+        return f"{gigabytes_label(value)} ({value:,} bytes)"
     return f"{value:,} bytes" if key.endswith("_bytes") else str(value)
 
 

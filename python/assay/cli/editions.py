@@ -67,7 +67,7 @@ def _print(found: list[dict[str, Any]]) -> None:
         )
         for one in found
     ]
-    print_table(headers, rows, right={"values"})
+    print_table(headers, rows, right={"values"}, prose=True)
     click.echo("Every value with its source: assay editions EDITION. An edition of your own: --edition FILE.toml.")
 
 

@@ -44,7 +44,7 @@ _WITHIN = 0.25
     type=click.IntRange(0, 1_000_000),
     default=900,
     show_default=True,
-    help="Drive models that are tried at most, 48 or more; 0: none.",
+    help="Drive models that are tried at most, 48 or more; 0: none, so that without --refine nothing is written.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of the search.")
 @click.option("--out", type=_FILE, help="Drive model file to write, a new one. Default: DRIVE-fitted.toml.")
@@ -61,12 +61,13 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
     """Fit the parameters of DRIVE (a sim:NAME) to published figures and write its drive model.
 
     Only physical parameters are varied; what they cannot give is listed as a residual. The same seed gives the same
-    drive model.
+    drive model. It has the capacity that DRIVE names, else that of the plan's drive, else its own. Where none is found
+    that is nearer to the figures than DRIVE, no file is written.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
-    from assay.simfit import Rig, left_alone, read_targets, residuals  # noqa: PLC0415
+    from assay.simfit import Rig, left_alone, misfit, read_targets, residuals  # noqa: PLC0415
 
-    model, drive_model = _flash(drive)
+    model, drive_model = _flash(_sized(drive, options["plan_file"]))
     path = _new_file(options["out"] or Path(f"{model.name}-fitted.toml"))
     targets = read_targets(options["against"], options["figures"])
     for line in left_alone(options["against"], options["figures"]):
@@ -85,14 +86,37 @@ def fit(drive: str, *, as_json: bool, **options: Any) -> None:
         )
         found = search.run(drive_model, targets, _best_shown())
         held_out = search.cross_validated(found.drive_model, targets) if options["cross_validate"] else []
+        before = residuals(drive_model, rig, targets)
     errors = residuals(found.drive_model, rig, targets)
+    nearer = misfit(errors) < misfit(before)
+    if not nearer:
+        found, errors = replace(found, drive_model=drive_model), before
     report = [*_report(found, errors), *held_out]
-    _write(path, found, model, report)
+    if nearer:
+        _write(path, found, model, report)
     if as_json:
-        click.echo(json.dumps(_facts(path, found, errors, held_out), indent=2))
+        click.echo(json.dumps(_facts(path if nearer else None, found, errors, held_out), indent=2))
         return
-    for line in (*report, f"Drive model: {path}"):
+    for line in (*report, f"Drive model: {path}" if nearer else _not_written(drive, found)):
         click.echo(line)
+
+
+def _not_written(drive: str, found: Fit) -> str:
+    if not found.evaluations:
+        return f"No drive model was tried, and no file is written: these are the figures of {drive} as it is."
+    return f"None was nearer to the figures than {drive} as it is, whose figures these are; no file is written."
+
+
+def _sized(drive: str, plan_file: Path | None) -> str:
+    """The drive at the capacity of the plan's drive, where it names none itself: that is the published drive."""
+    from assay.dut.simulated.model import is_simulated, parse_simulated  # noqa: PLC0415
+    from assay.toml_file import read_toml  # noqa: PLC0415
+
+    named = read_toml(plan_file)[0].get("drive") if plan_file else None
+    if "capacity=" in drive or not is_simulated(drive) or not (isinstance(named, str) and is_simulated(named)):
+        return drive
+    capacity_bytes = parse_simulated(named).identity.capacity_bytes
+    return f"{drive}{'&' if '?' in drive else '?'}capacity={capacity_bytes}B"
 
 
 def _check_evaluations(count: int) -> None:
@@ -150,9 +174,10 @@ def _best_shown() -> Callable[[float], None]:
     return show
 
 
-def _facts(path: Path, found: Fit, errors: Mapping[str, float], held_out: list[str]) -> dict[str, Any]:
+def _facts(path: Path | None, found: Fit, errors: Mapping[str, float], held_out: list[str]) -> dict[str, Any]:
     return {
-        "drive_model": str(path),
+        "drive_model": path and str(path),
+        "capacity_bytes": found.drive_model.capacity_bytes,
         "evaluations": found.evaluations,
         "simulated_over_published": {name: math.exp(error) for name, error in errors.items()},
         "cross_validation": held_out,
@@ -209,11 +234,13 @@ class _Search:
 
 def _report(found: Fit, errors: Mapping[str, float]) -> list[str]:
     from assay.simfit.drive_model_file import residual_lines  # noqa: PLC0415
+    from assay.spec.units import count_label, gigabytes_label  # noqa: PLC0415
 
     cells = [abs(math.exp(error) - 1) for name, error in errors.items() if name.startswith("iops")]
+    tried, size = count_label(found.evaluations, "drive model"), gigabytes_label(found.drive_model.capacity_bytes)
     inside = sum(error <= _WITHIN for error in cells)
     return [
-        f"Fitted over {found.evaluations} drive models on a drive scaled to 1 GB, with shorter cells;",
+        f"{tried} tried for {size}, on a drive scaled to 1 GB, with shorter cells;",
         "a run of the drive model at its full capacity can give other figures.",
         f"{inside} of {len(cells)} cells within 25 %{_median(cells)}. Simulated over published, the worst first:",
         *residual_lines(errors),

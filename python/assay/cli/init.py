@@ -42,6 +42,7 @@ ABOUT = {
     "path": "file that the data are read from",
     "kind": "what is written; all but random is a listed deviation",
     "patterns": "names that assay knows (oltp, video and others), or tables of your own; each is a test of its own",
+    "limits": "tables of what the run must meet, judged at its end with exit code 8 (see docs/guide/limits.md)",
     "tags": "words to find the run by",
     "name": "name of the run",
 }

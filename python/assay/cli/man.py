@@ -19,16 +19,20 @@ _FILES = (
     ("runs/", "folder that new runs go into, unless --out or assay config names another"),
     ("RUN/report/", "the report of a run in every format"),
     ("$XDG_CONFIG_HOME/assay/config.toml", "operator, sponsor, lab and output folder of the user; see assay-config(1)"),
+    ("$XDG_CONFIG_HOME/assay/signing_key.pem, .pub", "the key that signs bundles; see assay-key(1)"),
+    ("$XDG_CONFIG_HOME/assay/trusted_keys", "keys of others whose signatures count"),
     ("$XDG_DATA_HOME/assay/certificates/", "what assay calibrate measured of this host"),
+    ("$XDG_STATE_HOME/assay/index.sqlite", "the index of runs, unless --index or assay config names another"),
     ("/run/assay/", "what a run changed on a drive and has still to put back"),
 )
 _VARIABLES = (
     ("ASSAY_CONFIG", "the file of configuration, instead of the one above"),
     ("ASSAY_OPERATOR, ASSAY_SPONSOR, ASSAY_LAB", "texts for the report; they win over the file, a plan over them"),
     ("ASSAY_OUTPUT", "folder that new runs go into"),
+    ("ASSAY_INDEX", "file or URL of the index of runs"),
     (
-        "XDG_CONFIG_HOME, XDG_DATA_HOME",
-        "folders of a user's files; ~/.config and ~/.local/share where they are not set",
+        "XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME",
+        "folders of a user's files; ~/.config, ~/.local/share and ~/.local/state where they are not set",
     ),
     ("COLUMNS, NO_COLOR", "width of what is printed, and printing without colour"),
 )

@@ -30,7 +30,7 @@ def models(as_json: bool) -> None:
         for one in found
     ]
     headers = ("drive", "GB", "kind", "interface", "what it stands for", "parameters")
-    print_table(headers, rows, right={"GB"})
+    print_table(headers, rows, right={"GB"}, prose=True)
     click.echo("Another capacity: sim:NAME?capacity=32GB. A model of your own: sim:FILE.toml.")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.endings import ending_label, is_cut_short
 from assay.visible import visible
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
+    from assay.forms import ListedRun
 
 
 def say_unfinished(folder: Path, run: StoredRun) -> None:
@@ -24,16 +26,34 @@ def say_unfinished(folder: Path, run: StoredRun) -> None:
 def unfinished(run: StoredRun) -> Iterator[str]:
     """What of a run is missing, a line each; nothing where it ran to its end.
 
-    Worked: Ctrl-C in the second test -> ``"cut short: lat ended with interrupted; its results are withheld"``.
+    Worked: Ctrl-C in the second test -> ``"cut short: lat: it was interrupted; its results are withheld"``.
     """
-    from assay.results import ran_to_its_end  # noqa: PLC0415
-    from assay.results.silent import NO_COMPLETIONS  # noqa: PLC0415
-
     if run.journal is not None and not run.journal.complete:
-        yield f"unfinished or cut: its journal ends after {run.journal.line_count} lines, without the run's end"
-    for test in run.tests:
-        if test.ended is not None and test.ended != NO_COMPLETIONS and not ran_to_its_end(test):
-            yield f"cut short: {test.settings.test} ended with {test.ended}; its results are withheld"
+        yield _unfinished(run.journal.line_count)
+    ended = ((test.settings.test, test.ended) for test in run.tests if test.ended is not None)
+    yield from (_cut_short(name, reason) for name, reason in ended if is_cut_short(reason))
+
+
+def say_unfinished_listed(run: ListedRun) -> None:
+    """The same of a run in a list; what cannot be read has its line there, and is not said to be cut."""
+    if run.fault is None:
+        lines = [] if run.complete else [_unfinished(run.journal_lines)]
+        lines += [_cut_short(test.test, test.ended) for test in run.tests if test.cut_short]
+        for text in lines:
+            click.echo(f"assay: {visible(f'{run.run}: {text}')}", err=True)
+
+
+def _unfinished(line_count: int) -> str:
+    return f"unfinished or cut: its journal ends after {line_count} lines, without the run's end"
+
+
+def _cut_short(test: str, ended: str | None) -> str:
+    return f"cut short: {test}: {ending_label(ended)}; its results are withheld"
+
+
+def limits_label(count: int) -> str:
+    """What an exit code does not say of a run whose plan states limits; the command that does follows."""
+    return f"{count} of its plan, not in the exit code; judged by"
 
 
 def say_left_changed() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.errors import (
+    EXIT_NOT_MET,
     EXIT_NOT_STEADY,
     EXIT_OK,
     EXIT_WITHHELD,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from assay.cli.progress import RunDisplay
 
-_OUTCOMES = {EXIT_OK: "ok", EXIT_WITHHELD: "withheld", EXIT_NOT_STEADY: "not-steady"}
+_OUTCOMES = {EXIT_OK: "ok", EXIT_WITHHELD: "withheld", EXIT_NOT_STEADY: "not-steady", EXIT_NOT_MET: "limits"}
 
 
 @dataclass

@@ -160,6 +160,13 @@ def report_folder_option(command: Command) -> Command:
     )
 
 
+def index_option(command: Command) -> Command:
+    """Add which index of runs is meant."""
+    default = "Default: that of assay config, else one of the user."
+    help_text = f"Index of runs: a file, or postgresql://USER@HOST/DATABASE. {default}"
+    return click.option("--index", metavar="FILE|URL", help=help_text)(command)
+
+
 def yes_destroy_option(command: Command) -> Command:
     """Add the confirmation of a real drive; two of them are refused, since one of them is of another drive."""
     return click.option(
@@ -241,6 +248,18 @@ def plan_options(command: Command) -> Command:
     options = [
         *_WHAT_OPTIONS,
         click.option(
+            "--icf",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
+        ),
+        click.option(
+            "--fio",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Run the workload of a job file of fio. Default: the tests of the plan.",
+        ),
+        click.option(
             "--seed",
             type=int,
             metavar="N",
@@ -294,13 +313,16 @@ def make_plan(
     queue_depth: int | None,
     arrival: str | None,
     quick: bool = False,
+    icf: Path | None = None,
+    fio: Path | None = None,
     name: str | None = None,
     tags: tuple[str, ...] = (),
     **options: Any,
 ) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
-    name, tags : of the run; they win over those of a file.
+    icf, fio : a workload of another tool, which is all that is run. name, tags : of the run; they win over those of a
+    file.
     Raises UsageError and PlanError.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
@@ -319,10 +341,29 @@ def make_plan(
         if not overrides.get("file_target"):
             _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
+    overrides |= _workload_overrides({"icf": icf, "fio": fio}, overrides)
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     plan = load_plan(files[0] if files else None, overrides, chosen)
     return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
+
+
+def _workload_overrides(files: dict[str, Path | None], overrides: dict[str, Any]) -> dict[str, Any]:
+    """What a workload of another tool says of a plan. Raises UsageError where it is not the only thing to run."""
+    given = {form: file for form, file in files.items() if file is not None}
+    if not given:
+        return {}
+    others = [*given][1:] + [name for name in ("suite", "tests", "studies") if name in overrides]
+    if others:
+        reason = f"contradicts {', '.join(_OPTION_NAMES.get(one, f'--{one}') for one in others)}"
+        raise UsageError(f"--{next(iter(given))}", f"{reason}: a workload runs alone", "give one of them")
+    from assay.cli.convert import workload_of  # noqa: PLC0415
+
+    ((form, file),) = given.items()
+    return {"studies": ("workload",), "workload": workload_of(form, file).model_dump(exclude_none=True)}
+
+
+_OPTION_NAMES = {"tests": "--test", "studies": "--study"}
 
 
 def _named(plan: Plan, given: dict[str, Any]) -> Plan:

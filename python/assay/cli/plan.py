@@ -11,14 +11,17 @@ import click
 from assay.cli.config import output_folder
 from assay.cli.failure import error_facts
 from assay.cli.options import gate_options, make_plan, plan_options
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.dut.dut import Answers
+    from assay.dut.real.purge import PurgeTime
     from assay.engine.records import DriveIdentity
     from assay.procedures.procedure import PlannedTest
     from assay.run.forecast import Forecast, PhaseForecast
+    from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
 
 _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
@@ -45,36 +48,45 @@ def plan(as_json: bool, out: Path | None, **options: Any) -> None:
     expected = forecast(made, drive, planned.tests)
     try:
         refuse_planned(made, drive, planned, expected, out=out, answers=answers, below=output_folder())
-    except AssayError as error:
-        _show(drive, planned, expected, made.edition_name, error, as_json=as_json)
+    except UsageError:
+        # What was typed is wrong, so that this is not the plan that was meant.
         raise
-    _show(drive, planned, expected, made.edition_name, None, as_json=as_json)
+    except AssayError as error:
+        _show(drive, planned, expected, made, error, answers=answers, as_json=as_json)
+        raise
+    _show(drive, planned, expected, made, None, answers=answers, as_json=as_json)
 
 
 def _show(
     drive: DriveIdentity,
     planned: PlannedRun,
     expected: Forecast,
-    edition: str,
+    plan: Plan,
     refusal: AssayError | None,
     *,
+    answers: Answers,
     as_json: bool,
 ) -> None:
+    purge = known_purge(drive, plan, expected, answers)
     if not as_json:
-        click.echo(describe(drive, planned, expected, edition, refused=refusal is not None))
+        click.echo(describe(drive, planned, expected, plan.edition_name, refused=refusal is not None, purge=purge))
         return
     facts = {
         "drive": {"id": drive.id, "path": drive.path, "capacity_bytes": drive.capacity_bytes, "kind": drive.kind},
         "refused": refusal and error_facts(refusal),
         "refusals": list(drive.refusals),
-        "edition": edition,
+        "edition": plan.edition_name,
         "written_bytes": expected.written_bytes,
         "written_bytes_max": expected.written_bytes_max,
         "drive_fills": expected.written_bytes / drive.capacity_bytes,
         "drive_fills_max": expected.written_bytes_max / drive.capacity_bytes,
         "bytes_per_s_max": expected.bytes_per_s,
         "bytes_per_s_max_of": expected.rate_of,
-        "purges": {"count": expected.purge_count, "overwritten_bytes_max": expected.overwritten_bytes},
+        "purges": {
+            "count": expected.purge_count,
+            "overwritten_bytes_max": expected.overwritten_bytes,
+            "each": asdict(purge) if purge else None,
+        },
         "span_ns_least": expected.span_ns_least,
         "span_ns_most": expected.span_ns_most,
         # Nothing tells beforehand how many I/Os a simulated drive will complete.
@@ -91,14 +103,29 @@ def _show(
     click.echo(json.dumps(facts, indent=2))
 
 
+def known_purge(drive: DriveIdentity, plan: Plan, expected: Forecast, answers: Answers) -> PurgeTime | None:
+    """What the drive states of its purge; None where there is none, or it is not a real drive's own."""
+    from assay.dut.real.purge import purge_time  # noqa: PLC0415
+
+    if drive.kind != "block" or not expected.purge_count:
+        return None
+    return purge_time(drive, plan.purge, all_namespaces=answers.all_namespaces)
+
+
 def describe(
-    drive: DriveIdentity, planned: PlannedRun, expected: Forecast, edition: str, *, refused: bool = False
+    drive: DriveIdentity,
+    planned: PlannedRun,
+    expected: Forecast,
+    edition: str,
+    *,
+    refused: bool = False,
+    purge: PurgeTime | None = None,
 ) -> str:
-    """The plan in words, as shown before a confirmation. refused : nothing will be written then."""
-    from assay.spec.units import gigabytes  # noqa: PLC0415
+    """The plan in words, as shown before a confirmation. refused : nothing will be written then. purge : its time."""
+    from assay.spec.units import gigabytes_label  # noqa: PLC0415
     from assay.visible import visible  # noqa: PLC0415
 
-    size = f"{gigabytes(drive.capacity_bytes):,.2f} GB"
+    size = gigabytes_label(drive.capacity_bytes)
     lines = [
         f"Drive     {drive.path}: {drive.model_number or 'unknown model'}, {size}, id {drive.id}",
         f"Edition   {edition}",
@@ -112,7 +139,7 @@ def describe(
     if drive.kind != "simulated" and not expected.written_bytes_max:
         lines.append(f"{drive.path} is opened for reading only; nothing is written to it.")
     elif drive.kind != "simulated":
-        lines += _preparation_lines(drive) if expected.purge_count else []
+        lines += _preparation_lines(drive, expected, purge) if expected.purge_count else []
         if not refused:
             lines.append(f"ALL DATA on {drive.path} will be destroyed.")
     return "\n".join(map(visible, lines))
@@ -121,10 +148,10 @@ def describe(
 def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the whole run takes."""
     from assay.procedures.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
-    from assay.spec.units import duration_label  # noqa: PLC0415
+    from assay.spec.units import duration_label, gigabytes_label, rate_label  # noqa: PLC0415
 
-    slowest = f"{SLOWEST_BYTES_PER_S / 1e6:.0f} MB/s"
-    rate = f"{expected.bytes_per_s / 1e6:,.0f} MB/s, {expected.rate_of}"
+    slowest = rate_label(SLOWEST_BYTES_PER_S)
+    rate = f"{rate_label(expected.bytes_per_s)}, {expected.rate_of}"
     known, most = (_times(size / drive.capacity_bytes) for size in (expected.written_bytes, expected.written_bytes_max))
     least, longest = duration_label(_rounded(expected.span_ns_least)), duration_label(_rounded(expected.span_ns_most))
     unknown = expected.purge_count and drive.kind != "file"
@@ -136,22 +163,23 @@ def _total_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
         return [*lines, *_need_lines(drive, expected)]
     lines += [
         f"          the longest where sequential writes run at {slowest}, rounds up to their limit",
-        f"Writes    up to {_size(expected.written_bytes_max)}, {most} the drive, at {rate}",
-        f"          known beforehand: {_size(expected.written_bytes)}, {known} the drive",
+        f"Writes    up to {gigabytes_label(expected.written_bytes_max)}, {most} the drive, at {rate}",
+        f"          known beforehand: {gigabytes_label(expected.written_bytes)}, {known} the drive",
     ]
     if expected.overwritten_bytes:
-        lines.append(f"          with up to {_size(expected.overwritten_bytes)} where a purge overwrites the drive")
+        overwritten = gigabytes_label(expected.overwritten_bytes)
+        lines.append(f"          with up to {overwritten} where a purge overwrites the drive")
     return [*lines, *_need_lines(drive, expected)]
 
 
 def _need_lines(drive: DriveIdentity, expected: Forecast) -> list[str]:
     """What the run needs of this host."""
     from assay.run.store.write import FREE_BYTES_MIN  # noqa: PLC0415
-    from assay.spec.units import gigabytes  # noqa: PLC0415
+    from assay.spec.units import gigabytes_label  # noqa: PLC0415
 
     lines = [f"Real time {_REAL_TIME}"] if drive.kind == "simulated" else []
     what = "the simulated drive" if drive.kind == "simulated" else "buffers"
-    lines.append(f"Memory    {gigabytes(expected.memory_bytes):,.2f} GB for {what}, beside about 0.4 GB of the tool")
+    lines.append(f"Memory    {gigabytes_label(expected.memory_bytes)} for {what}, beside about 0.4 GB of the tool")
     lines.append(f"Disk      {max(expected.disk_bytes, FREE_BYTES_MIN) / 1e6:,.0f} MB for the run folder")
     return lines
 
@@ -163,26 +191,47 @@ def _warnings(planned: PlannedRun, expected: Forecast) -> list[str]:
     return [text for test in planned.tests if (text := draining_warning(test, expected.bytes_per_s))]
 
 
-def _preparation_lines(drive: DriveIdentity) -> list[str]:
+def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTime | None) -> list[str]:
     """What is known before the drive is asked; that takes holding it."""
     if drive.kind == "file":
         return ["Deviation purge by one overwrite"]
     return [
         "Purge     what the drive is found to offer once it is held; discard and overwrite are deviations",
+        *([f"          each purge {_purge_label(drive, expected, purge)}"] if purge else []),
         f"Cache     write cache {drive.write_cache} now; set for the run where the drive lets itself be told",
     ]
 
 
+def _purge_label(drive: DriveIdentity, expected: Forecast, purge: PurgeTime) -> str:
+    """How long a purge takes, by what the drive states.
+
+    Worked: ``"by erase: 20 min, as the drive states; given up after 1 h 10 min"``.
+    """
+    from assay.procedures.phases import SLOWEST_BYTES_PER_S  # noqa: PLC0415
+    from assay.spec.units import SECOND_NS, duration_label, rate_label  # noqa: PLC0415
+
+    if purge.method is None:
+        return "not bounded: the drive cannot be asked, or does not offer it"
+    if purge.method == "overwrite":
+        rates = (expected.bytes_per_s, SLOWEST_BYTES_PER_S)
+        least, most = (duration_label(_rounded(round(drive.capacity_bytes * SECOND_NS / rate))) for rate in rates)
+        return f"by overwrite: {least} to {most}, the longest at {rate_label(SLOWEST_BYTES_PER_S)}"
+    given_up = f"; given up after {duration_label(purge.limit_s * SECOND_NS)}" if purge.limit_s else ""
+    if purge.stated_s is None:
+        return f"by {purge.method}: not bounded: the drive states no time{given_up}"
+    return f"by {purge.method}: {duration_label(purge.stated_s * SECOND_NS)}, as the drive states{given_up}"
+
+
 def _test_lines(facts: dict[str, Any]) -> list[str]:
     from assay.pages.printed import amount_label  # noqa: PLC0415
-    from assay.spec.units import duration_label, gigabytes  # noqa: PLC0415
+    from assay.spec.units import duration_label, gigabytes_label  # noqa: PLC0415
 
     first, unit = duration_label(facts["device_ns_min"]), duration_label(facts["step_ns"])
     last = duration_label(facts["device_ns_max"]) if facts["device_ns_max"] else "as long as the drive takes"
     span = " to ".join(dict.fromkeys((first, last))) if facts["what"] == "rounds" else f"up to {last}"
     purge = "purge" if facts["purge_count"] else "no purge"
     written = facts["preconditioning_bytes"]
-    prepared = f"{gigabytes(written):.2f} GB of preconditioning" if written else "no preconditioning"
+    prepared = f"{gigabytes_label(written)} of preconditioning" if written else "no preconditioning"
     demand = f"TC {facts['thread_count']} x QD {facts['queue_depth']}"
     amount = amount_label(facts["range_amount_bytes"], facts["segment_count"])
     return [
@@ -201,10 +250,10 @@ def _merged(phases: tuple[PhaseForecast, ...]) -> list[tuple[PhaseForecast, int]
 
 def _phase_line(phase: PhaseForecast, count: int) -> str:
     """Worked: ``"writes in preconditioning: 64.00 GB, in 4 min to 21 min"``."""
-    from assay.spec.units import duration_label  # noqa: PLC0415
+    from assay.spec.units import duration_label, gigabytes_label  # noqa: PLC0415
 
     known = phase.amount_bytes is not None and phase.amount_bytes == phase.written_bytes_max
-    amount = f"{'' if known else 'up to '}{_size(phase.written_bytes_max)}"
+    amount = f"{'' if known else 'up to '}{gigabytes_label(phase.written_bytes_max)}"
     spans = dict.fromkeys(duration_label(_rounded(span)) for span in (phase.span_ns_least, phase.span_ns_most))
     times = f" ({count} times)" if count > 1 else ""
     if not phase.written_bytes_max:
@@ -229,14 +278,6 @@ def _purges(count: int) -> str:
     from assay.spec.units import count_label  # noqa: PLC0415
 
     return count_label(count, "purge")
-
-
-def _size(size_bytes: int) -> str:
-    """Worked: 64_000_000_000 -> ``"64.00 GB"``, 1_234_000_000_000 -> ``"1.23 TB"``."""
-    from assay.spec.units import gigabytes  # noqa: PLC0415
-
-    size = gigabytes(size_bytes)
-    return f"{size / 1000:,.2f} TB" if size >= 1000 else f"{size:,.2f} GB"  # noqa: PLR2004
 
 
 def _test_facts(test: PlannedTest) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,17 +13,17 @@ import click
 from assay.cli.config import output_folder
 from assay.cli.on_end import command_at_end
 from assay.cli.options import gate_options, make_plan, plan_options, yes_destroy_option
-from assay.cli.plan import describe
+from assay.cli.plan import describe, known_purge
 from assay.cli.progress import RunDisplay
-from assay.errors import InterruptedRunError, UsageError
+from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
     from assay.engine.records import StoredRun
+    from assay.limits.shown import ShownLimits
     from assay.run.plan_file import Plan
     from assay.run.run import Outcome
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 @plan_options
 @gate_options
 @yes_destroy_option
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Go on with a run that was cut short, at the test that did not end, on the same drive. Default: a new run.",
+)
 @click.option("--name", metavar="TEXT", help="Name of the run, to find it by. Default: the plan's, or none.")
 @click.option(
     "--tag", "tags", multiple=True, metavar="TEXT", help="Word to find the run by; repeat. Default: the plan's."
@@ -46,33 +53,77 @@ if TYPE_CHECKING:
     "ASSAY_OUTCOME. Default: nothing is run.",
 )
 def run(
-    *, out: Path | None, no_report: bool, as_json: bool, quiet: bool, verbose: bool, on_end: str | None, **options: Any
+    *,
+    out: Path | None,
+    resume: Path | None,
+    no_report: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    on_end: str | None,
+    **options: Any,
 ) -> int:
     """Run a suite on DRIVE, or PLAN.toml, write the run folder and its report, and show the results.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
     4 device error, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read or written,
-    7 steady state not reached, 130 interrupted.
+    7 steady state not reached, 8 limits of the plan not met, 130 interrupted.
     """
     if quiet and verbose:
         raise UsageError("--quiet", "contradicts --verbose", "give one of them")
     verbosity: Verbosity = "quiet" if quiet or (as_json and not verbose) else "verbose" if verbose else "normal"
+    if resume is None and not options["targets"]:
+        raise click.MissingParameter(param=_parameter("targets"))
     given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
-    plan = make_plan(**options)
-    for notice in _notices(plan):
+    plan = make_plan(**options) if resume is None else _plan_again(resume, out, options)
+    for notice in () if quiet else _notices(plan):
         click.echo(notice, err=True)
     display = RunDisplay(verbosity)
     with command_at_end(on_end, display) as ended:
-        answers = _answers(plan, out, **given)
+        answers = _answers(plan, resume or out, **given)
         with display:
-            outcome = _run(plan, out, answers, display)
-            display.say(f"run ended: exit code {outcome.exit_code}")
+            outcome = _run(plan, out, answers, display) if resume is None else _resume(resume, plan, answers, display)
+            without = ", before its limits are judged" if plan.limits else ""
+            display.say(f"run ended: exit code {outcome.exit_code}{without}")
             stored = cache(partial(_stored, outcome.folder))
             paths = [] if no_report else _rendered(stored, outcome.folder, display)
-        ended.exit_code = outcome.exit_code
+        judged = _judged(stored, outcome.folder) if plan.limits else None
+        ended.exit_code = _strongest(outcome, judged)
         if not quiet or as_json:
             _tell(stored(), outcome.folder, paths, as_json=as_json)
-    return outcome.exit_code
+        if judged and not quiet:
+            _tell_limits(judged, as_json=as_json)
+    return ended.exit_code
+
+
+# With --resume the drive and the plan are those of the run.
+def _parameter(name: str) -> click.Parameter:
+    return next(one for one in run.params if one.name == name)
+
+
+_parameter("targets").required = False
+
+
+def _plan_again(folder: Path, out: Path | None, options: dict[str, Any]) -> Plan:
+    """The plan to go on with: that of the run, or the one that is named, which must be the same."""
+    from assay.run.resume import resumed_plan  # noqa: PLC0415
+
+    if out is not None:
+        raise UsageError("--out", "contradicts --resume: the run goes on in its own folder", "leave it out")
+    if options["targets"]:
+        return make_plan(**options)
+    given = [name for name, value in options.items() if value not in (None, False, ())]
+    if given:
+        names = {name: _parameter(name).opts[0] for name in given}
+        reason = "changes a run that goes on by its own plan"
+        raise joined([UsageError(names[name], reason, "leave it out") for name in given])
+    return resumed_plan(folder)
+
+
+def _resume(folder: Path, plan: Plan, answers: Answers, display: RunDisplay) -> Outcome:
+    from assay.run.resume import resume_run  # noqa: PLC0415
+
+    return resume_run(folder, plan, answers=answers, show=display.show)
 
 
 def _notices(plan: Plan) -> tuple[str, ...]:
@@ -95,7 +146,9 @@ def _answers(
         drive = find_drive(plan, acknowledged, (out,) if out else ())
         if drive.kind != "simulated" and not drive.refusals and not plan.read_only:
             planned = plan_run(plan, drive)
-            click.echo(describe(drive, planned, forecast(plan, drive, planned.tests), plan.edition_name))
+            expected = forecast(plan, drive, planned.tests)
+            purge = known_purge(drive, plan, expected, Answers(**limits))
+            click.echo(describe(drive, planned, expected, plan.edition_name, purge=purge))
             # An empty answer is one, and refused like any other that is not the identity.
             question = f"Type the identity of the drive ({drive.id}) to destroy its data"
             yes_destroy = click.prompt(question, default="", show_default=False)
@@ -142,6 +195,37 @@ def _rendered(stored: Callable[[], StoredRun], folder: Path, display: RunDisplay
     except KeyboardInterrupt:
         reason = f"stopped while its report was written; the run in {folder} is complete"
         raise InterruptedRunError("run", reason, f"write it with: assay report {folder}") from None
+
+
+def _judged(stored: Callable[[], StoredRun], folder: Path) -> ShownLimits | AssayError:
+    """The run held against the limits of its plan; the error where one names what its tests do not have."""
+    from assay.cli.limits import judged_limits  # noqa: PLC0415
+    from assay.report import reports_of_tests  # noqa: PLC0415
+
+    try:
+        return judged_limits(stored(), reports_of_tests(stored()), folder, None)
+    except AssayError as error:
+        return error
+
+
+def _strongest(outcome: Outcome, judged: ShownLimits | AssayError | None) -> int:
+    """The exit code of a run with limits. What cannot be judged is not met."""
+    code = EXIT_NOT_MET if isinstance(judged, AssayError) else judged.exit_code if judged else EXIT_OK
+    return strongest({*outcome.exit_codes, code})
+
+
+def _tell_limits(judged: ShownLimits | AssayError, *, as_json: bool) -> None:
+    """Show the verdicts; programs that read the results get them from assay limits RUN --json."""
+    from assay.cli.limits import print_limits  # noqa: PLC0415
+    from assay.limits.shown import summary  # noqa: PLC0415
+
+    if isinstance(judged, AssayError):
+        click.echo(f"assay: limits cannot be judged: {judged}", err=True)
+    elif as_json:
+        click.echo(f"assay: {summary(judged)}; see: assay limits {judged.run}", err=True)
+    else:
+        click.echo()
+        print_limits(judged)
 
 
 def _tell(stored: StoredRun, folder: Path, paths: list[Path], *, as_json: bool) -> None:

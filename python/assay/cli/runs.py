@@ -1,75 +1,169 @@
-"""``assay runs``: the run folders below a folder."""
+"""``assay runs``: the run folders below a folder, by way of the index."""
 
 from __future__ import annotations
 
+import gc
 import json
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.candidates import edition_candidates, test_candidates
 from assay.cli.config import output_folder
-from assay.cli.notice import say_unfinished
+from assay.cli.notice import say_unfinished_listed
+from assay.cli.options import Command, index_option
 from assay.cli.table import fits, print_heading, print_paragraph, print_table
-from assay.errors import AssayError, StoreError
+from assay.errors import AssayError, StoreError, UsageError
 from assay.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from assay.report.listed import ListedRun
+    from assay.engine.records import StoredRun
+    from assay.forms import ListedRun
 
-_HEADERS = ("Run", "Started", "Drive", "Label", "Test", "Measured", "Outcome")
-_TEST = 4
+_HEADERS = ("Run", "Started", "Drive", "Label", "Level", "Test", "Measured", "Outcome")
+_TEST = 5
 """The first column that is of a test and not of its run."""
+_VERDICTS = ("steady", "not-steady", "measured", "withheld", "unreadable")
+_LABELS = ("conforming", "not-conforming", "simulated")
+
+
+def _filter(option: str, name: str, *, text: str, **more: Any) -> Callable[[Command], Command]:
+    """An option that asks for something of a run; given more than once, for any of these."""
+    return click.option(option, name, multiple=True, help=f"{text} Default: any.", **more)
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
+@_filter("--drive", "drives", metavar="WORD", text="Only where serial, identity or path has WORD.")
+@_filter("--model", "models", metavar="WORD", text="Only of drives whose model has WORD.")
+@_filter("--firmware", "firmwares", metavar="WORD", text="Only where the firmware has WORD.")
+@_filter("--test", "tests", metavar="N", text="Only with this test or study.", shell_complete=test_candidates)
+@_filter("--edition", "editions", metavar="E", text="Only by this edition.", shell_complete=edition_candidates)
+@_filter(
+    "--verdict",
+    "verdicts",
+    type=click.Choice(_VERDICTS),
+    text="Only where a test came out so; measured is a test that has its results and asks for no steady state, "
+    "unreadable a folder that cannot be read.",
+)
+@_filter("--label", "labels", type=click.Choice(_LABELS), text="Only of this label.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="Only begun in or after TIME, as 2026-11-22 or 2026-11-22T14:30 (UTC). Default: any.",
+)
+@click.option("--until", metavar="TIME", help="Only begun before or in TIME; a day has all its hours. Default: any.")
+@_filter("--host", "hosts", metavar="WORD", text="Only where host, system or lab has WORD.")
+@_filter("--name", "names", metavar="WORD", text="Only where the name of the run has WORD.")
+@_filter("--tag", "tags", metavar="WORD", text="Only with this tag.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the N newest of them. Default: all.")
+@click.option(
+    "--replicated",
+    is_flag=True,
+    help="Also say which runs were found again: another host, another drive of the model, within 5 % in every number.",
+)
+@click.option("--missing", is_flag=True, help="Also runs whose folder was there once and is gone, from the index.")
+@click.option("--everywhere", is_flag=True, help="Of every folder, and every host, that the index knows.")
+@index_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
-def runs(folder: Path | None, as_json: bool) -> None:
+def runs(
+    folder: Path | None,
+    *,
+    last: int | None,
+    replicated: bool,
+    missing: bool,
+    everywhere: bool,
+    index: str | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
     """List the runs in FOLDER (default: runs, or the folder that assay config shows).
 
-    The oldest comes first, with what each of its tests measured and how it came out.
-    """
-    from assay.run.store.read import list_runs  # noqa: PLC0415
+    The oldest comes first, with what each of its tests measured and how it came out. An option that is given more than
+    once asks for any of its words, different options ask for all; what is asked of tests must hold of one test. Case
+    does not matter. A run is listed with all of its tests.
 
-    folder = folder or output_folder()
-    _check(folder)
-    found = sorted((_listed(path) for path in list_runs(folder)), key=lambda run: (run.started_wall_ns or 0, run.run))
+    Runs that were read before come from the index (assay index); what is new or has changed is read first.
+    """
+    from assay.cli.indexed import index_place, runs_everywhere, runs_in  # noqa: PLC0415
+    from assay.index.wanted import Wanted, since_ns, until_ns  # noqa: PLC0415
+
+    since, until = since_ns(asked.pop("since")), until_ns(asked.pop("until"))
+    wanted = Wanted(since_ns=since, until_ns=until, **asked)
+    place = index_place(index)
+    if everywhere and folder is not None:
+        raise UsageError("--everywhere", "is given with a folder", "give one of them")
+    if not everywhere:
+        folder = folder or output_folder()
+        _check(folder)
+    with _uncollected():
+        listed = runs_in(place, folder, numbers=as_json) if folder else runs_everywhere(place, numbers=as_json)
+        there = [run for run in listed if missing or not run.missing]
+        found = sorted(filter(wanted, there), key=lambda run: (run.started_wall_ns or 0, run.run))
+        found = found[-last:] if last else found
+        found = _replicated(found, there) if replicated else found
+        for run in found:
+            say_unfinished_listed(run)
+        _show(found, as_json=as_json, where=_where(folder, len(there)))
+
+
+def _replicated(found: list[ListedRun], among: list[ListedRun]) -> list[ListedRun]:
+    """Runs with their level, which says by how many of a list each is replicated; those that can be are read."""
+    from assay.bundle import replicated_by  # noqa: PLC0415
+    from assay.report.level import with_replicas  # noqa: PLC0415
+    from assay.run.reporting import stored_run  # noqa: PLC0415
+
+    runs: dict[str, StoredRun] = {}
+    for one in (one for one in among if one.complete and one.label_class != "simulated"):
+        # What cannot be read is in the list with its reason.
+        with suppress(AssayError):
+            runs[one.run] = stored_run(Path(one.run))
+    others = dict(zip(runs, map(len, replicated_by(tuple(runs.values()))), strict=True))
+    return [one.model_copy(update={"level": with_replicas(one.level, others.get(one.run, 0))}) for one in found]
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collection of garbage: of ten thousand runs none is thrown away, and looking takes half the time."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        # Nor is it looked for when the process ends.
+        gc.freeze()
+        if collected:
+            gc.enable()
+
+
+def _show(found: list[ListedRun], *, as_json: bool, where: str) -> None:
     if as_json:
         click.echo(json.dumps([run.as_json() for run in found], indent=2))
     elif found:
         _print(found)
     else:
-        click.echo(f"no runs in {visible(str(folder))}")
+        click.echo(f"no runs in {where}")
+
+
+def _where(folder: Path | None, count: int) -> str:
+    """Where there are none of those that were asked for. Worked: 3 others in ``runs`` -> ``"runs that fit, of 3"``."""
+    place = visible(str(folder)) if folder is not None else "the index"
+    return f"{place} that fit, of {count}" if count else place
 
 
 def _check(folder: Path) -> None:
     """Raise StoreError where there is no such folder, or it is a run itself."""
-    from assay.run.store.document import RUN_DOCUMENT  # noqa: PLC0415
+    from assay.index.folders import RUN_DOCUMENT  # noqa: PLC0415
 
     if not folder.is_dir():
         reason = "is no folder" if folder.exists() else "does not exist"
         raise StoreError(str(folder), reason, "name the folder that holds run folders; assay run makes one in runs")
     if (folder / RUN_DOCUMENT).exists():
         raise StoreError(str(folder), "is a run folder, not one that holds them", f"see it with: assay show {folder}")
-
-
-def _listed(path: Path) -> ListedRun:
-    from assay.report.listed import listed_run, unreadable_run  # noqa: PLC0415
-    from assay.report.overview import unicode_name  # noqa: PLC0415
-    from assay.report.write import foreign  # noqa: PLC0415
-    from assay.run.store.read import read_run  # noqa: PLC0415
-
-    name = unicode_name(str(path))
-    try:
-        run = read_run(path)
-        listed = foreign(lambda: listed_run(run, name), name)
-    except AssayError as error:
-        return unreadable_run(name, error)
-    say_unfinished(path, run)
-    return listed
 
 
 def _print(found: list[ListedRun]) -> None:
@@ -82,19 +176,19 @@ def _print(found: list[ListedRun]) -> None:
         if place:
             click.echo()
         print_heading(_called(run))
-        print_paragraph(f"{run.started}, {run.drive}, {run.short_label}")
+        print_paragraph(f"{run.started}, {run.drive}, {run.short_label}, {run.level}")
         print_table(_HEADERS[_TEST:], [row[_TEST:] for row in _rows(run)])
 
 
 def _called(run: ListedRun) -> str:
     """The folder, with the name and the tags that the run was given. Worked: ``runs/a (night, lab-2)``."""
-    given = ", ".join(filter(None, (run.name, *run.tags)))
+    given = ", ".join(filter(None, (run.name, *run.tags, "missing" if run.missing else "")))
     return f"{run.run} ({given})" if given else run.run
 
 
 def _rows(run: ListedRun) -> Iterator[tuple[str, ...]]:
     """A row per test; what is of the whole run stands in the first."""
-    first = (_called(run), run.started, run.drive, run.short_label)
+    first = (_called(run), run.started, run.drive, run.short_label, run.level)
     if not run.tests:
         yield (*first, "none", "", run.fault or "unfinished")
     for place, test in enumerate(run.tests):

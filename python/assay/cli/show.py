@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.notice import limits_label
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.forms import ShownDrive
     from assay.report import Overview
-    from assay.report.overview import ShownDrive, ShownTable, ShownTest
+    from assay.report.overview import ShownTable, ShownTest
 
 _ALARM = "bold red"
 _VALUE = 2
@@ -34,9 +36,10 @@ def show(run_folder: Path, as_json: bool) -> int:
     state not reached.
     """
     from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.cli.origin import with_level  # noqa: PLC0415
     from assay.run.reporting import run_overview, stored_run  # noqa: PLC0415
 
-    run = stored_run(run_folder)
+    run = with_level(stored_run(run_folder), run_folder)
     say_unfinished(run_folder, run)
     return tell(run_overview(run, run_folder), as_json=as_json)
 
@@ -82,6 +85,8 @@ def _print_head(found: Overview) -> None:
         ("Edition", f"{found.edition_title} ({found.edition})"),
         ("Seed", "unknown" if found.seed is None else str(found.seed)),
         ("Started", f"{found.started}, {took}"),
+        ("Level", found.level),
+        *((("Limits", f"{limits_label(found.limit_count)}: assay limits {found.run}"),) if found.limit_count else ()),
         ("Label", f"{label}: {count_label(len(found.deviations), 'deviation')}" if found.deviations else label),
     )
     for name, text in entries:
@@ -130,7 +135,8 @@ def _heading(text: str) -> None:
 
 
 def _print_unusual(found: Overview) -> None:
-    rows = [(test.test.upper(), line) for test in found.tests for line in test.unusual]
+    rows = [("all", line) for line in found.breaks]
+    rows += [(test.test.upper(), line) for test in found.tests for line in test.unusual]
     if rows:
         _heading("What was unusual")
         print_table(("Test", "What happened"), rows)
@@ -144,6 +150,8 @@ def _print_end(found: Overview) -> None:
             print_heading(line, style=_ALARM)
     if any(_alarms(test) for test in found.tests):
         click.echo("Every page of the report says so.")
+    for line in filter(None, map(not_settled, found.tests)):
+        print_paragraph(line)
     for name, reason in found.skipped.items():
         print_paragraph(f"N/A: {name}: {reason}")
     # Names of files and the hash are copied from here, so their lines are not broken.
@@ -151,6 +159,16 @@ def _print_end(found: Overview) -> None:
 
     for line in _places(found):
         click.echo(visible(line))
+
+
+def not_settled(test: ShownTest) -> str:
+    """The verdict once more where it is neither YES nor an alarm; empty for others.
+
+    Worked: a write saturation too short for its rule -> ``"WSAT: steady state: not judged: ended after 65 min ..."``.
+    """
+    if _alarms(test) or not test.verdict.startswith(("steady state: not ", "steady state: NO")):
+        return ""
+    return f"{test.test.upper()}: {test.verdict}"
 
 
 def _alarms(test: ShownTest) -> list[str]:
@@ -170,3 +188,6 @@ def _places(found: Overview) -> Iterator[str]:
     for name in reversed(found.report):
         if not name.endswith(".csv"):
             yield f"Report: {Path(name).resolve()}"
+    if found.report_older or (found.report and found.report_older is None and not found.complete):
+        is_older = "is" if found.report_older else "may be"
+        yield f"The report {is_older} of an earlier state of this run; write it anew with: assay report {found.run}"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.config import output_folder
-from assay.cli.notice import say_left_changed
+from assay.cli.notice import limits_label, say_left_changed
 from assay.cli.progress.labels import left_label, percent_label, span_label, time_label
+from assay.endings import ending_label
 from assay.errors import UsageError
 from assay.visible import visible
 
@@ -64,6 +65,7 @@ def _facts(state: RunState) -> dict[str, Any]:
         "last_wall_ns": state.last_wall_ns,
         "exit_code": state.exit_code,
         "message": state.message,
+        "limit_count": state.limit_count,
         "tests": [{"test": test, "ended": ended} for test, ended in state.tests],
         "progress": asdict(state.progress) if state.progress else None,
     }
@@ -77,11 +79,13 @@ def _rows(state: RunState, now_ns: int) -> Iterator[tuple[str, str]]:
     yield "Started", f"{time_label(state.started_wall_ns)}, {span_label(max(now_ns - state.started_wall_ns, 0))} ago"
     for test, ended in state.tests:
         if ended or not goes_on:
-            yield "Test", f"{test}: {ended or 'not ended'}"
+            yield "Test", f"{test}: {ending_label(ended) if ended else 'it did not end'}"
     if state.progress and state.state != "finished":
         yield from _progress_rows(state.progress, goes_on=goes_on)
     if not goes_on:
         yield "Last sign", time_label(state.last_wall_ns)
+    if state.limit_count and state.exit_code is not None:
+        yield "Limits", f"{limits_label(state.limit_count)}: assay limits {state.folder}"
     if state.message:
         yield "Reason", state.message
     if state.state == "dead":
@@ -102,7 +106,7 @@ def _state_label(state: RunState, now_ns: int) -> str:
 def _progress_rows(kept: KeptProgress, *, goes_on: bool) -> Iterator[tuple[str, str]]:
     """How far it is; of one that died, how far it was."""
     cell = f"cell {kept.step_number} of {kept.step_count}" if kept.step and kept.step_count > 1 else ""
-    where = f"{kept.test} (test {kept.test_number} of {kept.test_count})" if kept.test else "not begun"
+    where = f"{kept.test} (test {kept.test_number} of {kept.test_count})" if kept.test else "before its first test"
     yield "Now" if goes_on else "Was at", ", ".join(filter(None, [where, kept.name, kept.step, cell]))
     if not goes_on:
         return

@@ -25,7 +25,7 @@ def tests(as_json: bool) -> None:
     rows = [
         (one["name"], one["title"], one["kind"], one["question"], ", ".join(one["editions"]) or "any") for one in facts
     ]
-    print_table(headers, rows)
+    print_table(headers, rows, prose=True)
     click.echo("Run one: assay run DRIVE --test NAME, a study with --study NAME. Several at once: --suite NAME.")
 
 

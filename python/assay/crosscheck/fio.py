@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.crosscheck.points import Side
 from assay.dut.real.fio import run_fio
-from assay.errors import DeviceFailureError
+from assay.errors import DeviceFailureError, errno_label
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def measure_with_fio(point: CheckPoint, descriptor: int, range_bytes: int, secon
             return read_fio(report)
     except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError):
         raise DeviceFailureError("fio", "gave no result", f"see what it says: {text[:200]!r}") from None
-    raise DeviceFailureError("fio", f"failed I/Os (errno {failed})", "check the drive and the kernel log")
+    raise DeviceFailureError("fio", f"failed I/Os ({errno_label(int(failed))})", "check the drive and the kernel log")
 
 
 def read_fio(report: dict[str, Any]) -> Side:

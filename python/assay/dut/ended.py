@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.errors import DeviceFailureError, TimekeepingError
+from assay.errors import DeviceFailureError, TimekeepingError, errno_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ def check_sequence(records: Sequence[StepRecord], path: str) -> None:
         reason = f"{_LOST_TIME[last.ended]} in {last.label}"
         raise TimekeepingError(path, reason, "see assay check for what disturbs the host")
     if errors or last.ended != "stop-rule":
-        counts = ", ".join(f"{count} x errno {errno}" for errno, count in sorted(errors.items()))
+        counts = ", ".join(f"{count} x {errno_label(errno)}" for errno, count in sorted(errors.items()))
         reason = "the drive stopped answering" if last.ended == "hung" else "I/Os failed"
         reason = f"{reason} in {last.label}" + (f" ({counts})" if counts else "")
         raise DeviceFailureError(path, reason, "check the drive and the kernel log")
@@ -38,7 +38,7 @@ def check_sequence(records: Sequence[StepRecord], path: str) -> None:
 def _errors(records: Sequence[StepRecord]) -> dict[int, int]:
     total: dict[int, int] = {}
     for record in records:
-        for direction in (record.read, record.write):
+        for direction in record.sides:
             for errno, count in direction.errors.items():
                 total[errno] = total.get(errno, 0) + count
     return total

@@ -8,7 +8,7 @@ from assay._native import simulated_memory_bytes
 from assay.dut.real.memory import spare_memory_bytes
 from assay.dut.simulated.model import parse_simulated
 from assay.errors import ValueRangeError
-from assay.spec.units import gigabytes
+from assay.spec.units import gigabytes_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def refuse_beyond_memory(thing: str, needed_bytes: int, what: str, remedy: str) 
     """Raise ValueRangeError, with the thing and the remedy, where so much memory cannot be had."""
     spare = spare_memory_bytes()
     if spare is not None and needed_bytes > spare[0]:
-        reason = f"needs about {gigabytes(needed_bytes):.2f} GB of {what}, {gigabytes(spare[0]):.2f} GB are {spare[1]}"
+        reason = f"needs about {gigabytes_label(needed_bytes)} of {what}, {gigabytes_label(spare[0])} are {spare[1]}"
         raise ValueRangeError(thing, reason, remedy)
 
 

@@ -232,10 +232,10 @@ class Stimulus:
         how = self._native.disclosure()
         if how is None:
             return {}
-        path, errno, deferred, counter_clock = how
+        path, errno, deferred, counter_clock, trims = how
         refused = f"not registered: {os.strerror(errno)} (memory lock limit, or too many)" if errno else None
         clock = "time stamp counter, calibrated" if counter_clock else "monotonic clock of the kernel"
-        always = {"I/O path": _PATHS[path], "clock": clock, "threads": self._threads}
+        always = {"I/O path": _PATHS[path], "clock": clock, "threads": self._threads, "trims": trims}
         if path == "synchronous":
             return always
         completions = {"completions": "run by the stimulus thread" if deferred else "run by the kernel at any time"}
@@ -281,8 +281,10 @@ def program_text(steps: Sequence[StepSpec]) -> str:
     order = []
     for spec in steps:
         used = ranges.setdefault(spec.active_range, len(ranges))
-        order.append(distinct.setdefault((spec.pattern, spec.demand, used, spec.stop), len(distinct)))
-    parts = [dict(zip(("pattern", "demand", "active_range", "stop"), step, strict=True)) for step in distinct]
+        asked = (spec.pattern, spec.demand, used, spec.stop, spec.beside)
+        order.append(distinct.setdefault(asked, len(distinct)))
+    names = ("pattern", "demand", "active_range", "stop", "beside")
+    parts = [dict(zip(names, step, strict=True)) for step in distinct]
     return to_json(
         {"ranges": list(ranges), "steps": parts, "order": order, "labels": [spec.label for spec in steps]}
     ).decode()

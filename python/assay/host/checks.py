@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.finding import Check, Finding, Level, at_least, at_most
-from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes
+from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, gigabytes, gigabytes_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +191,7 @@ def _memory(facts: Facts) -> Finding:
     if None in pages or free is None:
         return _unknown()
     swapped = (pages[1] or 0) - (pages[0] or 0)
-    shown = f"{gigabytes(free):.1f} GB to be had, {swapped} pages swapped in meanwhile"
+    shown = f"{gigabytes_label(free, 1)} to be had, {swapped:,} pages swapped in meanwhile"
     level: Level = "invalid" if swapped else at_least(gigabytes(free), facts.limits.memory_gb_pass)
     return Finding(level=level, reason=shown)
 

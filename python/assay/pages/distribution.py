@@ -57,7 +57,8 @@ class Distribution:
 
     name : of its tables. title : of the test. over : what the parts were measured over. columns : of the keys.
     withheld : why there are no parts, None where they may be printed.
-    curves : places of the parts that are drawn, at most ``CURVES_MAX``. prefix : begins the names of figures.
+    curves : places of the parts that are drawn, at most ``CURVES_MAX``.
+    rule : how these are chosen, as printed. prefix : begins the names of figures.
     maps : further figures, each behind a sentence, for the screen; that of the name ``printed`` for paper too.
     """
 
@@ -69,6 +70,7 @@ class Distribution:
     parts: tuple[Part, ...]
     withheld: str | None = None
     curves: tuple[int, ...] = ()
+    rule: str = ""
     maps: tuple[tuple[str, Figure], ...] = ()
     printed: str = ""
 
@@ -133,7 +135,8 @@ def printed_pages(found: Distribution) -> tuple[tuple[Block, ...], ...]:
         return ()
     maps = tuple(figure for _, figure in found.maps if figure.name == found.printed)
     left_out = len(found.parts) - len(found.curves)
-    notes = (f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json.",)
+    rest = f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json."
+    notes = tuple(filter(None, (found.rule, rest)))
     first: tuple[Block, ...] = (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves)
     return (first, maps) if maps else (first,)
 
@@ -147,8 +150,9 @@ def distribution_figures(found: Distribution) -> tuple[Figure, ...]:
 
 def _curves(found: Distribution) -> tuple[Block, ...]:
     figures = distribution_figures(found)
-    said = "how many were slower than a response time, down to ten I/Os; the percentile is in brackets"
-    return (_said(f"{found.title}: {said}."), *figures) if figures else ()
+    said = "how many were slower than a response time, down to ten I/Os; the percentile is in brackets."
+    rule = f" {found.rule}" if found.rule and len(found.curves) < len(found.parts) else ""
+    return (_said(f"{found.title}: {said}{rule}"), *figures) if figures else ()
 
 
 def _said(text: str) -> Text:

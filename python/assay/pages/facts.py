@@ -50,6 +50,13 @@ class TestFacts:
     extent: str
     steady: str
 
+    @property
+    def preconditioned_label(self) -> str:
+        """The range that was preconditioned; by what, where it was by the workload alone. Worked: ``100 % (WDPC)``."""
+        if self.independent == "None" and self.preconditioned != NOT_APPLICABLE:
+            return f"{self.preconditioned} (WDPC)"
+        return self.preconditioned
+
 
 def steady_word(window: MeasurementWindow | None, withheld: str | None) -> str:
     """Whether steady state was reached, and that it was not judged where there is no window of five values."""

@@ -98,7 +98,7 @@ def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
     return (
         ("Convergence", facts.convergence),
         ("Rounds", facts.rounds),
-        ("PC AR", facts.preconditioned),
+        ("PC AR", facts.preconditioned_label),
         ("AR AMOUNT", facts.test_range),
         ("AR Segments", segments_label(test.settings)),
         *_host(test),
@@ -172,7 +172,7 @@ def _device_2_0(run: StoredRun, test: StoredTest) -> tuple[Entry, ...]:
 def _set_up_2_0(run: StoredRun, settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
     return (
         ("Data Pattern", data_label(settings.data)),
-        ("AR", facts.preconditioned),
+        ("AR", facts.preconditioned_label),
         ("AR Segments", segments_label(settings)),
         ("Pre Condition 1", facts.independent),
         ("TOIO - TC/QD", facts.independent_demand),

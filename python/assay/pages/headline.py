@@ -20,9 +20,10 @@ _BAR_MAX = 20
 class Headline:
     """One number that people quote.
 
-    item : what it is of, such as ``RND 4KiB R``. unit : ``IOPS``, ``MB/s``, ``ms``, ``GB`` or ``x`` for a ratio.
+    item : what it is of, such as ``RND 4KiB R``. unit : ``IOPS``, ``MB/s``, ``ms``, ``GB``, ``%`` or ``x`` for a ratio.
     value : None where none may be printed. values : the rounds that it is the average of; empty for others.
     basis : what it comes from, or why there is none. claim : key of the data sheet's claim in the plan, or None.
+    of : the item of another number of the test that it is the average response time of, in whose row a table has it.
     """
 
     item: str
@@ -31,6 +32,7 @@ class Headline:
     basis: str
     values: tuple[float, ...] = ()
     claim: str | None = None
+    of: str = ""
 
     @property
     def text(self) -> str:
@@ -75,4 +77,4 @@ def against_claim(run: StoredRun, headline: Headline) -> str:
 
 def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:
     """The same numbers in ``results.json``, unrounded."""
-    return [asdict(one) for one in found]
+    return [{key: value for key, value in asdict(one).items() if key != "of"} for one in found]

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.histogram_figures import confidence_figure, histogram_figure
+from assay.pages.histogram_figures import MARKED_SHARES, confidence_figure, histogram_figure
 from assay.pages.model import Text
 from assay.pages.printed import milliseconds_text
-from assay.results import all_step_times, kept_histograms, max_latency_ns, merged, response_time, withheld_reason
+from assay.results import (
+    all_step_times,
+    kept_histograms,
+    max_latency_ns,
+    merged,
+    percentiles,
+    response_time,
+    withheld_reason,
+)
 from assay.spec.units import MILLISECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -31,11 +39,12 @@ def histogram_parts(test_report: TestReport) -> tuple[PagePart, ...]:
         return (("Response Time Histogram", (Text(paragraphs=(reason,)),)),)
     latency_ms_max = (max_latency_ns(step) or 0) / MILLISECOND_NS
     what = f"{step.label.removeprefix('histogram ')}, {duration_label(step.span_ns)}"
-    plot = confidence_figure(f"{test_report.prefix}-confidence", times, float(response_time(step)))
+    mean_ms, found = float(response_time(step)), percentiles(times, MARKED_SHARES)
+    plot = confidence_figure(f"{test_report.prefix}-confidence", times, mean_ms)
     return (
         (
             f"Response Time Histogram - {what}, MRT = {milliseconds_text(latency_ms_max)} ms",
-            (_or_nothing(histogram_figure(f"{test_report.prefix}-histogram", times)),),
+            (_or_nothing(histogram_figure(f"{test_report.prefix}-histogram", times, mean_ms, found)),),
         ),
         (f"Response Time Histogram - Confidence Level Plot - {what}", (_or_nothing(plot),)),
     )

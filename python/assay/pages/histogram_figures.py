@@ -7,10 +7,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Series, Tick
+from assay.pages.printed import milliseconds_text, percent
 from assay.results import NINES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.results import ResponseTimes
 
@@ -20,11 +21,19 @@ BINS_PER_OCTAVE = 8
 # An empty bin stands below one I/O on the logarithmic axis.
 EMPTY = 0.5
 CONFIDENCE_TICKS = ((0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"), (0.99999, "99.999"))
+MARKED_SHARES = (0.99, NINES[0], NINES[1])
+"""Percentiles that are marked in a histogram."""
 CONFIDENCE_LAST = (0.999999, "99.9999")
 
 
-def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
-    """Plot how many I/Os took how long, eight bins to a doubling, both axes logarithmic; None without an I/O."""
+def histogram_figure(
+    name: str, times: ResponseTimes, latency_ms_mean: float, percentiles_ms: Mapping[float, float | None]
+) -> Figure | None:
+    """Plot how many I/Os took how long, eight bins to a doubling, both axes logarithmic; None without an I/O.
+
+    latency_ms_mean, percentiles_ms : average, and percentiles by share, as they stand beside it; those of 99, 99.9 and
+    99.99 % are marked as far as known.
+    """
     if not times.io_count:
         return None
     islands = _outlines(times)
@@ -53,20 +62,23 @@ def histogram_figure(name: str, times: ResponseTimes) -> Figure | None:
             ),
             *(
                 Series(label=label, x=(at, at), y=(EMPTY, highest), colour=colour, mode="lines", dash="dash")
-                for colour, (label, at) in enumerate(_marks(times), 1)
+                for colour, (label, at) in enumerate(_marks(latency_ms_mean, percentiles_ms), 1)
             ),
         ),
     )
 
 
-def _marks(times: ResponseTimes) -> Iterable[tuple[str, float]]:
-    """The average of the bins and the response times that 99, 99.9 and 99.99 % did not exceed, as far as known."""
-    average = float((times.counts * times.middles_ms).sum()) / times.io_count
-    yield f"ART {average:.4g} ms", average
-    for share, name in ((0.99, "99 %"), (NINES[0], "99.9 %"), (NINES[1], "99.99 %")):
-        value = times.percentile(share)
+def _marks(latency_ms_mean: float, percentiles_ms: Mapping[float, float | None]) -> Iterable[tuple[str, float]]:
+    """The average and the response times that 99, 99.9 and 99.99 % did not exceed, printed as everywhere."""
+    yield _mark("ART", latency_ms_mean), latency_ms_mean
+    for share in MARKED_SHARES:
+        value = percentiles_ms.get(share)
         if value is not None:
-            yield f"{name} {value:.4g} ms", value
+            yield _mark(percent(share), value), value
+
+
+def _mark(name: str, value_ms: float) -> str:
+    return f"{name} {milliseconds_text(value_ms)} ms"
 
 
 def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -> Figure | None:
@@ -97,9 +109,9 @@ def confidence_figure(name: str, times: ResponseTimes, latency_ms_mean: float) -
                 colour=0,
                 mode="lines",
             ),
-            _point(f"ART {latency_ms_mean:.3f} ms", latency_ms_mean, average_share, 1),
+            _point(_mark("ART", latency_ms_mean), latency_ms_mean, average_share, 1),
             *(
-                _point(f"{label} {value:.3f} ms", value, share, 2 + place)
+                _point(_mark(label, value), value, share, 2 + place)
                 for place, (value, share, label) in enumerate(marks)
             ),
         ),

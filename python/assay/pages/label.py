@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import paragraph
-from assay.results import ENDED, disturbed_count, void_places, withholding
+from assay.results import ENDED, disturbed_count, void_places, window_disturbed, withholding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,8 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     """Word the warning over every page of a test, of whatever kind; None where nothing is to be said.
 
     findings : what a reader must know of its result, which each kind of result has.
-    How the test ended early, these, what is void, and the first check that withholds its results.
+    How the test ended early, these, what is void, whether the host disturbed every round of the window, and the first
+    check that withholds its results.
     Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``; a stall of the host in wait
     state 2 -> ``"NO HEADLINE: the host stalled for 5,000 ms in wait state 2; the test system disturbed this, not the
     drive"``.
@@ -30,6 +31,7 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     said = [ENDINGS[test.ended]] if test.ended in ENDINGS else []
     said += [one.reason for one in findings]
     said += [f"{name.upper()} VOID: {paragraph(told)}" for name, told in void_places(test)]
+    said += [f"HOST DISTURBED {told}" for told in [window_disturbed(test)] if told]
     # How a test ended early is said already.
     reasons = (one.alone for one in withholding(test) if one.name != ENDED or test.ended not in ENDINGS)
     said += [f"NO HEADLINE: {paragraph(reason)}" for reason in islice(reasons, 1)]

@@ -6,8 +6,10 @@ numbers are only found in the series of figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
+
+from assay.pages import axis_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,9 +18,9 @@ Entry = tuple[str, str]
 Scale = Literal["linear", "log"]
 Mode = Literal["markers", "lines", "lines+markers"]
 Dash = Literal["solid", "dash", "dot"]
-CUT_BELOW = 0.15
-"""Values that differ by less than this share of the largest are shown on an axis of their own range."""
 CUT_NOTE = "axis does not begin at 0"
+NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
+"""Texts of a table that say that there is nothing."""
 TURNED_NOTE = "order turned: the highest stand behind"
 
 
@@ -51,7 +53,8 @@ class Table:
     """A table of printed texts; the first column names the row.
 
     spanner : title over all columns but the first, or empty. notes : footnotes below the table.
-    folded : an on-screen report shows it closed at first.
+    folded : an on-screen report shows it closed at first. titled : its caption stands above it on paper, where a page
+    holds several.
     """
 
     caption: str
@@ -60,7 +63,27 @@ class Table:
     spanner: str = ""
     notes: tuple[str, ...] = ()
     folded: bool = False
+    titled: bool = False
     block: Literal["table"] = "table"
+
+
+def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
+    """A table without the columns that have no value in any row; the first one stays, and those of ``kept``.
+
+    Worked: a column of ``n/a`` alone goes, one with a single number stays.
+    """
+    if not table.rows:
+        return table
+    columns = zip(*table.rows, strict=True)
+    places = [
+        place
+        for place, (name, texts) in enumerate(zip(table.columns, columns, strict=True))
+        if not place or name in kept or not NO_VALUE.issuperset(texts)
+    ]
+    if len(places) == len(table.columns):
+        return table
+    rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +160,13 @@ class Figure:
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.
+    low : it shares its page with a table, so on paper it is drawn lower, in letters of the same size.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
     x_range : where the x axis begins and ends; None leaves it to the renderer. y_least : where the y axis begins.
+    log_named : the title of its page says that its y axis is logarithmic, so that it is, whatever its values span.
+    y_most : the largest value that it has room for, so that several figures have one scale; None takes its own.
+    by_amount : the x axis counts bytes written, which says something else of drives of other capacities.
     reading : for a reader who never saw the specification: what it asks, how it was measured, how it is read.
     """
 
@@ -158,23 +185,52 @@ class Figure:
     y_ticks: tuple[Tick, ...] = ()
     x_range: tuple[float, float] | None = None
     y_least: float | None = None
+    y_most: float | None = None
+    by_amount: bool = False
     aspect: float = 1.95
     narrow: bool = False
     beside: bool = False
+    low: bool = False
+    log_named: bool = False
     reading: str = ""
     heat: Heat | None = None
     block: Literal["figure"] = "figure"
 
     @property
+    def y_values(self) -> list[float]:
+        """Every value along the y axis."""
+        return [y for one in self.series for y in one.y]
+
+    @property
+    def y_drawn_scale(self) -> Scale:
+        """How the y axis is drawn, by the rule of ``axis_rule``. Worked: 1.9 to 3.1 ms asked for ``log`` -> linear."""
+        kept = self.y_scale == "linear" or self.y_ticks or self.log_named or axis_rule.spans_decade(self.y_values)
+        return self.y_scale if kept else "linear"
+
+    @property
     def cut(self) -> bool:
-        """Whether a linear y axis begins at its values, since they differ by too little to be told apart from zero on.
+        """Whether a linear y axis begins at its values, by ``axis_rule``; never where figures share a scale.
 
         Worked: values from 3,250 to 3,470 differ by 6 %, so that the axis is cut.
         """
-        values = [y for one in self.series for y in one.y]
-        if self.kind != "lines" or self.y_scale != "linear" or not values or min(values) <= 0:
+        values = self.y_values
+        linear = self.kind == "lines" and self.y_drawn_scale == "linear" and self.y_most is None
+        if not linear or not values or min(values) <= 0:
             return False
-        return self.narrow or (max(values) - min(values)) / max(values) < CUT_BELOW
+        return self.narrow or axis_rule.is_close(values)
+
+    @property
+    def y_range(self) -> tuple[float, float]:
+        """Where a linear y axis begins and ends."""
+        room = [] if self.y_most is None else [self.y_most]
+        return axis_rule.linear_range([*self.y_values, *room], cut=self.cut)
+
+    @property
+    def x_label(self) -> str:
+        """What is written at the x axis: its title, and whether it is cut; one of time begins with what is shown."""
+        begins = self.x_range[0] if self.x_range and self.x_scale == "linear" else 0
+        timed = self.x_title.lower().startswith(("time", "minutes", "hours", "seconds"))
+        return f"{self.x_title} ({CUT_NOTE})" if begins > 0 and not timed else self.x_title
 
     @property
     def y_label(self) -> str:
@@ -208,7 +264,8 @@ Block = Table | Box | Figure | Text
 class Page:
     """One printed page.
 
-    place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1 of A4`` for those behind.
+    place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1`` for those behind, of which
+    each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from assay.spec.units import GIB, gigabytes, kib_label, milliseconds
+from assay.spec.units import GIB, gigabytes_label, kib_label, milliseconds
 from assay.visible import visible
 
 if TYPE_CHECKING:
@@ -51,6 +51,11 @@ def utc_datetime(wall_ns: int) -> datetime:
 def or_na(value: Any) -> Any:
     """A value of a table of numbers, n/a for None."""
     return NOT_AVAILABLE if value is None else value
+
+
+def or_null(text: str) -> str | None:
+    """A word as JSON has it, null for n/a."""
+    return None if text == NOT_AVAILABLE else text
 
 
 def rate_or_na(value: float | None) -> str:
@@ -104,7 +109,7 @@ def size_label(transfer_bytes: int) -> str:
 
 def capacity_label(size_bytes: int) -> str:
     """Print a capacity in base 10. Worked: 256_060_514_304 -> ``"256.06 GB"``."""
-    return f"{gigabytes(size_bytes):,.2f} GB"
+    return gigabytes_label(size_bytes)
 
 
 def amount_label(size_bytes: int, segment_count: int | None) -> str:
@@ -131,14 +136,16 @@ _UNIT_WORDS = {
     "kib": "KiB", "gib": "GiB", "ms": "ms", "seconds": "s", "minutes": "min", "hours": "h", "pct": "%",
 }  # fmt: skip
 
+_CAPITALS = {name: name.upper() for name in ("cpu", "art", "iops", "oio", "lba")} | {"ids": "IDs"}
+
 
 def words(name: str) -> str:
     """Print the name of a fact in words, its unit behind it in brackets.
 
     Worked: ``preconditioning_block_kib`` -> ``"preconditioning block (KiB)"``; ``logical_cpu_count`` -> ``"logical CPU
-    count"``.
+    count"``; ``art_limit_ms`` -> ``"ART limit (ms)"``.
     """
-    *parts, last = paragraph(name).replace("cpu", "CPU").replace("_", " ").split(" ")
+    *parts, last = (_CAPITALS.get(part, part) for part in paragraph(name).replace("_", " ").split(" "))
     return " ".join([*parts, f"({_UNIT_WORDS[last]})" if parts and last in _UNIT_WORDS else last])
 
 

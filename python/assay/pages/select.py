@@ -38,11 +38,6 @@ class Selected:
         """The value where it is of a steady state."""
         return self.value if self.basis == STEADY else NOT_AVAILABLE
 
-    @property
-    def measured(self) -> str:
-        """The value where it is not."""
-        return NOT_AVAILABLE if self.basis == STEADY else self.value
-
 
 def claim_label(run: StoredRun, name: str | None) -> str:
     """What the data sheet claims of a figure, as the plan states it."""

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assay.pages.header import header
 from assay.pages.label import banner
+from assay.pages.measure import distribution_measures, headline_measures
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.pages.time_axis import readable_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from assay.engine.records import StoredRun, StoredTest
     from assay.finding import Finding
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
+    from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 # The taller header of form 2.0 leaves flatter room for figures.
 FLATTER = {"1.0": 1.0, "2.0": 1.2}
 STRIP = ("objective", "baseline", "samples", "notes")
+T = TypeVar("T")
 PagePart = tuple[str, tuple["Block", ...]]
 
 
@@ -38,7 +42,8 @@ class Result(Protocol):
         """What a reader must know before any of its numbers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots: what several formats need is kept in the instance.
+@dataclass(frozen=True, kw_only=True)
 class TestReport(ABC):
     """One test on its way to pages; each kind of test has its own. prefix : begins the names of its figures."""
 
@@ -47,6 +52,22 @@ class TestReport(ABC):
     edition: Edition
     prefix: str
     result: Result
+
+    @cached_property
+    def _kept(self) -> dict[str, Any]:
+        return {}
+
+    def once(self, name: str, work: Callable[[], T]) -> T:
+        """What some work on this test gives, done once and kept under a name."""
+        if name not in self._kept:
+            self._kept[name] = work()
+        found: T = self._kept[name]
+        return found
+
+    @property
+    def name(self) -> str:
+        """Its name in the run. Worked: the first IOPS test -> ``"iops"``, the second -> ``"iops-2"``."""
+        return self.prefix.removesuffix("-1")
 
     @property
     def table(self) -> Any:
@@ -88,6 +109,33 @@ class TestReport(ABC):
 
     def headlines(self) -> tuple[Headline, ...]:
         """The numbers that people quote of a drive, for the first page; none unless a test says so."""
+        return ()
+
+    def measures(self) -> Iterator[Measure]:
+        """Its numbers for comparison, limits and lists: those that people quote, and the spread of its response times.
+
+        A test with cells gives those of every cell instead.
+        """
+        yield from headline_measures(self.headlines())
+        if found := self.distribution():
+            yield from distribution_measures(found)
+
+    def numbers(self) -> Iterator[Measure]:
+        """Every number once: those that people quote, then the others of ``measures``."""
+        quoted = list(headline_measures(self.headlines()))
+        known = {(one.cell, one.name) for one in quoted}
+        yield from quoted
+        yield from (one for one in self.measures() if (one.cell, one.name) not in known)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should know of its numbers that is no warning; none unless a test says so."""
+        return ()
+
+    def overlaid(self) -> tuple[Figure, ...]:
+        """Figures whose first series is the drive, to be laid over those of other drives; none unless a test says so.
+
+        Their names are the same in every run, such as ``wsat-1-minutes``.
+        """
         return ()
 
     def main_tables(self) -> tuple[Table, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.model import Box, Figure, Series
-from assay.pages.printed import NOT_AVAILABLE, fit_formula, significant
+from assay.pages.model import Box, Figure, Series, Tick
+from assay.pages.printed import NOT_AVAILABLE, fit_formula, rounds_label, significant
+from assay.pages.time_axis import MINUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from assay.engine.records import SteadyVerdict
     from assay.pages.model import Dash
@@ -22,21 +23,32 @@ US_BELOW_MS = 0.1
 """Below this average a box of response times is in microseconds."""
 
 
-def verdict_figure(name: str, label: str, verdict: SteadyVerdict, y_title: str) -> Figure:
-    """Plot the five values of a verdict with average, band and fit."""
+def verdict_figure(
+    name: str, label: str, verdict: SteadyVerdict, y_title: str, minutes: Sequence[float] = ()
+) -> Figure:
+    """Plot the five values of a verdict with average, band and fit.
+
+    minutes : when the values were taken, where these are samples over time and no rounds; the axis then names these.
+    """
     rounds = tuple(float(index) for index in verdict.rounds)
     values = Series(label=label, x=rounds, y=verdict.values, colour=0, mode="markers")
     return Figure(
         name=name,
         kind="lines",
-        alt=f"{label} in the rounds of the measurement window, with average, band and fit",
-        x_title="Round",
+        alt=f"{label}: the five values that are judged, with average, band and fit",
+        x_title=MINUTES if minutes else "Round",
         rounds=True,
+        ticks=tuple(Tick(at=at, label=f"{minute:.4g}") for at, minute in zip(rounds, minutes, strict=bool(minutes))),
         y_title=y_title,
         series=(values, *window_lines(verdict, colours=WINDOW_COLOURS)),
         aspect=NARROW_ASPECT,
         narrow=True,
     )
+
+
+def minutes_window(verdict: SteadyVerdict, minutes: Sequence[float]) -> str:
+    """The window of samples over time. Worked: samples 2 to 6 of the rule -> ``"31-151 min, R = 2-6"``."""
+    return f"{minutes[0]:.4g}-{minutes[-1]:.4g} min, R = {rounds_label(verdict.rounds)}"
 
 
 def time_box(label: str, verdict: SteadyVerdict | None, rounds: str) -> Box:

@@ -22,6 +22,7 @@ from assay.engine.records import (
     Trim,
 )
 from assay.pages.facts import TestFacts, share_label
+from assay.pages.measure import Measure, value_name
 from assay.pages.model import DataTable, Figure, Series, Table
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na
 from assay.pages.select import NO_RULE, Selected, claim_label
@@ -177,6 +178,13 @@ class CustomReport(TestReport):
             )
             for one in self.result.values
         )
+
+    def measures(self) -> Iterator[Measure]:
+        """Every value, each an item of its own, as those of the first page are."""
+        yield from TestReport.measures(self)
+        for one in self.result.values:
+            name = value_name(one.unit)
+            yield Measure(cell=(("item", one.item),), label=one.item, name=name, unit=one.unit, value=one.value)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """What the test says of its settings."""

@@ -50,7 +50,13 @@ def load_edition(name: str) -> Edition:
 
 def is_shipped(edition: Edition) -> bool:
     """Whether an edition is, datum by datum, the edition that the package ships under its name."""
-    return edition.name in edition_names() and load_edition(edition.name) == edition
+    return edition.name in edition_names() and _shipped_edition(edition.name) == edition
+
+
+@cache
+def _shipped_edition(name: str) -> Edition:
+    """An edition of the package, read once: a list of runs asks for the same few over and over."""
+    return load_edition(name)
 
 
 def edition_departures(edition: Edition) -> tuple[str, ...]:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import UsageError
 from assay.procedures.dirth import DIRTH
 from assay.procedures.ecw import ECW
+from assay.procedures.five_steps import FIVE_STEPS
 from assay.procedures.hir import HIR
 from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
+from assay.procedures.oem_guide import OEM_GUIDE
 from assay.procedures.outside import outside_procedures
 from assay.procedures.studies import STUDIES
 from assay.procedures.tp import TP
+from assay.procedures.workload import WORKLOAD
 from assay.procedures.wsat import WSAT
 from assay.procedures.xsr import XSR
 
@@ -21,7 +24,20 @@ if TYPE_CHECKING:
     from assay.procedures.options import Options
     from assay.procedures.procedure import Procedure
 
-SHIPPED: tuple[Procedure[Any, Any], ...] = (WSAT, IOPS, TP, LAT, HIR, XSR, ECW, DIRTH, *STUDIES)
+SHIPPED: tuple[Procedure[Any, Any], ...] = (
+    WSAT,
+    IOPS,
+    TP,
+    LAT,
+    HIR,
+    XSR,
+    ECW,
+    DIRTH,
+    *STUDIES,
+    OEM_GUIDE,
+    FIVE_STEPS,
+    WORKLOAD,
+)
 """Every test and study of this package."""
 
 _BASIC, _QUICK = ("wsat", "iops", "tp", "lat"), ("iops", "tp", "lat")
@@ -29,13 +45,19 @@ _BASIC, _QUICK = ("wsat", "iops", "tp", "lat"), ("iops", "tp", "lat")
 READ_ONLY = "quick-read-only"
 """The suite, and its edition, that writes nothing to a drive."""
 
+SURVEY = "blind-survey"
+"""The suite that a survey of several drives runs unless told otherwise."""
+
 SUITES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "basic": ("pts-c-1.0", _BASIC, ()),
     "client": ("pts-c-1.0", _BASIC, ()),
     "enterprise": ("pts-e-1.1", _BASIC, ()),
     "advanced": ("pts-e-1.1", ("hir", "xsr", "ecw", "dirth"), ()),
     # The studies are level II of the Calypso Blind Survey 2010.
-    "blind-survey": ("pts-0.9", _BASIC, ("data-pattern", "active-range", "xsr-reverse")),
+    SURVEY: ("pts-0.9", _BASIC, ("data-pattern", "active-range", "xsr-reverse")),
+    # Methods of others, each a study that stands alone.
+    "oem-guide": ("pts-c-1.0", (), ("oem-guide",)),
+    "five-steps": ("pts-c-1.0", (), ("five-steps",)),
     "quick": ("quick", _QUICK, ()),
     READ_ONLY: (READ_ONLY, _QUICK, ()),
 }

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from assay.endings import NO_COMPLETIONS
 from assay.engine.records import Ending, Purge, Round, SetCache, StepRecord, StepSequence, Trim
-from assay.results import NO_COMPLETIONS, iops, no_completions_reason, ran_whole, silent_cell, void_reason
+from assay.results import iops, no_completions_reason, ran_whole, silent_cell, void_reason
 from assay.spec.steady import WINDOW_ROUNDS
 
 if TYPE_CHECKING:

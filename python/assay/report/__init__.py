@@ -22,8 +22,9 @@ from assay.report.anchors import test_pages
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
 from assay.report.findings import finding_data, finding_tables, run_findings
+from assay.report.interactive import on_screen
 from assay.report.overview import Overview, run_overview
-from assay.report.results_json import results_json
+from assay.report.results_json import RESULTS, results_json
 from assay.report.sequence_table import sequence_table
 from assay.report.summary import all_tests_page, selected_page, test_page
 from assay.report.table_csv import table_csv
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.model import Block, DataTable, Figure, Page
     from assay.pages.test_report import TestReport
-    from assay.report.findings import Found
+    from assay.report.gathered import Found
     from assay.report.pdf import Typesetting
     from assay.report.write import Contents, Maker
     from assay.spec.edition import Edition
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 Format = Literal["pdf", "html", "csv", "xlsx", "json"]
 FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
 
-__all__ = ["FORMATS", "Format", "Overview", "build_report", "overview", "render", "render_pages"]
+__all__ = ["FORMATS", "Format", "Overview", "build_report", "overview", "render", "render_pages", "reports_of_tests"]
 
 
 def render(
@@ -67,7 +68,7 @@ def render(
     be written, the run holds no test, a page does not fit its sheet, or a format cannot be made. All other formats are
     written before.
     """
-    tests = foreign(lambda: _parts(run), f"run {run.run_id}")
+    tests = reports_of_tests(run)
     spread = cache(lambda: [one.distribution() for one in tests])
     found = cache(lambda: run_findings(run, tests))
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
@@ -75,10 +76,10 @@ def render(
     tables = cache(lambda: [*_all_tables(tests, spread()), finding_data(found())])
     begun = _begun(laid_out) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
-        "json": lambda: [("results.json", results_json(run, tests, spread(), found()))],
+        "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
         "csv": lambda: [(f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()],
         "xlsx": lambda: _workbook(laid_out(), tables()),
-        "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
+        "html": lambda: _html(laid_out(), _pictures(map(on_screen, laid_out().screen_figures), picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
@@ -95,25 +96,25 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     picture = cache(_picture)
     makers: dict[str, Maker] = {
         "others": others.items,
-        "html": lambda: _html(report, _pictures(report.screen_figures, picture)),
+        "html": lambda: _html(report, _pictures(map(on_screen, report.screen_figures), picture)),
         "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture), None),
     }
     written = write_formats(folder, makers)
     return [path for name in ("others", "pdf", "html") for path in written[name]]
 
 
-def overview(run: StoredRun, *, folder: str, files: Sequence[str] = ()) -> Overview:
+def overview(run: StoredRun, *, folder: str, files: Sequence[str] = (), older: bool | None = False) -> Overview:
     """A run as the terminal shows it: the first page, and the tables of results.
 
-    folder : as the user named it. files : of its report.
+    folder : as the user named it. files : of its report. older : it is of an earlier state; None where nobody knows.
     Raises VerificationError as ``render``; StoreError where there is nothing to show.
     """
-    return foreign(lambda: _overview(run, folder, files), f"run {run.run_id}")
+    return foreign(lambda: _overview(run, folder, files, older=older), f"run {run.run_id}")
 
 
-def _overview(run: StoredRun, folder: str, files: Sequence[str]) -> Overview:
-    tests = _parts(run)
-    return run_overview(run, tests[0].edition, tests, folder=folder, files=files)
+def _overview(run: StoredRun, folder: str, files: Sequence[str], *, older: bool | None) -> Overview:
+    tests = reports_of_tests(run)
+    return run_overview(run, tests[0].edition, tests, folder=folder, files=files, older=older)
 
 
 def build_report(run: StoredRun) -> Report:
@@ -123,7 +124,7 @@ def build_report(run: StoredRun) -> Report:
     pages; the drive's selected performance and the disclosure follow under numbers of their own.
     Raises VerificationError as ``render``; StoreError where there is nothing to report.
     """
-    tests = _parts(run)
+    tests = reports_of_tests(run)
     return _laid_out(run, tests, [one.distribution() for one in tests], run_findings(run, tests))
 
 
@@ -132,11 +133,11 @@ def _laid_out(
 ) -> Report:
     edition = tests[0].edition
     of_tests = [list(test_pages(one.prefix, (test_page(one), *one.report_pages()))) for one in tests]
-    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)], "")
+    pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
     places = _places(pages, [len(one) for one in of_tests])
     times, listed = distribution.pages(run, edition, tests, spread), finding_tables(found)
-    behind = _numbered(
-        [selected_page(run, edition, tests), *disclosure.pages(run, edition, tests, listed), *times], "A"
+    behind = _numbered_behind(
+        [selected_page(run, edition, tests), *disclosure.pages(run, edition, tests, listed), *times]
     )
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
@@ -164,16 +165,26 @@ def _behind_tests(tests: Sequence[TestReport], spread: Sequence[Distribution | N
         yield from screen_blocks(found) if found else ()
 
 
-def _numbered(pages: list[Page], prefix: str) -> tuple[Page, ...]:
-    last = f"{prefix}{len(pages)}"
-    return tuple(replace(page, place=f"{prefix}{place} of {last}") for place, page in enumerate(pages, 1))
+def _numbered(pages: list[Page]) -> tuple[Page, ...]:
+    return tuple(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1))
 
 
-def _parts(run: StoredRun) -> list[TestReport]:
-    """The tests of a run on their way to pages."""
+def _numbered_behind(pages: list[Page]) -> tuple[Page, ...]:
+    """Numbers of their own; of how many sheets is known to paper, where a page may take several."""
+    return tuple(replace(page, place=f"A{place}") for place, page in enumerate(pages, 1))
+
+
+def reports_of_tests(run: StoredRun) -> list[TestReport]:
+    """The tests of a run, each with its numbers (``measures``, ``headlines``) and pages.
+
+    Raises VerificationError as ``render``; StoreError of a run without a test, or whose records do not fit together.
+    """
     if not run.tests:
         raise StoreError(f"run {run.run_id}", "holds no test", "run a test first")
-    edition = stored_edition(run.edition)
+    return foreign(lambda: _reports_of_tests(run, stored_edition(run.edition)), f"run {run.run_id}")
+
+
+def _reports_of_tests(run: StoredRun, edition: Edition) -> list[TestReport]:
     return [_test_report(run, test, number, edition) for number, test in _numbered_tests(run)]
 
 

@@ -14,10 +14,10 @@ _ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknow
 # Names with one value each are no column, even where all values are numbers.
 _PAIR, _FEW = 2, 2
 _STATUS = (
-    ("good", re.compile(r"YES\b|pass\b|reached\b")),
-    ("bad", re.compile(r"(NO|INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
-    ("warn", re.compile(r"(MARK|WITHHELD)\b|(mark|withheld|not reached)$")),
-    ("faint", re.compile(r"(n/a|N/A|not stated|unknown)$")),
+    ("good", re.compile(r"(steady state: )?YES\b|pass\b|reached\b")),
+    ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
+    ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld|not reached)$|steady state: not judged")),
+    ("faint", re.compile(r"(n/a|N/A|not stated|not watched|unknown|steady state: N/A)$")),
 )
 
 
@@ -36,8 +36,11 @@ class Cell:
 
 def look(text: str) -> str:
     """The CSS class of a status or a number, or nothing. Worked: ``YES`` is ``good``, ``1,024`` is ``number``."""
-    if _NUMBER.fullmatch(text):
-        return "number"
+    return "number" if _NUMBER.fullmatch(text) else status(text)
+
+
+def status(text: str) -> str:
+    """What a status is to the eye: ``good``, ``bad``, ``warn``, ``faint`` or nothing. Worked: ``WARN`` is ``warn``."""
     return next((name for name, words in _STATUS if words.match(text)), "")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.finding import Checked, Finding, Level
-from assay.pages.model import Table
+from assay.pages.model import Table, with_values
 from assay.pages.printed import UNKNOWN, paragraph, printable
 from assay.results import disturbs, run_checks
 from assay.results.stimulus_asked import asked_steps
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DriveCondition, StoredRun, StoredTest
     from assay.pages.model import Entry
+    from assay.pages.test_report import TestReport
 
 # Sequences of each test that are named; the journal has them all.
 _EVENT_ROWS = 12
 # Counts that move in every test say nothing of the drive's health.
 _MOVING = {"host_read_bytes", "host_written_bytes", "power_on_hours"}
 _SIMULATED = Finding(level="n/a", reason="simulated drive")
+_OPEN = ("Test", "Check", "Passes", "Level", "Beyond", "Worst", "Limit", "Where", "Found")
 _NOTES = (
     """The worst step or sequence of each check is shown; at most the limit passes. An invalid check withholds the
     results of its test; a warning is no error of the drive. What is void for a reset is in no result anyway. Counters
@@ -34,6 +36,11 @@ _NOTES = (
     """Where a step differs from the one before, its window opens when the last I/O of that one is in (lead-in); one
     above twice the typical response time before it and 5 % of the window keeps part of the change out of the rate.""",
 )
+
+
+def kept_checks(test_report: TestReport) -> tuple[Checked, ...]:
+    """Every check of a test, worked out once for all formats: of a long test that takes a second."""
+    return test_report.once("checks", lambda: checks_of(test_report.run, test_report.test))
 
 
 def checks_of(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
@@ -61,11 +68,71 @@ def checks_table(caption: str, found: Sequence[Checked], notes: Sequence[str] = 
     )
 
 
-def test_table(run: StoredRun, test: StoredTest) -> Table:
-    """Lay out every check of one test."""
-    larger = larger_lead_ins(tuple(asked_steps(test)))
-    notes = (*_NOTES, larger) if larger else _NOTES
-    return checks_table(f"{test.settings.test.upper()}: checks", checks_of(run, test), notes)
+def test_tables(test_report: TestReport) -> tuple[Table, ...]:
+    """Lay out every check of one test for the screen: what is open, then folds of those that passed and the like."""
+    name, found = test_report.test.settings.test.upper(), kept_checks(test_report)
+    counts = "; ".join(f"{len(of)} {_SAID[level]}" for level, of in _settled(found).items())
+    larger = larger_lead_ins(tuple(asked_steps(test_report.test)))
+    notes = (f"{counts}.", *_NOTES, *((larger,) if larger else ()))
+    folds = (
+        replace(checks_table(f"{name}: {len(of)} checks that {_SAID[level]}", of), folded=True)
+        for level, of in _settled(found).items()
+    )
+    shown = checks_table(f"{name}: checks beyond their limit or unknown", _open(found), notes)
+    nothing = ("", "none", *[""] * (len(shown.columns) - 2))
+    return (replace(shown, rows=shown.rows or (nothing,)), *folds)
+
+
+def printed_checks(tests: Sequence[TestReport]) -> Table:
+    """Lay out the checks of all tests for paper: a row for each that is beyond its limit or unknown; counts below.
+
+    Where there is none, every check by test instead.
+    """
+    larger = ((one, larger_lead_ins(tuple(asked_steps(one.test)))) for one in tests)
+    own = [f"{one.test.settings.test.upper()}: {note}" for one, note in larger if note]
+    rows = tuple((_name(one), *_row(check)[1:]) for one in tests for check in _open(kept_checks(one)))
+    notes = (f"{'; '.join(map(_counted, tests))}.", *_NOTES, *own)
+    if not rows:
+        every = checks_by_test(tests)
+        return replace(every, notes=tuple(map(paragraph, (*every.notes, *notes))))
+    caption = "Checks beyond their limit or unknown"
+    return with_values(Table(caption=caption, columns=_OPEN, rows=rows, notes=tuple(map(paragraph, notes))))
+
+
+def checks_by_test(tests: Sequence[TestReport]) -> Table:
+    """Lay out what is checked, a row each, with how each test came out; empty where a test has no such check."""
+    found = [{one.check.title: one for one in kept_checks(test)} for test in tests]
+    titles = {title: one for checks in found for title, one in checks.items()}
+    rows = tuple(
+        (title, one.check.passes, *(level_text(checks[title].level) if title in checks else "" for checks in found))
+        for title, one in titles.items()
+    )
+    columns = ("Check", "Passes", *map(_name, tests))
+    note = "With every limit and what was found: the HTML report and results.json."
+    return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,))
+
+
+def _name(test_report: TestReport) -> str:
+    return test_report.test.settings.test.upper()
+
+
+def _counted(test_report: TestReport) -> str:
+    """Worked: ``"IOPS: 20 passed, 11 do not apply"``."""
+    counts = ", ".join(f"{len(same)} {_SAID[level]}" for level, same in _settled(kept_checks(test_report)).items())
+    return f"{_name(test_report)}: {counts or 'none passed'}"
+
+
+_SAID: dict[Level, str] = {"pass": "passed", "n/a": "do not apply"}
+
+
+def _settled(found: Sequence[Checked]) -> dict[Level, list[Checked]]:
+    """The checks that passed, and those that do not apply."""
+    groups = {level: [one for one in found if one.level == level] for level in _SAID}
+    return {level: same for level, same in groups.items() if same}
+
+
+def _open(found: Sequence[Checked]) -> list[Checked]:
+    return [one for one in found if one.level not in _SAID]
 
 
 def level_text(level: Level) -> str:

@@ -22,9 +22,11 @@ from assay.pages.printed import (
     printable,
     words,
 )
-from assay.report.checks import event_tables, level_text, test_table
+from assay.report.breaks import break_texts
+from assay.report.checks import checks_by_test, event_tables, level_text, printed_checks, test_tables
 from assay.report.conforming import deviations
 from assay.report.host import certificate_entries
+from assay.report.level import origin_entries
 from assay.report.summary import summary_header
 from assay.results import arrival_label, error_count, holds_queue_depth, sequence_audits, stalls
 from assay.results.stimulus_asked import asked_steps
@@ -58,7 +60,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts("Host certificate", certificate_entries(run)),
         _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
         _health(run),
-        _facts("Description", ((key, paragraph(text)) for key, text in sorted(run.description.items()))),
+        _facts("Description", _described(run)),
     )
     return (
         Table(
@@ -68,8 +70,13 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         ),
         _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
         _facts("Run folder", _journal(run)),
-        *(table for table in tables if table.rows),
+        *(table for table in (_facts("Origin", origin_entries(run)), *tables) if table.rows),
     )
+
+
+def _described(run: StoredRun) -> tuple[Entry, ...]:
+    """What the plan says of the run, and where it comes from who answers for it."""
+    return tuple((key.replace("_", " "), paragraph(text)) for key, text in sorted(run.description.items()))
 
 
 def _journal(run: StoredRun) -> tuple[Entry, ...]:
@@ -78,14 +85,15 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
         return (("Journal", UNKNOWN),)
     state = "complete" if run.journal.complete else "UNFINISHED OR CUT"
     lines = f"{state}, {run.journal.line_count:,} lines"
-    return (("Journal", lines), ("SHA-256 of its last line", run.journal.hash))
+    breaks = tuple(("Resumed", text) for text in break_texts(run))
+    return (("Journal", lines), ("SHA-256 of its last line", run.journal.hash), *breaks)
 
 
 def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, edition data with sources, its steps one by one."""
     test = test_report.test
     name = test.settings.test.upper()
-    audits = (test_table(test_report.run, test), _audit(name, test))
+    audits = (*test_tables(test_report), _audit(name, test))
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
 
@@ -102,11 +110,16 @@ def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: 
             _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
             for one in tests
         ),
-        *(
-            _page(run, edition, f"Checks - {one.test.settings.test.upper()}", ((test_table(run, one.test),),))
-            for one in tests
-        ),
+        *_checks_pages(run, edition, tests),
     ]
+
+
+def _checks_pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Iterable[Page]:
+    """What is open, and every check by test; the latter alone where nothing is open."""
+    first, every = printed_checks(tests), checks_by_test(tests)
+    yield _page(run, edition, "Disclosure - Checks", ((first,),))
+    if first.columns != every.columns:
+        yield _page(run, edition, "Disclosure - Checks, Each by Test", ((every,),))
 
 
 def _found_pages(run: StoredRun, edition: Edition, found: Sequence[Table], checks: Table) -> Iterable[Page]:
@@ -321,7 +334,7 @@ def _sources(caption: str, edition: Edition, own: BaseModel | None) -> Table:
         for key, datum in _data(part)
     ]
     data = [*_data(edition), *_data(own), *nested]
-    rows = tuple((words(name), _value(datum.value), datum.source) for name, datum in data)
+    rows = tuple((words(name), _named_value(name, datum.value), datum.source) for name, datum in data)
     return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
 
 
@@ -330,9 +343,15 @@ def _data(model: BaseModel | None) -> Iterable[tuple[str, Datum[Any]]]:
     return () if model is None else ((name, value) for name, value in model if isinstance(value, Datum))
 
 
+def _named_value(name: str, value: Any) -> str:
+    """A value under its name: a share as percent. Worked: ``test_range_share`` of 1 -> ``"100 %"``."""
+    shared = name.endswith("share") and isinstance(value, int | float) and not isinstance(value, bool)
+    return percent(value) if shared else _value(value)
+
+
 def _value(value: Any) -> str:
     if isinstance(value, BaseModel):
-        return ", ".join(f"{words(key)} {_value(item)}" for key, item in value if item is not None)
+        return ", ".join(f"{words(key)} {_named_value(key, item)}" for key, item in value if item is not None)
     if isinstance(value, tuple):
         separator = "; " if any(isinstance(item, BaseModel) for item in value) else ", "
         return separator.join(_value(item) for item in value)

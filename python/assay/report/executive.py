@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from assay.pages.headline import against_claim, claimed, number_text
 from assay.pages.label import host_label
-from assay.pages.model import Page, Table, Text
+from assay.pages.model import Page, Table, Text, with_values
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
+from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import checks_beyond
+from assay.report.level import level_label
 from assay.report.summary import joined_banner, summary_header
 from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
     from assay.spec.edition import Edition
 
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", "Disturbed by the host")
+_HEADLINES = (
+    "Test", "Figure", "Value", "Unit", "Average response time (ms)", "Least - greatest round", "From",
+    "Data sheet claims", "Measured / claim",
+)  # fmt: skip
+_ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
 _NAMED = 3
 _NOT_STATED, _NOT_WATCHED = "not stated", "not watched"
 
@@ -34,10 +41,12 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     """Lay out the first page. places : the numbers of the pages of each test, such as ``"2 to 7"``."""
     identity = run.identity
     drive = f"{printable(identity.model_number or identity.path)}, {capacity_label(identity.capacity_bytes)}"
+    # A run of this host is as far vouched for as every report says that it is.
+    level = f" - {level_label(run)}" if run.origin else ""
     return Page(
         title="Executive Summary",
         chapter="Executive Summary",
-        subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}",
+        subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}{level}",
         header=summary_header(run, edition),
         banner=joined_banner(tests),
         blocks=(),
@@ -77,25 +86,35 @@ def verdict(test_report: TestReport) -> str:
 
 
 def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """The numbers that people quote, none where no test offers any; columns of claims only where the plan states one.
+    """The numbers that people quote, none where no test offers any; no column that has no value in any row.
 
+    A mean response time that belongs to the number before it stands in its row.
     Worked: a run of write saturation and IOPS -> one table of their six numbers.
     """
-    found = [(one.test.settings.test.upper(), headline) for one in tests for headline in one.headlines()]
-    if not found:
+    rows = tuple(row for one in tests for row in _headline_rows(run, one))
+    if not rows:
         return ()
-    stated = any(claimed(run, headline) is not None for _, headline in found)
-    columns = ("Test", "Figure", "Value", "Unit", "Least - greatest round", "From")
-    table = Table(
-        caption="The numbers that people quote",
-        columns=(*columns, "Data sheet claims", "Measured / claim") if stated else columns,
-        rows=tuple((name, *_row(headline), *(_claim(run, headline) if stated else ())) for name, headline in found),
-    )
-    return (table,)
+    table = Table(caption="The numbers that people quote", columns=_HEADLINES, rows=rows)
+    return (with_values(table, kept=_ALWAYS),)
 
 
-def _row(headline: Headline) -> tuple[str, ...]:
-    return headline.item, headline.text, headline.unit, headline.spread, paragraph(headline.basis)
+def _headline_rows(run: StoredRun, test_report: TestReport) -> Iterator[tuple[str, ...]]:
+    name, found = test_report.test.settings.test.upper(), test_report.headlines()
+    times = {one.of: one for one in found if one.of}
+    for one in found:
+        if one.of:
+            continue
+        time = times.get(one.item)
+        yield (
+            name,
+            one.item,
+            one.text,
+            one.unit,
+            time.text if time else "",
+            one.spread,
+            paragraph(one.basis),
+            *_claim(run, one),
+        )
 
 
 def _claim(run: StoredRun, headline: Headline) -> tuple[str, str]:
@@ -106,6 +125,7 @@ def _claim(run: StoredRun, headline: Headline) -> tuple[str, str]:
 def _unusual(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
     """What a reader must know of this run, a line each; that there is nothing where there is nothing."""
     found = [(one.test.settings.test.upper(), line) for one in tests for line in _of_test(one)]
+    found += [("all", line) for line in break_texts(run)]
     listed = deviations(run)
     if listed:
         named = "; ".join(listed[:_NAMED])
@@ -129,11 +149,12 @@ def unusual(test_report: TestReport) -> Iterator[str]:
     yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
     if voids[_NAMED:]:
         yield f"{len(voids) - _NAMED} more void"
+    yield from test_report.remarks()
     moved = len(test_report.moved_cells())
     if moved:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
         yield f"{cells} moved by more than 20 % of the average in the window; see Disclosure, Findings"
-    beyond = len(checks_beyond(test_report.run, test))
+    beyond = len(checks_beyond(test_report))
     if beyond:
         yield f"{count_label(beyond, 'check')} beyond the limit; see Disclosure, Findings"
     disturbed = disturbed_count(test)

@@ -9,6 +9,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.transforms import Bbox
 
 from assay.pages.log_axis import labelled_ticks, log_range
 from assay.pages.model import TURNED_NOTE
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
     from assay.pages.model import Figure, Series, Tick
 
 HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6, "heat": 4.5}
+LOW_IN = 2.5
+LEGEND_BELOW = -0.13
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 ONE_DECIMAL_FROM = 10
 PAD_IN = 0.06
+# How far the frame of a picture beside another reaches: on the left, below and from above, for labels and three rows.
+_FRAME_IN = (0.35, 0.75, 0.45)
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "assay",
     # Texts stay texts: shorter to draw and to store, found by a search, and in the fonts of the page.
@@ -57,7 +62,7 @@ def figure_svg(figure: Figure) -> bytes:
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        height = HEIGHT_IN[figure.kind]
+        height = LOW_IN if figure.low else HEIGHT_IN[figure.kind]
         canvas = Canvas(figsize=(height * figure.aspect, height))
         FigureCanvasSVG(canvas)
         if figure.kind == "columns":
@@ -68,23 +73,38 @@ def figure_svg(figure: Figure) -> bytes:
             _draw_lines(canvas, figure)
         target = io.BytesIO()
         # With "tight" everything is laid out twice, which only columns in space need.
-        bounds = "tight" if figure.kind == "columns" else canvas.get_tightbbox()
+        bounds = "tight" if figure.kind == "columns" else _bounds(canvas, figure)
         canvas.savefig(target, format="svg", metadata={"Date": None}, bbox_inches=bounds, pad_inches=PAD_IN)
     # Without quotes, so that a page may hold the picture in an attribute.
     return target.getvalue().replace(b"'DejaVu Sans'", b"DejaVu Sans")
+
+
+def _bounds(canvas: Canvas, figure: Figure) -> Any:
+    """What is shown of a picture: what is drawn; of those side by side a frame that holds the legends of all."""
+    drawn = canvas.get_tightbbox()
+    # A heat map has no legend below it.
+    if not figure.beside or figure.kind == "heat":
+        return drawn
+    width, height = canvas.get_size_inches()
+    left, below, above = _FRAME_IN
+    return Bbox.union([drawn, Bbox.from_extents(-left, -below, width, height - above)])
 
 
 def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
     for series in figure.series:
         _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series)
-    axes.set(xlabel=figure.x_title, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_scale)
+    axes.set(xlabel=figure.x_label, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_drawn_scale)
     axes.grid(visible=True, which="major")
     axes.spines[["top", "right"]].set_visible(False)
     _label_x_axis(axes, figure)
     _label_y_axis(axes, figure)
     if figure.narrow or figure.beside:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
+        axes.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, LEGEND_BELOW * HEIGHT_IN["lines"] / canvas.get_figheight()),
+            ncols=3,
+        )
     else:
         title = figure.legend_title or None
         axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
@@ -139,19 +159,15 @@ def _label_x_axis(axes: Any, figure: Figure) -> None:
 
 
 def _label_y_axis(axes: Any, figure: Figure) -> None:
-    values = [y for series in figure.series for y in series.y]
     if figure.y_ticks:
         _set_ticks(axes.yaxis, figure.y_ticks)
         if figure.y_least is not None:
             axes.set_ylim(bottom=figure.y_least)
         return
-    if figure.y_scale == "log":
-        _label_log_axis(axes.yaxis, axes.set_ylim, values)
+    if figure.y_drawn_scale == "log":
+        _label_log_axis(axes.yaxis, axes.set_ylim, figure.y_values)
         return
-    if figure.cut:
-        axes.margins(y=0.06)
-    else:
-        axes.set_ylim(bottom=0, top=1.06 * max(values) or 1.0)
+    axes.set_ylim(*figure.y_range)
     axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
 
 
@@ -176,6 +192,8 @@ def _draw_columns(canvas: Canvas, figure: Figure) -> None:
     if figure.highest_first:
         axes.text2D(0.5, 1.0, f"{figure.z_title}: {TURNED_NOTE}", transform=axes.transAxes, ha="center")
     axes.set_zlabel(figure.y_title, labelpad=12)
+    if figure.y_most is not None:
+        axes.set_zlim(0, figure.y_most)
     axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
     axes.set_yticks(range(len(rows)), [series.label for series in rows])
     axes.zaxis.set_major_formatter(FuncFormatter(_thousands))

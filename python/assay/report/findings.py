@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.label import ENDINGS
 from assay.pages.model import DataTable, Table
 from assay.pages.printed import paragraph
-from assay.report.checks import checks_of
+from assay.report.breaks import break_texts
+from assay.report.checks import kept_checks
 from assay.report.conforming import deviations
+from assay.report.gathered import Found, gathered
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredRun, StoredTest
+    from assay.engine.records import StoredRun
     from assay.finding import Checked
     from assay.pages.test_report import TestReport
 
@@ -25,30 +27,28 @@ ROWS_MAX = 120
 # What the checks of these names find is listed under a kind of its own, with more.
 _LISTED = {"host", "drive-events", ENDED}
 _COLUMNS = ("test", "kind", "where", "what")
+_PLACES = (
+    "{count:,} in all, counted by place; findings.csv and results.json have a row for each. What differs from place to "
+    "place is printed from least to greatest."
+)
 _NOTE = (
     "Kinds: ended early; withheld (no result is printed); warning (as on the banner of its pages); void (in no verdict "
     "and no result); drive event (of the kernel's log); host (the test system disturbed it); moved (a cell that is not "
-    "tracked: least to greatest round of the measurement window, and how far apart); check (beyond its limit); "
-    "not run; deviation (from the specification)."
+    "tracked: least to greatest round of the measurement window, and how far apart); remark (to be known of a number); "
+    "check (beyond its limit); "
+    "not run; deviation (from the specification); resumed (the run was interrupted, and went on later)."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One thing found. test : its name, or ``all``. where : a round, a cell; empty for all of the test."""
-
-    test: str
-    kind: str
-    where: str
-    what: str
 
 
 def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ...]:
     """Everything found in a run, test by test, then what is of all tests; each once."""
     found = [
-        Found(test=_name(one), kind=kind, where=where, what=what) for one in tests for kind, where, what in _of(one)
+        Found(test=one.name.upper(), kind=kind, where=where, what=what)
+        for one in tests
+        for kind, where, what in _of(one)
     ]
     found += [Found(test=one.test.upper(), kind="not run", where="", what=paragraph(one.reason)) for one in run.skipped]
+    found += [Found(test=ALL_TESTS, kind="resumed", where="", what=line) for line in break_texts(run)]
     found += [Found(test=ALL_TESTS, kind="deviation", where="", what=line) for line in deviations(run)]
     return tuple(dict.fromkeys(found))
 
@@ -64,15 +64,16 @@ def finding_data(found: Sequence[Found]) -> DataTable:
 
 
 def finding_tables(found: Sequence[Found]) -> list[Table]:
-    """The list as printed, a table for each page of it."""
-    rows = tuple(_row(one) for one in found) or ((ALL_TESTS, "none", "", "nothing was found"),)
+    """The list as people read it, a row for each finding with its places, a table for each page of it."""
+    listed = [(one.test, one.kind, one.where, f"{one.count:,}", one.what) for one in gathered(found)]
+    rows = tuple(listed) or ((ALL_TESTS, "none", "", "", "nothing was found"),)
     starts = range(0, len(rows), ROWS_MAX)
     return [
         Table(
             caption="Findings" if start == 0 else f"Findings from number {start + 1:,}",
-            columns=("Test", "Kind", "Where", "What was found"),
+            columns=("Test", "Kind", "Where", "Places", "What was found"),
             rows=rows[start : start + ROWS_MAX],
-            notes=(_NOTE,) if start == starts[-1] else (),
+            notes=(f"{_PLACES.format(count=len(found))} {_NOTE}",) if start == starts[-1] else (),
         )
         for start in starts
     ]
@@ -80,12 +81,6 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
 
 def _row(one: Found) -> tuple[str, ...]:
     return one.test, one.kind, one.where, one.what
-
-
-def _name(one: TestReport) -> str:
-    """The name in the order of the run. Worked: the second IOPS test of a run is ``IOPS-2``."""
-    name, number = one.test.settings.test.upper(), one.prefix.rpartition("-")[2]
-    return name if number == "1" else f"{name}-{number}"
 
 
 def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
@@ -99,14 +94,15 @@ def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
     yield from (("void", place, paragraph(reason)) for place, reason in void_places(test))
     yield from _events(one)
     yield from _host(one)
+    yield from (("remark", "", paragraph(text)) for text in one.remarks())
     yield from (("moved", cell, text) for cell, text in one.moved_cells())
-    for check in checks_beyond(one.run, test):
+    for check in checks_beyond(one):
         yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}")
 
 
-def checks_beyond(run: StoredRun, test: StoredTest) -> list[Checked]:
+def checks_beyond(one: TestReport) -> list[Checked]:
     """The checks of a test that found something beyond their limit, without those of which more is listed."""
-    return [one for one in checks_of(run, test) if one.level in {"warn", "invalid"} and one.name not in _LISTED]
+    return [check for check in kept_checks(one) if check.level in {"warn", "invalid"} and check.name not in _LISTED]
 
 
 def _events(one: TestReport) -> Iterator[tuple[str, str, str]]:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from assay.pages.model import Block, Page, Report
 
 ASSETS = Path(__file__).parent / "assets"
-PLOTTER, OWN = "plotly-gl3d.min.js", "report.js"
+PLOTTER = "plotly-gl3d.min.js"
+OWN = ("places.js", "report.js", "search.js")
+"""In this order one script: what the first names the others use."""
 DISCLOSURE = "disclosure"
 
 
@@ -46,7 +48,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters.update(look=look, cells=table_cells)
-    plotter, own = _asset(PLOTTER), _asset(OWN)
+    plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
     text = environment.get_template("report.html.j2").render(
         report=report,

@@ -6,6 +6,7 @@ Colours of paper and grid are set by the page's script, which knows whether it i
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.log_axis import labelled_ticks, log_range
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 HALF_WIDTH = 0.3
 MAX_ROUND_TICKS = 26
 DECADE = 10
+STILL_ASPECT = 1.25
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 9
 # A scene has its labels inside.
@@ -38,6 +40,11 @@ def plotly_figure(figure: Figure) -> dict[str, Any] | None:
     """
     draw = _KINDS.get(figure.kind)
     return draw(figure) if draw else None
+
+
+def on_screen(figure: Figure) -> Figure:
+    """The same, and narrower where it stays a picture, so that a phone can show its texts."""
+    return figure if figure.kind in _KINDS else replace(figure, aspect=min(figure.aspect, STILL_ASPECT))
 
 
 def _lines(figure: Figure) -> dict[str, Any]:
@@ -118,7 +125,7 @@ def _labels(ticks: tuple[Tick, ...], places: Iterable[float]) -> list[str]:
 
 
 def _x_axis(figure: Figure) -> dict[str, Any]:
-    axis = {**_axis(figure.x_title), "type": figure.x_scale}
+    axis = {**_axis(figure.x_label), "type": figure.x_scale}
     if figure.x_range:
         axis["range"] = _placed(figure.x_range, figure.x_scale)
     values = [x for series in figure.series for x in series.x]
@@ -126,26 +133,26 @@ def _x_axis(figure: Figure) -> dict[str, Any]:
         return {**axis, **_labelled(figure.ticks)}
     if figure.rounds:
         return {**axis, "tick0": 0, "dtick": 1 + int(max(values) - min(values)) // MAX_ROUND_TICKS}
-    return {**axis, **_scale(figure.x_scale, values, cut=False)}
+    return {**axis, **_scale(figure.x_scale, values)}
 
 
 def _y_axis(figure: Figure) -> dict[str, Any]:
-    axis = {**_axis(figure.y_label), "type": figure.y_scale}
-    values = [y for series in figure.series for y in series.y]
+    axis = {**_axis(figure.y_label), "type": figure.y_drawn_scale}
     if not figure.y_ticks:
-        return {**axis, **_scale(figure.y_scale, values, cut=figure.cut)}
+        ends = {"range": list(figure.y_range)} if figure.y_drawn_scale == "linear" and figure.y_values else {}
+        return {**axis, **_scale(figure.y_drawn_scale, figure.y_values), **ends}
     if figure.y_least is not None:
         axis["range"] = [*_placed((figure.y_least,), figure.y_scale), None]
     return {**axis, **_labelled(figure.y_ticks)}
 
 
-def _scale(scale: Scale, values: list[float], *, cut: bool) -> dict[str, Any]:
+def _scale(scale: Scale, values: list[float]) -> dict[str, Any]:
     """Where an axis without ticks of its own begins and what it labels, as on paper.
 
     Labels below a decade are fixed; above, finer ones come as the reader looks closer.
     """
     if scale == "linear" or not values:
-        return {"tickformat": ",~r", "rangemode": "normal" if cut else "tozero"}
+        return {"tickformat": ",~r", "rangemode": "tozero"}
     low, high = log_range(values)
     ticks = labelled_ticks(low, high)
     if high / low < DECADE:
@@ -223,10 +230,11 @@ def _corners(x: float, depth: float, height: float) -> list[tuple[float, float, 
 def _scene(figure: Figure) -> dict[str, Any]:
     sizes = _labelled(figure.ticks)
     mixes = _tick_labels([float(place) for place in range(len(figure.series))], [one.label for one in _rows(figure)])
+    height = {} if figure.y_most is None else {"range": [0, figure.y_most]}
     return {
         "xaxis": {"title": {"text": figure.x_title}, **sizes},
         "yaxis": {"title": {"text": figure.z_title}, **mixes},
-        "zaxis": {"title": {"text": f"{figure.y_title}<br> <br> "}, "tickformat": ",~r"},
+        "zaxis": {"title": {"text": f"{figure.y_title}<br> <br> "}, "tickformat": ",~r", **height},
         "aspectmode": "manual",
         "aspectratio": {"x": 2.2, "y": 1.5, "z": 0.95},
         "camera": {

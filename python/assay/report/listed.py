@@ -2,99 +2,108 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from assay.errors import EXIT_OK
+from assay.endings import is_cut_short
+from assay.errors import EXIT_OK, AssayError, InterruptedRunError, StoreError
+from assay.forms import ListedDrive, ListedRun, ListedTest, Withheld
 from assay.pages.printed import paragraph, utc
+from assay.report import reports_of_tests
 from assay.report.conforming import conformity_label, deviations
-from assay.report.overview import Facts, ShownDrive, shown_drive
-from assay.results import measured_extent, missed_steady_state, stored_exit_codes, withheld_reason
-from assay.spec.units import count_label
+from assay.report.level import level_label
+from assay.report.overview import quoted, shown_drive, unicode_name
+from assay.report.write import foreign
+from assay.results import (
+    is_reached,
+    measured_extent,
+    missed_steady_state,
+    stored_exit_codes,
+    withheld_reason,
+)
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
-    from assay.errors import AssayError
+    from assay.forms import LabelClass, Quoted, Verdict
+    from assay.pages.measure import Measure
 
 _UNKNOWN = "unknown"
+_CAPACITY_BYTES_MAX = 1 << 63
 
 
-class Withheld(Facts):
-    """A test whose results are in no report."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNumbers:
+    """The numbers of a run, test by test: those that people quote, and all. fault : why there are none, else None."""
 
-    test: str = Field(description="Its name.")
-    reason: str = Field(description="Why they are withheld.")
-
-
-class ListedTest(Facts):
-    """One test of a run in a list."""
-
-    test: str = Field(description="Its name.")
-    edition: str = Field(description="The edition that it was run by.")
-    measured: str = Field(description="What it measured whole, such as 5 rounds or 6 variants.")
-    ended: str | None = Field(description="As in the results of a run; null where it goes on or was cut.")
-    reached: bool = Field(description="False where a required steady state was not reached.")
-    withheld: str | None = Field(description="Why its results are in no report; null where they are.")
-
-    @property
-    def outcome(self) -> str:
-        """How it came out, in a few words. Worked: 25 rounds without steady state -> ``"round-limit, NOT STEADY"``."""
-        said = [self.ended or "unfinished"]
-        if self.ended == "round-limit":
-            said.append("NOT STEADY")
-        if self.withheld:
-            said.append(f"RESULTS WITHHELD: {self.withheld}")
-        return ", ".join(said)
+    headlines: tuple[tuple[Quoted, ...], ...]
+    measures: tuple[tuple[Measure, ...], ...]
+    fault: str | None = None
 
 
-class ListedRun(Facts):
-    """A run folder in a list."""
-
-    schema_version: Literal[1] = Field(default=1, alias="schema", description="Version of this form.")
-    run: str = Field(description="The run folder.")
-    name: str = Field(description="Name that the run was given; empty where none was.")
-    tags: tuple[str, ...] = Field(description="Words that it was given to be found by.")
-    started: str = Field(description="When the run began, in UTC.")
-    started_wall_ns: int | None = Field(description="The same in nanoseconds since the Unix epoch; null if unknown.")
-    drive: str = Field(description="Path or name of the drive.")
-    drive_facts: ShownDrive | None = Field(description="More of the drive; null where the folder cannot be read.")
-    label: str = Field(description="How far the run conforms.")
-    deviations: tuple[str, ...] = Field(description="Every departure from the specification.")
-    complete: bool = Field(description="Whether the journal ends as that of a finished run.")
-    exit_code: int = Field(description="The strongest of exit_codes, 0 where there is none.")
-    exit_codes: tuple[int, ...] = Field(description="Every reason not to exit with 0, strongest first.")
-    tests: tuple[ListedTest, ...] = Field(description="The tests in the order they ran.")
-    withheld: tuple[Withheld, ...] = Field(description="The tests whose results are withheld, and why.")
-    fault: str | None = Field(description="Why the folder cannot be read; null where it can.")
-
-    @property
-    def short_label(self) -> str:
-        """The label without its list. Worked: two deviations -> ``"not conforming, 2 deviations"``."""
-        count = f", {count_label(len(self.deviations), 'deviation')}" if self.deviations else ""
-        return self.label.partition(":")[0] + count
+def run_numbers(run: StoredRun) -> RunNumbers:
+    """The numbers of a run; none where what is stored of it contradicts itself."""
+    none: tuple[tuple[Any, ...], ...] = ((),) * len(run.tests)
+    if not run.tests:
+        return RunNumbers(headlines=none, measures=none)
+    try:
+        return foreign(lambda: _run_numbers(run), f"run {run.run_id}")
+    except AssayError as error:
+        return RunNumbers(headlines=none, measures=none, fault=str(error))
 
 
-def listed_run(run: StoredRun, folder: str) -> ListedRun:
-    """A run as a list has it. folder : as the user is to name it. Raises StoreError where its edition is not known."""
-    codes, tests = stored_exit_codes(run), tuple(map(_test, run.tests))
-    drive = shown_drive(run)
+def _run_numbers(run: StoredRun) -> RunNumbers:
+    reports = reports_of_tests(run)
+    return RunNumbers(
+        headlines=tuple(tuple(quoted(run, one.headlines())) for one in reports),
+        measures=tuple(tuple(one.measures()) for one in reports),
+    )
+
+
+def listed_run(
+    run: StoredRun, folder: str, *, run_schema: int | None = None, numbers: RunNumbers | None = None
+) -> ListedRun:
+    """A run as a list has it.
+
+    run : with its histograms, which some of the numbers that people quote come from.
+    folder : as the user is to name it. run_schema : of the form of the folder. numbers : of the run, where they are
+    known already.
+    Raises StoreError where its edition is not known, or its drive larger than any.
+    """
+    codes, numbers = stored_exit_codes(run), numbers or run_numbers(run)
+    tests = tuple(_test(test, found) for test, found in zip(run.tests, numbers.headlines, strict=True))
+    drive, platform = _drive(run, folder), run.platform
     return ListedRun(
         run=folder,
+        run_id=run.run_id,
         name=run.description.get("name", ""),
         tags=tuple(filter(None, run.description.get("tags", "").split(", "))),
         started=utc(run.started_wall_ns),
         started_wall_ns=run.started_wall_ns,
         drive=drive.path,
         drive_facts=drive,
+        edition=str(run.edition.get("name", "")),
+        suite=str(run.plan.get("suite") or ""),
+        operator=run.description.get("operator", ""),
+        lab=run.description.get("lab", ""),
+        host=platform.host_id or "",
+        system=platform.system or platform.motherboard or platform.cpu or "",
+        tool_version=platform.tool_version,
         label=conformity_label(run),
+        label_class=_label_class(run),
         deviations=deviations(run),
+        level=level_label(run),
         complete=run.journal is not None and run.journal.complete,
+        interrupted=any(test.ended == InterruptedRunError.slug for test in run.tests),
+        journal_hash=run.journal.hash if run.journal else "",
+        journal_lines=run.journal.line_count if run.journal else 0,
+        run_schema=run_schema,
         exit_code=next(iter(codes), EXIT_OK),
         exit_codes=codes,
         tests=tests,
         withheld=tuple(Withheld(test=one.test, reason=one.withheld) for one in tests if one.withheld),
         fault=None,
+        numbers_fault=numbers.fault,
+        missing=False,
     )
 
 
@@ -102,30 +111,73 @@ def unreadable_run(folder: str, error: AssayError) -> ListedRun:
     """A folder that cannot be read as a run, with the reason."""
     return ListedRun(
         run=folder,
+        run_id="",
         name="",
         tags=(),
         started=_UNKNOWN,
         started_wall_ns=None,
         drive=_UNKNOWN,
         drive_facts=None,
+        edition="",
+        suite="",
+        operator="",
+        lab="",
+        host="",
+        system="",
+        tool_version="",
         label=_UNKNOWN,
+        label_class="unknown",
         deviations=(),
+        level=_UNKNOWN,
         complete=False,
+        interrupted=False,
+        journal_hash="",
+        journal_lines=0,
+        run_schema=None,
         exit_code=error.exit_code,
         exit_codes=(error.exit_code,),
         tests=(),
         withheld=(),
         fault=str(error),
+        numbers_fault=None,
+        missing=False,
     )
 
 
-def _test(test: StoredTest) -> ListedTest:
+def _drive(run: StoredRun, folder: str) -> ListedDrive:
+    if run.identity.capacity_bytes >= _CAPACITY_BYTES_MAX:
+        raise StoreError(folder, "is of a drive larger than any", "the run was changed or damaged")
+    serial = run.identity.serial
+    return ListedDrive(**shown_drive(run).model_dump(), serial=unicode_name(serial) if serial else None)
+
+
+def _label_class(run: StoredRun) -> LabelClass:
+    if run.identity.kind == "simulated":
+        return "simulated"
+    return "not-conforming" if deviations(run) else "conforming"
+
+
+def _test(test: StoredTest, numbers: tuple[Quoted, ...]) -> ListedTest:
     withheld = withheld_reason(test)
     return ListedTest(
         test=test.settings.test,
+        procedure=test.settings.procedure,
         edition=test.settings.edition,
         measured=measured_extent(test),
         ended=test.ended,
         reached=not missed_steady_state(test),
         withheld=withheld and paragraph(withheld),
+        verdict=_verdict(test, withheld),
+        cut_short=test.ended is not None and is_cut_short(test.ended),
+        started_wall_ns=test.started_wall_ns,
+        ended_wall_ns=test.ended_wall_ns,
+        headlines=numbers,
     )
+
+
+def _verdict(test: StoredTest, withheld: str | None) -> Verdict:
+    if withheld:
+        return "withheld"
+    if missed_steady_state(test):
+        return "not-steady"
+    return "steady" if is_reached(test.verdict) else "measured"

@@ -5,17 +5,21 @@ Nothing is computed here: verdicts, numbers and tables are those of the pages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from assay.forms import Facts, Quoted, ShownDrive
 from assay.pages.header import model_label
 from assay.pages.headline import claimed
 from assay.pages.printed import paragraph, utc
+from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.executive import disturbed_label, headline_tables, unusual, verdict
-from assay.results import missed_steady_state, stored_exit_codes, withheld_reason
+from assay.report.level import level_label
+from assay.results import missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
 from assay.spec.units import SECOND_NS
+from assay.visible import unicode_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,17 +30,20 @@ if TYPE_CHECKING:
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
 
+__all__ = [
+    "Facts",
+    "Overview",
+    "Quoted",
+    "ShownDrive",
+    "ShownTable",
+    "ShownTest",
+    "quoted",
+    "run_overview",
+    "shown_drive",
+    "unicode_name",
+]
+
 _Texts = tuple[str, ...]
-
-
-class Facts(BaseModel):
-    """What is printed as JSON: nothing but the fields, which do not change."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def as_json(self) -> dict[str, Any]:
-        """Its fields by the names that files have."""
-        return self.model_dump(mode="json", by_alias=True)
 
 
 class ShownTable(Facts):
@@ -47,18 +54,6 @@ class ShownTable(Facts):
     columns: _Texts = Field(description="Headers; the first column names the row.")
     rows: tuple[_Texts, ...] = Field(description="Cells as printed, with separators of thousands.")
     notes: _Texts = Field(description="Footnotes.")
-
-
-class Quoted(Facts):
-    """A number that people quote of a drive."""
-
-    item: str = Field(description="What it is of, such as RND 4KiB R.")
-    unit: str = Field(description="IOPS, MB/s, ms, GB, or x for a ratio.")
-    value: float | None = Field(description="Unrounded; null where none may be printed.")
-    least: float | None = Field(description="Of the rounds that it is the average of; null for other numbers.")
-    greatest: float | None = Field(description="Likewise.")
-    basis: str = Field(description="What it comes from, or why there is none.")
-    claim: float | None = Field(description="What the data sheet claims, as the plan states it.")
 
 
 class ShownTest(Facts):
@@ -82,17 +77,6 @@ class ShownTest(Facts):
     tables: tuple[ShownTable, ...] = Field(description="The tables of its result.")
 
 
-class ShownDrive(Facts):
-    """The drive of a run."""
-
-    id: str = Field(description="Its full identity.")
-    path: str = Field(description="Its path or name.")
-    model: str = Field(description="Its model, or what it is, as the report has it.")
-    firmware: str | None = Field(description="Its firmware revision, where it tells one.")
-    capacity_bytes: int = Field(description="Its user capacity.")
-    kind: str = Field(description="block, loop, file or simulated.")
-
-
 class Overview(Facts):
     """A run as `assay show RUN --json` and `assay run ... --json` print it."""
 
@@ -100,9 +84,12 @@ class Overview(Facts):
     run: str = Field(description="The run folder.")
     run_id: str = Field(description="The run's own name.")
     exit_code: int = Field(description="The strongest of exit_codes, 0 where there is none.")
-    exit_codes: tuple[int, ...] = Field(description="Every reason not to exit with 0, strongest first.")
+    exit_codes: tuple[int, ...] = Field(description="Every reason of the results not to exit with 0, strongest first; "
+                                        "limits are not among them.")  # fmt: skip
+    limit_count: int = Field(description="How many limits its plan states; assay limits RUN judges them.")
     label: str = Field(description="How far the run conforms, as every page of the report says.")
     deviations: _Texts = Field(description="Every departure from the specification.")
+    level: str = Field(description="How far it is vouched for: self-checked, or what is known of an imported run.")
     edition: str = Field(description="Name of the edition.")
     edition_title: str = Field(description="Its title as printed.")
     drive: ShownDrive = Field(description="The drive.")
@@ -119,14 +106,24 @@ class Overview(Facts):
     journal_hash: str = Field(description="SHA-256 of the last line of the journal, which holds the whole run.")
     tests: tuple[ShownTest, ...] = Field(description="The tests in the order they ran.")
     headlines: tuple[ShownTable, ...] = Field(description="The numbers of all tests as the first page prints them.")
+    breaks: _Texts = Field(description="Where the run was cut short and resumed, a sentence each.")
     skipped: dict[str, str] = Field(description="Tests of the plan that this drive cannot run, each with the reason.")
     report: _Texts = Field(description="Files of its report that are there, tables included.")
+    report_older: bool | None = Field(
+        description="Whether that report was written from an earlier state of the folder; null where nothing tells."
+    )
 
 
 def run_overview(
-    run: StoredRun, edition: Edition, tests: Sequence[TestReport], *, folder: str, files: Sequence[str]
+    run: StoredRun,
+    edition: Edition,
+    tests: Sequence[TestReport],
+    *,
+    folder: str,
+    files: Sequence[str],
+    older: bool | None = False,
 ) -> Overview:
-    """Gather what the terminal shows of a run. folder : as the user named it. files : of its report."""
+    """Gather what the terminal shows of a run. folder : as the user named it. files, older : of its report."""
     codes, ends = stored_exit_codes(run), [one.test.ended_wall_ns for one in tests]
     last_ns = ends[-1]
     return Overview(
@@ -134,8 +131,10 @@ def run_overview(
         run_id=run.run_id,
         exit_code=codes[0] if codes else 0,
         exit_codes=codes,
+        limit_count=stated_limit_count(run.plan),
         label=conformity_label(run),
         deviations=deviations(run),
+        level=level_label(run),
         edition=edition.name,
         edition_title=edition.title,
         drive=shown_drive(run),
@@ -147,8 +146,10 @@ def run_overview(
         journal_hash=run.journal.hash if run.journal else "",
         tests=tuple(_test(run, one) for one in tests),
         headlines=tuple(map(_table, headline_tables(run, tests))),
+        breaks=tuple(break_texts(run)),
         skipped={one.test: paragraph(one.reason) for one in run.skipped},
         report=tuple(map(unicode_name, files)),
+        report_older=older if files else False,
     )
 
 
@@ -180,7 +181,7 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
         unusual=tuple(unusual(test_report)),
         started_wall_ns=test.started_wall_ns,
         ended_wall_ns=test.ended_wall_ns,
-        headlines=tuple(_quoted(run, test_report.headlines())),
+        headlines=tuple(quoted(run, test_report.headlines())),
         tables=tuple(map(_table, test_report.main_tables())),
     )
 
@@ -192,7 +193,8 @@ def _demand(test: StoredTest) -> str:
     return found.pop() if len(found) == 1 else "varied"
 
 
-def _quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
+def quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
+    """The numbers that people quote, unrounded, with what their data sheet claims."""
     for one in headlines:
         values = one.values if one.value is not None else ()
         yield Quoted(
@@ -210,8 +212,3 @@ def _table(table: Table) -> ShownTable:
     return ShownTable(
         caption=table.caption, spanner=table.spanner, columns=table.columns, rows=table.rows, notes=table.notes
     )
-
-
-def unicode_name(name: str) -> str:
-    """A name as JSON can hold it: bytes that are no text become escapes."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")

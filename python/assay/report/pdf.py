@@ -17,14 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import StoreError
-from assay.pages.model import Figure
+from assay.pages.model import Box, Figure, Group, Table
 from assay.report import typeset
+from assay.report.cells import status, table_cells
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.pages.model import Report
+    from assay.report.cells import Cell
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -120,9 +122,25 @@ def _printed(value: Any) -> Any:
         return {"block": value.block, "name": value.name, "alt": value.alt, "reading": value.reading}
     if isinstance(value, tuple):
         return [_printed(part) for part in value]
+    if isinstance(value, Group | Box):
+        shown = {part.name: getattr(value, part.name) for part in fields(value)}
+        return {**shown, "entries": [(name, text, status(text)) for name, text in value.entries]}
+    if isinstance(value, Table):
+        looks = table_cells(value.rows)
+        shown = {part.name: getattr(value, part.name) for part in fields(value)}
+        return {
+            **shown,
+            "rows": [[_whole(cell) for cell in row] for row in looks],
+            "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
+        }
     if is_dataclass(value):
         return {part.name: _printed(getattr(value, part.name)) for part in fields(value)}
     return value
+
+
+def _whole(cell: Cell) -> str:
+    """The text of a cell; a number is not parted from its unit."""
+    return cell.text.replace(" ", "\u00a0") if "number" in cell.look else cell.text
 
 
 def _started(root: Path, date: datetime) -> subprocess.Popen[str]:

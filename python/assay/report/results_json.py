@@ -10,7 +10,7 @@ from assay.finding import facts
 from assay.pages.distribution import percentile_results
 from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
-from assay.report.checks import checks_of
+from assay.report.checks import kept_checks
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import finding_facts
 from assay.report.sequence_table import sequence_facts
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from assay.engine.records.reference import ReferenceDrive
     from assay.pages.distribution import Distribution
     from assay.pages.test_report import TestReport
-    from assay.report.findings import Found
+    from assay.report.gathered import Found
 
+RESULTS = "results.json"
 SCHEMA = 1
 
 
@@ -44,6 +45,7 @@ def results_json(
         "journal": asdict(run.journal) if run.journal else None,
         "label": conformity_label(run),
         "deviations": list(deviations(run)),
+        "origin": asdict(run.origin) if run.origin else None,
         "findings": finding_facts(found),
         "identity": asdict(run.identity),
         "platform": asdict(run.platform),
@@ -87,7 +89,7 @@ def _facts_of(test_report: TestReport, spread: Distribution | None) -> dict[str,
         "purge": asdict(test.purge) if test.purge else None,
         **test_report.results(),
         **({"percentiles": percentile_results(spread)} if spread else {}),
-        "checks": [facts(one) for one in checks_of(test_report.run, test)],
+        "checks": [facts(one) for one in kept_checks(test_report)],
         "histogram": [judged_step(step, test.settings) for step in test.steps("histogram")],
     }
 

@@ -5,6 +5,7 @@ Source: summary report of "Understanding SSD Performance Using the SNIA SSS PTS"
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.header import (
@@ -18,7 +19,7 @@ from assay.pages.header import (
     system_label,
     target_kind,
 )
-from assay.pages.model import Box, Group, Header, Page, Table
+from assay.pages.model import Box, Group, Header, Page, Table, with_values
 from assay.pages.printed import (
     NOT_APPLICABLE,
     cache_label,
@@ -51,9 +52,10 @@ _FILE_SYSTEM = {
     "file": "unknown: the target is a file",
 }
 _SELECT = (
-    "Test", "Select Performance Data", "Unit", "Fresh out of box", "Steady state", "Measured", "Basis",
+    "Test", "Select Performance Data", "Unit", "First sample", "Steady state", "Measured", "Basis",
     "Data sheet claims",
 )  # fmt: skip
+_SELECT_KEPT = ("Select Performance Data", "Unit", "Measured", "Basis")
 
 
 def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
@@ -217,7 +219,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
         str(settings.demand.queue_depth),
         str(settings.demand.thread_count),
         facts.independent,
-        facts.preconditioned,
+        facts.preconditioned_label,
         facts.test_area,
         facts.dependent,
         facts.summary_range or facts.test_range,
@@ -236,7 +238,7 @@ def _skipped_row(edition: Edition, skipped: SkippedTest) -> tuple[str, ...]:
 
 def _select_table(tests: Sequence[TestReport]) -> Table:
     found = [(test_report, figure) for test_report in tests for figure in test_report.selected()]
-    return Table(
+    table = Table(
         caption="Select Performance Data",
         columns=_SELECT,
         rows=tuple(
@@ -246,7 +248,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
                 figure.unit,
                 figure.fresh,
                 figure.steady,
-                figure.measured,
+                figure.value,
                 figure.basis,
                 figure.claim,
             )
@@ -254,6 +256,10 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
         ),
         notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
     )
+    shown = with_values(table, kept=_SELECT_KEPT)
+    gone = [name for name in table.columns if name not in shown.columns]
+    note = (f"Nothing to state, so without a column: {', '.join(gone).lower()}.",) if gone else ()
+    return replace(shown, notes=(*shown.notes, *note))
 
 
 def _settings_box(test_report: TestReport) -> Box:

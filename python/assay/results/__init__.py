@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from assay.results.audit import SequenceAudit, sequence_audits
 from assay.results.captured import POINT_SHARES, ExactTimes, exact_times, latency_buckets
-from assay.results.disturbed import disturbed_count, host_findings, sequence_host
+from assay.results.disturbed import (
+    HOST_COLUMNS,
+    disturbed_count,
+    host_findings,
+    round_hosts,
+    sequence_host,
+    window_disturbed,
+)
 from assay.results.ended import missed_steady_state, ran_to_its_end, stored_error_count
 from assay.results.events import disturbing, disturbs
 from assay.results.extent import measured_extent
@@ -21,7 +28,7 @@ from assay.results.histogram import (
 )
 from assay.results.host import certified_point, fill_point, host_checks
 from assay.results.measured import counted_sequences, kept_histograms
-from assay.results.outcome import is_reached, stored_exit_codes, withheld_reason, withholding
+from assay.results.outcome import is_reached, stated_limit_count, stored_exit_codes, withheld_reason, withholding
 from assay.results.reference import (
     CHANGE_MAX,
     SPREAD_MAX,
@@ -34,7 +41,7 @@ from assay.results.reference import (
     worst_spread,
 )
 from assay.results.run_checks import ENDED, run_checks
-from assay.results.silent import NO_COMPLETIONS, Tracked, is_whole_round, no_completions_reason, silent_cell
+from assay.results.silent import Tracked, is_whole_round, no_completions_reason, silent_cell
 from assay.results.stall import Stall, is_void, stalled_steps, stalls, void_places, void_reason
 from assay.results.step import (
     arrival_label,
@@ -63,8 +70,8 @@ __all__ = [
     "BEYOND_MIN",
     "CHANGE_MAX",
     "ENDED",
+    "HOST_COLUMNS",
     "NINES",
-    "NO_COMPLETIONS",
     "POINT_SHARES",
     "SPREAD_MAX",
     "ExactTimes",
@@ -116,12 +123,14 @@ __all__ = [
     "reference_checks",
     "repeated",
     "response_time",
+    "round_hosts",
     "run_checks",
     "sequence_audits",
     "sequence_host",
     "silent_cell",
     "stalled_steps",
     "stalls",
+    "stated_limit_count",
     "step_times",
     "stimulus_audit",
     "stored_error_count",
@@ -131,6 +140,7 @@ __all__ = [
     "void_places",
     "void_reason",
     "window_count",
+    "window_disturbed",
     "withheld_reason",
     "withholding",
     "worst_change",

@@ -38,7 +38,9 @@ def counted(steps: Sequence[StepRecord]) -> tuple[Counted, Counted]:
     Worked: 1,000 writes of 4 KiB of which the kernel merged 30 -> 1,000 issued, 970 requests, 30 merges, 4,096,000
     bytes issued and counted.
     """
-    before, after = steps[0].counters_before, steps[-1].counters_after
+    before = steps[0].counters_before
+    # Of steps side by side, the first has what was counted for all.
+    after = next((step.counters_after for step in reversed(steps) if step.counters_after is not None), None)
     found = []
     for direction, prefix in (("reads", "read"), ("writes", "write")):
         sides = [getattr(step, prefix) for step in steps]

@@ -78,6 +78,36 @@ def disturbed_count(test: StoredTest) -> tuple[int, int] | None:
     return sum(one.marked for one in worst), len(worst)
 
 
+def window_disturbed(test: StoredTest) -> str:
+    """That the host disturbed every round of the window, or every measured part of a test that has none; else empty.
+
+    Worked: a stall in each of five rounds -> ``"5 of 5 rounds"``; in four of them -> ``""``.
+    """
+    counted = counted_sequences(test)
+    window = [one for one in counted if test.window_indexes and one.stage == test.window_stage]
+    worst = [sequence_host(sequence)[0] for sequence in window or counted]
+    if not worst or not all(one.marked for one in worst):
+        return ""
+    noun = "rounds" if window and test.window_stage == "round" else "measured parts"
+    return f"{len(worst)} of {len(worst)} {noun}"
+
+
+HOST_COLUMNS = ("host", "host_reason")
+"""Of a table of rounds."""
+
+
+def round_hosts(test: StoredTest) -> dict[int, tuple[str | None, str | None]]:
+    """What the host did during each round: the level, None where nobody watched, and the reason where it disturbed it.
+
+    Worked: a stall in round 3 -> ``("invalid", "the host stalled for 1,502 ms")`` for 3, ``("pass", None)`` for 4.
+    """
+    worst = {sequence.index: sequence_host(sequence)[0] for sequence in test.stage("round")}
+    return {
+        index: (None if one.level == "unknown" else one.level, one.reason if one.marked else None)
+        for index, one in worst.items()
+    }
+
+
 def _stalls(host: HostRecord) -> Iterator[Finding]:
     # A stall lengthens a sequence that an amount ends, and is therefore no part of the time that it is a share of.
     ran_ns = max(host.span_ns - host.stalled_ns, 0)

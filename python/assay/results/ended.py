@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.endings import NO_COMPLETIONS, RAN_TO_ITS_END, is_cut_short
 from assay.finding import Finding
-from assay.results.silent import NO_COMPLETIONS
 from assay.results.step import error_count
 
 if TYPE_CHECKING:
     from assay.engine.records import StoredTest
 
-_REGULAR_ENDS = {"steady", "round-limit", "time", "amount"}
 _NOT_STEADY = {"round-limit", NO_COMPLETIONS}
 
 
 def ran_to_its_end(test: StoredTest) -> bool:
     """Whether a rule of its own ended a test. Worked: one that was interrupted -> not."""
-    return test.ended in _REGULAR_ENDS
+    return test.ended in RAN_TO_ITS_END
 
 
 def missed_steady_state(test: StoredTest) -> bool:
     """Whether steady state was required of a test and not reached before its last round.
 
-    Worked: one that ended by its round limit -> it was missed; a write saturation that ended by time requires none.
+    Worked: one that ended by its round limit -> it was missed; a write saturation that ended by time, and a quick look,
+    require none.
     """
-    return test.ended in _NOT_STEADY
+    return test.ended in _NOT_STEADY and test.settings.requires_steady_state
 
 
 def stored_error_count(test: StoredTest) -> int:
@@ -43,7 +43,7 @@ def failed_ios(test: StoredTest) -> Finding:
 
 def ending(test: StoredTest) -> Finding:
     """A test ended by a rule of its own; one that was cut short has no result."""
-    if ran_to_its_end(test) or test.ended == NO_COMPLETIONS:
+    if not is_cut_short(test.ended):
         return Finding(level="pass", reason=test.ended or "")
     return Finding(level="invalid", reason="the test did not run to its end")
 

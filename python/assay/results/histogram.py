@@ -50,7 +50,7 @@ class ResponseTimes:
     @property
     def middles_ms(self) -> NDArray[np.float64]:
         """The middle of each bucket in ms."""
-        return (_lower_ns(self.buckets) + _lower_ns(self.buckets + np.uint64(1)) - 1) / 2 / MILLISECOND_NS
+        return _middles_ms(self.buckets)
 
     def percentile(self, share: float) -> float | None:
         """The response time in ms that ``share`` of the I/Os did not exceed; None with fewer than ten I/Os beyond.
@@ -64,7 +64,7 @@ class ResponseTimes:
         if total - rank < BEYOND_MIN:
             return None
         place = int(np.searchsorted(np.cumsum(self.counts), int(rank)))
-        middle = float(self.middles_ms[place])
+        (middle,) = map(float, _middles_ms(self.buckets[place : place + 1]))
         above = middle if self.smallest_ms is None else max(middle, self.smallest_ms)
         return above if self.latency_ms_max is None else min(above, self.latency_ms_max)
 
@@ -114,8 +114,7 @@ def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[f
 def _range_ns(step: StepRecord, name: str) -> tuple[int | None, int | None]:
     """The smallest and the largest of a kind of latency, over reads and writes."""
     smallest, largest = (
-        [value for one in (step.read, step.write) if (value := getattr(one, f"{name}_{end}")) is not None]
-        for end in ("min", "max")
+        [value for one in step.sides if (value := getattr(one, f"{name}_{end}")) is not None] for end in ("min", "max")
     )
     return min(smallest, default=None), max(largest, default=None)
 
@@ -154,9 +153,20 @@ def _summed(
     return ResponseTimes(unique, total, latency_ms_max, smallest_ms)
 
 
-def _lower_ns(buckets: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The lowest latency of each bucket in ns; the same rule as the core's."""
+def lowest_ns(buckets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The lowest latency of each bucket in ns; the same rule as the core's.
+
+    Worked: bucket 6364 holds 1,500,000 ns; its lowest latency is 1,499,136 ns.
+    """
     whole = buckets.astype(np.int64)
     octave = np.maximum(whole // _SUB_BUCKETS - 1, 0)
-    lower: NDArray[np.float64] = ((whole - octave * _SUB_BUCKETS) << octave).astype(np.float64)
-    return lower
+    lowest: NDArray[np.int64] = (whole - octave * _SUB_BUCKETS) << octave
+    return lowest
+
+
+def _middles_ms(buckets: NDArray[np.uint64]) -> NDArray[np.float64]:
+    return (_lower_ns(buckets) + _lower_ns(buckets + np.uint64(1)) - 1) / 2 / MILLISECOND_NS
+
+
+def _lower_ns(buckets: NDArray[np.uint64]) -> NDArray[np.float64]:
+    return lowest_ns(buckets).astype(np.float64)

@@ -11,7 +11,8 @@ from assay.results.run_checks import RUN_CHECKS
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
     from assay.finding import Checked
@@ -44,6 +45,12 @@ def stored_exit_codes(run: StoredRun) -> tuple[int, ...]:
     return tuple(code for code in EXITS_BY_STRENGTH if code in found)
 
 
+def stated_limit_count(plan: Mapping[str, Any]) -> int:
+    """How many limits the plan of a stored run states; no exit code that is stored or listed says how they came out."""
+    found = plan.get("limits")
+    return len(found) if isinstance(found, list) else 0
+
+
 def is_reached(window: MeasurementWindow | None) -> bool:
     """Tell whether steady state held in the window; a window that does not exist did not reach it."""
     return window is not None and window.reached
@@ -54,11 +61,13 @@ def unsteady(
 ) -> tuple[Finding, ...]:
     """A required steady state that was not reached, as banners say it; none where it was.
 
-    Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``.
+    Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``; a test that was ended in its
+    preconditioning -> ``"STEADY STATE NOT REACHED: no round was measured whole"``.
     """
     if is_reached(window):
         return ()
-    return (Finding(level="warn", reason=f"{said} in {count_label(count, noun)}"),)
+    where = f" in {count_label(count, noun)}" if count else f": no {noun} was measured whole"
+    return (Finding(level="warn", reason=f"{said}{where}"),)
 
 
 def verify_verdict(stored: MeasurementWindow | None, computed: MeasurementWindow | None) -> None:

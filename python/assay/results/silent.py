@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StepRecord, TestSettings
 
-NO_COMPLETIONS = "no-completions"
-"""How a test ends in which a tracking variable would be zero for want of a completion: zeros are no value."""
-
 
 class Tracked(NamedTuple):
     """A step of a tracking variable. late : I/Os that complete behind its window count, as they do for latency."""

@@ -44,7 +44,7 @@ def response_time(record: StepRecord) -> Fraction:
 
     Worked: 3 reads summing to 3 ms and 1 write of 5 ms -> 2.
     """
-    total_ns = record.read.latency_ns_sum + record.write.latency_ns_sum
+    total_ns = sum(side.latency_ns_sum for side in record.sides)
     return Fraction(total_ns, max(latency_count(record), 1) * MILLISECOND_NS)
 
 
@@ -101,12 +101,12 @@ def mean_latency_ns(record: StepRecord) -> float | None:
 
 def max_latency_ns(record: StepRecord) -> int | None:
     """Largest response time of the I/Os issued in the window of a step, in ns; None where none completed."""
-    return max((d.latency_ns_max for d in (record.read, record.write) if d.latency_ns_max is not None), default=None)
+    return max((d.latency_ns_max for d in record.sides if d.latency_ns_max is not None), default=None)
 
 
 def lead_in_latency_ns_max(record: StepRecord) -> int | None:
     """Largest response time of the I/Os issued before the window of a step opened, in ns; None where there are none."""
-    found = (side.lead_in_latency_ns_max for side in (record.read, record.write))
+    found = (side.lead_in_latency_ns_max for side in record.sides)
     return max((largest for largest in found if largest is not None), default=None)
 
 
@@ -118,7 +118,7 @@ def max_latency_ms(record: StepRecord) -> float | None:
 
 def error_count(record: StepRecord) -> int:
     """Failed and short I/Os of a step. Worked: errors {5: 2} on reads and {61: 1} on writes -> 3."""
-    return sum(record.read.errors.values()) + sum(record.write.errors.values())
+    return sum(count for side in record.sides for count in side.errors.values())
 
 
 def ran_whole(record: StepRecord) -> bool:
@@ -138,12 +138,12 @@ def issued_count(direction: DirectionRecord) -> int:
 
 def completed_count(record: StepRecord) -> int:
     """Every I/O issued by a step that completed, in its lead-in, its window and its tail."""
-    return issued_count(record.read) + issued_count(record.write)
+    return sum(map(issued_count, record.sides))
 
 
 def latency_count(record: StepRecord) -> int:
     """The I/Os that the response times of a step are those of: issued in its window, and completed."""
-    return record.read.latency_io_count + record.write.latency_io_count
+    return sum(side.latency_io_count for side in record.sides)
 
 
 def rate_count(record: StepRecord) -> int:
@@ -151,7 +151,7 @@ def rate_count(record: StepRecord) -> int:
 
     Worked: 100 own, 7 carried in -> 107.
     """
-    return window_count(record.read) + window_count(record.write)
+    return sum(map(window_count, record.sides))
 
 
 def window_count(direction: DirectionRecord) -> int:
@@ -161,7 +161,7 @@ def window_count(direction: DirectionRecord) -> int:
 
 def rate_bytes(record: StepRecord) -> int:
     """Bytes of the completions that the rate of a step counts."""
-    return sum(side.window_bytes + side.carried_in_bytes for side in (record.read, record.write))
+    return sum(side.window_bytes + side.carried_in_bytes for side in record.sides)
 
 
 def _per_second(count: int, record: StepRecord) -> Fraction:

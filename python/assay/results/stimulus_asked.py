@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.results.groups import group_of, place_before
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -37,6 +39,17 @@ class AskedStep:
         return self.spec.pattern
 
     @property
+    def group(self) -> range:
+        """Places in its sequence of the steps that run side by side with it, itself among them."""
+        return group_of(self.sequence.asked, self.place)
+
+    @property
+    def has_known_shares(self) -> bool:
+        """Whether sizes and reads are drawn I/O by I/O: neither in bursts of several lines, nor trims or flushes."""
+        bursts = len(self.pattern.lines) > 1 and any(line.burst_io_count > 1 for line in self.pattern.lines)
+        return self.pattern.operation == "transfer" and not bursts
+
+    @property
     def range_bytes(self) -> int:
         """LBAs that it may touch. Worked: 2,048 segments of 8 MiB -> 17179869184."""
         return self.spec.active_range.segment_bytes * len(self.spec.active_range.segment_starts)
@@ -45,7 +58,11 @@ class AskedStep:
     def aligned(self) -> bool:
         """Whether starts lie on a grid of the transfer's own size, uniformly over the range."""
         pattern = self.spec.pattern
-        uniform = not pattern.lba_groups and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
+        uniform = (
+            not pattern.lba_groups
+            and not pattern.lines
+            and pattern.alignment_bytes in {0, *(size for size, _ in pattern.sizes)}
+        )
         return uniform and (len(pattern.sizes) == 1 or pattern.alignment_bytes == 0)
 
 
@@ -55,14 +72,15 @@ def asked_steps(test: StoredTest) -> Iterator[AskedStep]:
     Worked: the first cell of a PTS-C 1.0 round asks for reads only, one size of 1 MiB, TC 1 x QD 8.
     """
     for sequence in test.sequences:
-        before: StepRecord | None = None
         names = step_names(sequence)
         for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
             if record.first_submission_ns is None:
-                before = None
                 continue
+            follows = place_before(sequence.asked, place)
+            before = None if follows is None else sequence.steps[follows]
+            if before is not None and before.first_submission_ns is None:
+                before = None
             yield AskedStep(where=names[place], sequence=sequence, place=place, record=record, before=before, spec=spec)
-            before = record
 
 
 def step_names(sequence: StoredSequence) -> list[str]:

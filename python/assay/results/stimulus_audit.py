@@ -53,8 +53,8 @@ def stimulus_audit(run: StoredRun, test: StoredTest) -> tuple[Checked, ...]:
 def _histogram_counts(issued: Issued) -> Iterator[Finding]:
     for one in issued.steps:
         tables = [table for table in (one.sequence.histograms, one.sequence.lead_in) if table is not None]
-        for write, side in enumerate((one.record.read, one.record.write) if one.sequence.histograms else ()):
-            chosen = [table.count[(table.step == one.place) & (table.write == bool(write))] for table in tables]
+        for direction, side in enumerate(one.record.sides if one.sequence.histograms else ()):
+            chosen = [table.count[(table.step == one.place) & (table.direction == direction)] for table in tables]
             count, done = sum(int(counts.sum()) for counts in chosen), issued_count(side)
             reason = f"{count:,} response times of {done:,} I/Os"
             yield within(count - done, 0, reason, where=one.where, weight=done)
@@ -100,9 +100,12 @@ def _boundaries(issued: Issued) -> Iterator[Finding]:
     steps = issued.steps
     largest = max((size for one in steps for size, _ in one.pattern.sizes), default=0)
     # What the step before had in flight counts, too, and may be more.
-    in_flight = largest * max((one.demand.thread_count * one.demand.queue_depth for one in steps), default=0)
+    groups = [[one.sequence.asked[place].demand for place in one.group] for one in steps]
+    in_flight = largest * max((sum(one.thread_count * one.queue_depth for one in group) for group in groups), default=0)
     for one in steps:
-        for side in counted([one.record]):
+        # What runs side by side is counted together, with the first of it.
+        ran = one.sequence.steps[one.group.start : one.group.stop]
+        for side in counted(ran) if one.place == one.group.start else ():
             if side.counted_bytes is not None:
                 yield _bytes_off(side, one.where, in_flight)
 
@@ -113,7 +116,8 @@ def _health(issued: Issued) -> Iterator[Finding]:
     Both readings round to a unit of 512,000 bytes; 0.1 % and 4 MiB are left to whatever else is written.
     """
     run = issued.run
-    if len(run.conditions) < 2:  # noqa: PLR2004 - one before, one after
+    # What a sequence wrote that a break cut short is in no record.
+    if len(run.conditions) < 2 or run.breaks:  # noqa: PLR2004 - one before, one after
         return
     before, after = run.conditions[0].health, run.conditions[-1].health
     steps = [step for test in run.tests for sequence in test.sequences for step in sequence.steps]

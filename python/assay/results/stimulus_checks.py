@@ -29,7 +29,7 @@ _LARGE_VARIANCE = 100.0
 def read_share(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Reads among all I/Os, in standard deviations of a draw; pure reads or writes exactly."""
     off, spread = 0.0, 0.0
-    for one in steps:
+    for one in (one for one in steps if one.has_known_shares):
         count, share = completed_count(one.record), one.pattern.read_share
         reads = issued_count(one.record.read)
         detail = f"asked {share:.4%}, {reads:,} of {count:,}"
@@ -72,7 +72,7 @@ def transfer_sizes(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     for one in steps:
         count = completed_count(one.record)
         captured = one.sequence.trace.sizes[one.place] if one.sequence.trace and one.sequence.trace.sizes else None
-        if not count:
+        if not count or not one.has_known_shares:
             continue
         if captured is not None and len(one.pattern.sizes) > 1:
             yield _captured_sizes(one, dict(captured))

@@ -40,7 +40,7 @@ def imbalance_ns(record: StepRecord) -> int:
     integral = latencies and failed I/Os of the window + what was carried in - what was carried out (I/O x ns).
     Worked: 4 I/Os of 1 ms each, one of them with 0.4 ms beyond T, and an integral of 3.6 ms -> 0.
     """
-    spent = sum(side.latency_ns_sum + side.failed_ns for side in (record.read, record.write))
+    spent = sum(side.latency_ns_sum + side.failed_ns for side in record.sides)
     return record.outstanding_ns - (spent + record.carried_in_ns - record.carried_out_ns)
 
 
@@ -84,7 +84,8 @@ def series_counts(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 def queue_depth(steps: Sequence[AskedStep]) -> Iterator[Finding]:
     """Effective queue depth against TC x QD in a closed loop; preconditioning included."""
     for one in steps:
-        if one.demand.arrivals_per_s is None and one.record.span_ns:
+        pauses = any(line.delay_ns for line in one.pattern.lines)
+        if one.demand.arrivals_per_s is None and one.record.span_ns and not pauses:
             asked = one.demand.thread_count * one.demand.queue_depth
             held = effective_queue_depth(one.record)
             detail = f"{held:,.5g} of {asked:,} held"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, ValidationError, create_model, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, create_model, field_validator, model_validator
 
 from assay.engine.records import DataPattern, IoPath, PurgeMethod
 from assay.errors import UsageError, ValueRangeError, joined
+from assay.limits.model import LimitEntry  # noqa: TC001 - read by pydantic when the program runs
 from assay.model_faults import ModelFault, model_faults
 from assay.nearest import did_you_mean
 from assay.procedures.data_file import check_data_file
@@ -24,6 +25,8 @@ _STORED_SHARES = (0.05, 0.95)
 """Of compressible data; as ``DataPattern`` of the native core, which refuses others too."""
 
 Text = Annotated[str, Field(max_length=2000)]
+ANSWERABLE = ("operator", "sponsor", "lab")
+"""Texts of who answers for a run, which the settings of a user give as well."""
 
 
 class ReportTexts(Strict):
@@ -51,12 +54,24 @@ class ReportTexts(Strict):
     platform_serial: Text = ""
     pcie: Text = ""
     peripherals: Text = ""
+    _sources: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @property
     def stored(self) -> dict[str, str]:
-        """What is given, as the run folder keeps it. Worked: tags ``("a", "b")`` -> ``{"tags": "a, b"}``."""
+        """What is given, as the run folder keeps it, with where it comes from who answers for the run.
+
+        Worked: tags ``("a", "b")`` and the operator of the plan -> ``{"tags": "a, b", "operator": "..",
+        "operator_from": "plan"}``.
+        """
         texts = {key: ", ".join(text) if isinstance(text, tuple) else text for key, text in self}
-        return {key: text for key, text in texts.items() if text}
+        given = {key: text for key, text in texts.items() if text}
+        return given | {f"{key}_from": self._sources.get(key, "plan") for key in ANSWERABLE if key in given}
+
+    def filled(self, texts: Mapping[str, str], sources: Mapping[str, str]) -> Self:
+        """The same with texts that another than the plan gives. sources : of each, as reports name it."""
+        made = type(self).model_validate({**self.model_dump(), **texts})
+        made._sources.update(sources)  # noqa: SLF001 - of its own kind
+        return made
 
 
 class Claims(Strict):
@@ -132,6 +147,7 @@ class DataOptions(Strict):
 
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from assay.procedures.options import Options
@@ -171,6 +187,7 @@ class Plan(_OfTests):
     on_stall : after a void round or sample, ``continue`` with a window that begins anew, or ``stop``.
     purge : how a real drive is purged; ``auto`` takes the strongest way that needs no name.
     write_cache : ``edition`` sets what the edition demands, where the drive can; else ``on``, ``off`` or ``as-is``.
+    limits : what the run must meet, judged at its end (exit code 8); the form is in docs/guide/limits.md.
     read_only : the drive is opened for reading only, and tests that would write are refused; so is the suite
     ``quick-read-only``.
     """
@@ -193,6 +210,7 @@ class Plan(_OfTests):
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()
+    limits: tuple[LimitEntry, ...] = Field(default=(), max_length=1000)
     data: DataOptions = DataOptions()
 
     @field_validator("pin")
@@ -244,12 +262,19 @@ class Plan(_OfTests):
         return chosen
 
 
-def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, Any] | None = None) -> Plan:
+def load_plan(
+    path: Path | None,
+    overrides: dict[str, Any],
+    choices: dict[str, Any] | None = None,
+    *,
+    left_out: Collection[str] = (),
+) -> Plan:
     """Read a plan file, apply what the command line says, and check everything.
 
     path : the TOML file, or None for a plan made of ``overrides`` alone.
     overrides : top-level keys that win over the file. choices : keys of the table of every test that do; with an
     ``arrival`` among them those of the demand also hold for latency, where they then limit what is outstanding.
+    left_out : keys of the file that are not of a plan, and that the caller reads.
     Raises PlanError naming file, line and column of every fault in the order of the file, ValueRangeError naming the
     options that are at fault; UsageError for an ``arrival`` on write saturation.
     """
@@ -258,6 +283,7 @@ def load_plan(path: Path | None, overrides: dict[str, Any], choices: dict[str, A
     table, positions = read_toml(path) if path else ({}, {})
     if path:
         refuse_other_kind(path, table, "plan")
+    table = {key: value for key, value in table.items() if key not in left_out}
     if "suite" in overrides:
         # A suite named on the command line brings its own edition and tests.
         table = {key: value for key, value in table.items() if key not in {"edition", "tests", "studies"}}

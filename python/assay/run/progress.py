@@ -54,6 +54,7 @@ class Progress:
     whole, done : of the sequence; device time and bytes. share : done of a purge or sequence, in [0, 1], None where
     nobody knows. unit_elapsed_ns : its wall time so far, device_ns : its device time so far.
     left, test_left, run_left : of the sequence, the test and the run, wall time; None where nothing can be told.
+    run_shares : between what the share of the run lies that is done; None where it can be told no longer, or not yet.
     elapsed_ns : wall time of the run so far.
     watched : what was seen beside, None before it was.
     judged : set once per finished round or sequence of samples. phase_end, ending : once per phase and test that ended.
@@ -82,6 +83,7 @@ class Progress:
     left: TimeLeft | None = None
     test_left: TimeLeft | None = None
     run_left: TimeLeft | None = None
+    run_shares: tuple[float, float] | None = None
     elapsed_ns: int = 0
     watched: Watched | None = None
     judged: RoundOutcome | None = None

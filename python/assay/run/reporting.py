@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.crosscheck import point_verdict
+from assay.files import open_inside
 from assay.report import FORMATS, overview, render, render_pages
 from assay.report.crosscheck import crosscheck_report
+from assay.report.results_json import RESULTS
 from assay.report.stack import stack_report
 from assay.run.store.document import fix_report_date, has_report_date, report_date
 from assay.run.store.read import read_run
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
 REPORT_FOLDER = "report"
 CROSSCHECK = "crosscheck.json"
 STACK = "stack.json"
+_HEAD_BYTES = 4096
+_JOURNAL_HASH = re.compile(rb'"hash": "([0-9a-f]{64})"')
+"""Of the journal, which stands at the head of the results."""
 
 
 def render_run(
@@ -51,7 +58,20 @@ def run_overview(run: StoredRun, folder: Path, files: Iterable[Path] | None = No
     order = {f".{name}": place for place, name in enumerate(FORMATS)}
     found = [path for path in (_report_files(folder) if files is None else files) if path.suffix in order]
     found.sort(key=lambda path: (order[path.suffix], path.name))
-    return overview(run, folder=str(folder), files=list(map(str, found)))
+    older = _is_older(folder, run) if files is None else False
+    return overview(run, folder=str(folder), files=list(map(str, found)), older=older)
+
+
+def _is_older(folder: Path, run: StoredRun) -> bool | None:
+    """Whether the report in a run's folder was written from another journal than it has now; None where none tells."""
+    if run.journal is None:
+        return None
+    try:
+        with os.fdopen(open_inside(folder, f"{REPORT_FOLDER}/{RESULTS}"), "rb") as file:
+            found = _JOURNAL_HASH.search(file.read(_HEAD_BYTES))
+    except OSError:
+        return None
+    return None if found is None else found[1].decode() != run.journal.hash
 
 
 def _report_files(folder: Path) -> list[Path]:
@@ -78,10 +98,15 @@ def render_stored(
     if out is None:
         fix_report_date(folder, run)
         return render(run, folder, formats=formats, below=REPORT_FOLDER, shown=shown)
+    return render(dated(run, folder, out), out, formats=formats, shown=shown)
+
+
+def dated(run: StoredRun, folder: Path, out: Path) -> StoredRun:
+    """A run with the date of its report, which is kept in ``out`` where its own folder has none."""
     if not has_report_date(folder):
         run = replace(run, report_date_ns=report_date(out))
         fix_report_date(out, run)
-    return render(run, out, formats=formats, shown=shown)
+    return run
 
 
 def write_crosscheck(

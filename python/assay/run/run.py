@@ -143,23 +143,51 @@ def run_plan(
         # Whether its write cache lets itself be set is only known now.
         planned = plan_suite(edition, plan, dut.identity)
         folder = new_folder(
-            out, f"{_slug(drive)}-{'-'.join((*plan.tests, *plan.studies))[:100]}", disk_bytes(planned.tests), below
+            out,
+            f"{drive_slug(drive.path)}-{'-'.join((*plan.tests, *plan.studies))[:100]}",
+            disk_bytes(planned.tests),
+            below,
         )
         writer = stack.enter_context(RunWriter(folder, _document(plan, edition, dut, planned, seed)))
-        with _failures_noted(writer):
-            writer.condition(dut.condition())
-            times, show = RunTimes(planned.tests, real=dut.host_time), keeping(writer, show)
-            show(Progress(folder=folder))
-            reached = [
+        outcome = carry_out(
+            plan, dut, writer, planned, seed=seed, show=show, begin=lambda: writer.condition(dut.condition())
+        )
+    return replace(outcome, journal_hash=writer.digest)
+
+
+def carry_out(
+    plan: Plan,
+    dut: Dut,
+    writer: RunWriter,
+    planned: PlannedRun,
+    *,
+    seed: int,
+    show: Callable[[Progress], None],
+    begin: Callable[[], None],
+    done: Sequence[bool] = (),
+) -> Outcome:
+    """Run tests one after the other on a drive that is held, and write down how the run ended.
+
+    begin : writes what stands before the first. done : of tests that are in the folder already, whether each reached
+    what it had to.
+    """
+    with _failures_noted(writer):
+        begin()
+        times, show = RunTimes(planned.tests, real=dut.host_time, before=len(done)), keeping(writer, show)
+        show(Progress(folder=writer.folder))
+        reached = [
+            *done,
+            *(
                 run_test(test, dut, writer, seed=seed, show=show, capture=plan.capture, times=times)
                 for test in planned.tests
-            ]
-            writer.condition(dut.condition())
-            writer.wait()
-            outcome = Outcome(folder=folder, tests=_outcomes(folder, reached), skipped=planned.skipped)
-            writer.note("run_ended", exit_code=outcome.exit_code)
-            writer.wait()
-    return replace(outcome, journal_hash=writer.digest)
+            ),
+        ]
+        writer.condition(dut.condition())
+        writer.wait()
+        outcome = Outcome(folder=writer.folder, tests=_outcomes(writer.folder, reached), skipped=planned.skipped)
+        writer.note("run_ended", exit_code=outcome.exit_code)
+        writer.wait()
+    return outcome
 
 
 def _outcomes(folder: Path, reached: Sequence[bool]) -> tuple[TestOutcome, ...]:
@@ -178,11 +206,13 @@ def _failures_noted(writer: RunWriter) -> Iterator[None]:
     except KeyboardInterrupt:
         writer.note("run_ended", exit_code=InterruptedRunError.exit_code)
         raise InterruptedRunError(
-            "run", f"stopped; what was measured is in {writer.folder}", f"see it with: assay report {writer.folder}"
+            "run",
+            f"stopped; what was measured is in {writer.folder}",
+            f"see it with: assay show {writer.folder}; go on with it: assay run --resume {writer.folder}",
         ) from None
     except AssayError as error:
         writer.note("run_ended", exit_code=error.exit_code, message=str(error))
-        remedy = f"{error.remedy}; what was measured: assay report {writer.folder}"
+        remedy = f"{error.remedy}; see what was measured until then with: assay show {writer.folder}"
         raise type(error)(error.thing, error.reason, remedy) from error
 
 
@@ -202,7 +232,7 @@ def _document(plan: Plan, edition: Edition, dut: Dut, planned: PlannedRun, seed:
     )
 
 
-def _slug(drive: DriveIdentity) -> str:
-    """A file name from what the drive is called; drives' strings are hostile."""
-    name = drive.path.partition("?")[0].rpartition("/")[2].removeprefix("sim:")
+def drive_slug(path: str) -> str:
+    """A file name from what a drive is called; such strings are hostile. Worked: ``/dev/sdb`` -> ``"sdb"``."""
+    name = path.partition("?")[0].rpartition("/")[2].removeprefix("sim:")
     return "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in name)[:40] or "drive"

@@ -256,7 +256,7 @@ class _Runner:
         whole = extent(sequence.steps)
         end = PhaseEnd(
             name=sequence.name,
-            span_ns=sum(record.span_ns for record in records),
+            span_ns=sum(one.span_ns for one, asked in zip(records, sequence.steps, strict=False) if not asked.beside),
             steps=tuple(records),
             # Of steps that time ends as well, the amount is not that of the span.
             amount_bytes=0 if whole.time_ns else whole.amount_bytes,
@@ -311,6 +311,7 @@ class _Runner:
             "unit_elapsed_ns": times.unit_elapsed_ns,
             "left": times.unit_left(),
         }
+        run_left = times.run_left()
         progress = Progress(
             folder=self._writer.folder,
             test=self._planned.settings.test,
@@ -319,7 +320,8 @@ class _Runner:
             phase=phase,
             virtual=not self._dut.host_time,
             test_left=times.test_left(),
-            run_left=times.run_left(),
+            run_left=run_left,
+            run_shares=times.run_shares(run_left),
             elapsed_ns=times.elapsed_ns,
             watched=self._watched,
             **(known | facts),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _TELLING_NS = MINUTE_NS
 """Before so much device time of a real drive, what a sequence needs beside it would weigh too much."""
 
+_JITTER = 0.01
+
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
@@ -81,8 +83,9 @@ NOTHING = Extent()
 
 
 def extent(steps: Sequence[StepSpec]) -> Extent:
-    """Worked: two cells of 60 s -> 120 s and no bytes; a fill of 64 GB -> 64 GB and no time."""
-    return Extent(sum(step.stop.time_ns or 0 for step in steps), sum(step.stop.amount_bytes or 0 for step in steps))
+    """Worked: two cells of 60 s -> 120 s and no bytes; a fill of 64 GB -> 64 GB and no time; two streams count once."""
+    stops = [step.stop for step in steps if not step.beside]
+    return Extent(sum(stop.time_ns or 0 for stop in stops), sum(stop.amount_bytes or 0 for stop in stops))
 
 
 def extent_done(steps: Sequence[StepSpec], step_index: int, io_count: int, elapsed_ns: int) -> Extent:
@@ -166,6 +169,25 @@ def part_left(part: TimedPart, done: Extent, unit_left_ns: int, running_ns: int 
     return TimeLeft(first_ns, max(min(latest) - running_ns, first_ns) if latest else None)
 
 
+class ToldShares:
+    """The shares of a run that are told: they never fall while it goes on."""
+
+    def __init__(self) -> None:
+        self._told = (0.0, 0.0)
+
+    def told(self, left: TimeLeft | None, elapsed_ns: int) -> tuple[float, float] | None:
+        """Between what the share lies that is done; None where nothing is known, or the estimate of the whole grew.
+
+        A fall of less than 1 % comes from the pace, which is never quite the same: the share told before stands.
+        Worked: 1 h behind, 1 to 3 h left -> (0.25, 0.5); then 2 h behind, 8 to 18 h left -> None.
+        """
+        least, most = (0.0, None) if left is None else left.shares(elapsed_ns)
+        if most is None or least < self._told[0] - _JITTER or most < self._told[1] - _JITTER:
+            return None
+        self._told = (max(least, self._told[0]), max(most, self._told[1]))
+        return self._told
+
+
 @dataclass
 class _Pace:
     """Wall time per unit of something, as it went so far."""
@@ -184,15 +206,22 @@ class _Pace:
 class RunTimes:
     """Follows a run through its tests and tells what is left of each part of it.
 
-    tests : of the run, in order. real : the drive's time is that of the wall clock. clock : ns of a monotonic clock.
+    tests : of the run, in order; of one that is resumed, those that are left, with how many there were before them.
+    real : the drive's time is that of the wall clock. clock : ns of a monotonic clock.
     """
 
     def __init__(
-        self, tests: Sequence[PlannedTest], *, real: bool, clock: Callable[[], int] = time.monotonic_ns
+        self,
+        tests: Sequence[PlannedTest],
+        *,
+        real: bool,
+        before: int = 0,
+        clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._tests, self._real, self._clock = tests, real, clock
+        self._tests, self._real, self._before, self._clock = tests, real, before, clock
         self._begun_ns = clock()
         self._number = -1
+        self._shares = ToldShares()
         self._fill, self._of_run, self._of_test = _Pace(), _Pace(), _Pace()
         self._purge_ns: int | None = None if real else 0
         self._part, self._purges, self._filled, self._next_ns = 0, 0, 0, 0
@@ -200,13 +229,13 @@ class RunTimes:
 
     @property
     def number(self) -> int:
-        """Of the test that runs, from 1."""
-        return self._number + 1
+        """Of the test that runs in the whole run, from 1."""
+        return self._before + self._number + 1
 
     @property
     def count(self) -> int:
-        """Tests of the run."""
-        return len(self._tests)
+        """Tests of the whole run."""
+        return self._before + len(self._tests)
 
     @property
     def elapsed_ns(self) -> int:
@@ -305,6 +334,10 @@ class RunTimes:
             left += self._purges_left(test.purge_count) + self._fill_left(test.written_first_bytes)
             left += parts.scaled(factor)
         return left
+
+    def run_shares(self, left: TimeLeft | None) -> tuple[float, float] | None:
+        """Between what the share of the run lies that is done, as it may be told. left : what ``run_left`` said."""
+        return self._shares.told(left, self.elapsed_ns)
 
     @property
     def _test(self) -> PlannedTest:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from assay.simfit.measure import Rig, measured
 from assay.simfit.refine import refine, scattered
-from assay.simfit.search import EVALUATIONS_MIN, Fit, fit, residuals
+from assay.simfit.search import EVALUATIONS_MIN, Fit, fit, misfit, residuals
 from assay.simfit.targets import left_alone, read_targets
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "fit",
     "left_alone",
     "measured",
+    "misfit",
     "read_targets",
     "refine",
     "residuals",

@@ -112,6 +112,14 @@ def _cost(vector: Sequence[float], *, start: DriveModel, rig: Rig, targets: dict
     except AssayError:
         # A drive model that the drive refuses, such as a buffer below four sequence units.
         return _FAILED
+    return misfit(errors)
+
+
+def misfit(errors: Mapping[str, float]) -> float:
+    """How far a drive model is from the figures, from its ``residuals``: the smaller, the nearer.
+
+    Worked: one cell 10 % too fast and no other figure -> 0.0953.
+    """
     cells = [min(abs(error), CLIPPED) for name, error in errors.items() if name.startswith("iops")]
     figures = [min(abs(error), CLIPPED) for name, error in errors.items() if not name.startswith("iops")]
     # Six figures weigh as much as a third of the cells.

@@ -17,6 +17,7 @@ MIB = 1024**2
 GIB = 1024**3
 MB = 10**6
 GB = 10**9
+TB = 10**12
 MILLISECOND_NS = 10**6
 MICROSECOND_NS = 1_000
 SECOND_NS = 10**9
@@ -63,6 +64,16 @@ def parse_bytes(text: str, *, name: str = "size") -> int:
 def gigabytes(size_bytes: int) -> float:
     """Bytes as base-10 gigabytes. Worked: ``gigabytes(256_000_000_000)`` is 256.0."""
     return size_bytes / GB
+
+
+def gigabytes_label(size_bytes: int, decimals: int = 2) -> str:
+    """An amount for people, in base 10. Worked: 1_099_511_627_776 -> ``"1,099.51 GB"``."""
+    return f"{gigabytes(size_bytes):,.{decimals}f} GB"
+
+
+def rate_label(bytes_per_s: float) -> str:
+    """A rate for people. Worked: 6_600_000_000 bytes in a second -> ``"6,600 MB/s"``."""
+    return f"{bytes_per_s / 1e6:,.0f} MB/s"
 
 
 def kibibytes(size_bytes: int) -> float:

@@ -21,31 +21,30 @@ impl<D: Device> WorkerRun<'_, D> {
         }
     }
 
-    /// `running`: index of the step that runs, or after the last step its own.
+    /// `running`: index of the step that runs, the first of its group, or after the last step its own.
     #[inline]
     pub(super) fn take(&mut self, completion: &Completion, running: usize) {
         let at = completion.at;
-        let flight = self.worker.flights[completion.slot as usize];
+        let flight = &mut self.worker.flights[completion.slot as usize];
+        flight.outstanding = false;
+        let flight = *flight;
         self.outstanding -= 1;
-        self.worker.flights[completion.slot as usize].outstanding = false;
         self.worker.free.push(completion.slot);
-        self.steps[flight.step].in_flight -= 1;
+        let step = &mut self.steps[flight.step];
+        step.in_flight -= 1;
         if flight.submitted < self.opened || at < flight.submitted {
             self.take_crossing(&flight, completion, running);
         } else {
             // Submitted in the window that is open now.
-            self.inside_ns += at.0 - flight.submitted.0;
+            step.inside_ns += at.0 - flight.submitted.0;
             match completion.result {
-                Ok(bytes) if bytes == flight.length => self.count(&flight, at),
+                Ok(bytes) if bytes == flight.length => {
+                    step.tally().count(&flight.completed(at), self.opened);
+                    self.count_total(&flight, at);
+                }
                 result => self.count_error(&flight, result.err().unwrap_or(Errno::SHORT_TRANSFER), at),
             }
         }
-    }
-
-    #[inline]
-    fn count(&mut self, flight: &Flight, at: Nanos) {
-        self.count_total(flight, at);
-        self.steps[flight.step].tally().count(&flight.completed(at), self.opened);
     }
 
     #[inline]
@@ -65,7 +64,7 @@ impl<D: Device> WorkerRun<'_, D> {
             self.sequence.halt(Ended::Clock);
             return;
         }
-        self.carry(flight, at);
+        self.carry(flight, at, running);
         match completion.result {
             Ok(bytes) if bytes == flight.length => {
                 self.count_total(flight, at);
@@ -78,10 +77,13 @@ impl<D: Device> WorkerRun<'_, D> {
     }
 
     /// The times that an I/O spent on both sides of each boundary that it crossed.
-    pub(super) fn carry(&mut self, flight: &Flight, at: Nanos) {
-        self.inside_ns += at.0.saturating_sub(flight.submitted.max(self.opened).0);
-        for step in &mut self.steps[flight.step..] {
-            step.carry(flight.submitted, at);
+    pub(super) fn carry(&mut self, flight: &Flight, at: Nanos, running: usize) {
+        let counterpart = self.sequence.counterpart(flight.step, running);
+        self.steps[counterpart].inside_ns += at.0.saturating_sub(flight.submitted.max(self.opened).0);
+        for group in &self.sequence.groups[self.sequence.steps[flight.step].group..=self.sequence.steps[running].group]
+        {
+            let own = self.sequence.counterpart(flight.step, group.first);
+            self.steps[own].carry(flight.submitted, at);
         }
     }
 
@@ -90,7 +92,8 @@ impl<D: Device> WorkerRun<'_, D> {
         self.steps[flight.step].count_crossing(&io, flight.submitted);
         let equal = self.sequence.steps[flight.step].opening == self.sequence.steps[running].opening;
         if flight.step < running && equal && at > self.opened {
-            self.steps[running].count_carried_in(&io);
+            let counterpart = self.sequence.counterpart(flight.step, running);
+            self.steps[counterpart].count_carried_in(&io);
         }
     }
 

@@ -40,6 +40,11 @@ impl Events {
 
 /// A command in words. Worked: a read of byte 4096 on blocks of 512 -> `read of LBA 8`.
 pub(crate) fn command(io: &Io, block: u64) -> String {
-    let word = if io.direction == Direction::Read { "read" } else { "write" };
+    let word = match io.direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+        Direction::Trim => "discard",
+        Direction::Flush => "flush",
+    };
     format!("{word} of LBA {}", io.offset.0 / block)
 }

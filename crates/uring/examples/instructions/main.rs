@@ -107,7 +107,7 @@ fn step(request: &Request, capacity: u64, count: u64) -> StepSpec {
     let pattern = AccessPattern::uniform(request.bytes, if request.write { 0.0 } else { 1.0 }, 1.0);
     let range = ActiveRange::new(vec![0], capacity / request.bytes * request.bytes).expect("one segment");
     let demand = Demand { thread_count: 1, queue_depth: request.depth, arrival: None };
-    StepSpec { pattern, demand, range, stop: StopRule::Count(count.max(1)) }
+    StepSpec { pattern, demand, range, stop: StopRule::Count(count.max(1)), beside: false }
 }
 
 fn outcome(record: &StepRecord) -> io::Result<Outcome> {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from assay.spec.units import MINUTE_NS, SECOND_NS
+from assay.spec.units import MINUTE_NS, SECOND_NS, gigabytes, gigabytes_label, rate_label
 
 if TYPE_CHECKING:
     from assay.run.progress import Progress
@@ -78,12 +78,10 @@ def percent_label(share: float | None) -> str:
 
 def shares_label(progress: Progress) -> str:
     """Between what the share of the run lies that is done. Worked: ``"25 to 50 %"``; equal ones -> ``"25 %"``."""
-    if progress.run_left is None:
+    if progress.run_shares is None:
         return ""
-    least, most = progress.run_left.shares(progress.elapsed_ns)
-    first = percent_label(least)
-    last = percent_label(most)
-    return last if first == last or most is None else f"{first.removesuffix(' %')} to {last}"
+    first, last = map(percent_label, progress.run_shares)
+    return last if first == last else f"{first.removesuffix(' %')} to {last}"
 
 
 def figures_label(progress: Progress) -> str:
@@ -101,18 +99,18 @@ def extent_label(progress: Progress) -> str:
     """
     whole, done = progress.whole, progress.done
     if whole.amount_bytes:
-        return f"{done.amount_bytes / 1e9:,.1f} of {whole.amount_bytes / 1e9:,.1f} GB"
+        return f"{gigabytes(done.amount_bytes):,.1f} of {gigabytes_label(whole.amount_bytes, 1)}"
     if whole.time_ns:
         own = " simulated" if progress.virtual else ""
         return f"{span_label(done.time_ns)} of {span_label(whole.time_ns)}{own}"
     return ""
 
 
-def rate_label(progress: Progress) -> str:
+def phase_rate_label(progress: Progress) -> str:
     """The rate of an amount so far, in the drive's time. Worked: 16 GB in 32 s -> ``"500 MB/s"``."""
     if progress.whole.time_ns or not progress.done.amount_bytes or not progress.device_ns:
         return ""
-    return f"{progress.done.amount_bytes * 1000 / progress.device_ns:,.0f} MB/s"
+    return rate_label(progress.done.amount_bytes * SECOND_NS / progress.device_ns)
 
 
 def _two(large: int, unit: str, small: int, part: str) -> str:

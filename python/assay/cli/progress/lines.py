@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from assay.cli.progress.labels import extent_label, left_label, percent_label, rate_label, shares_label, span_label
+from assay.cli.progress.labels import (
+    extent_label,
+    left_label,
+    percent_label,
+    phase_rate_label,
+    shares_label,
+    span_label,
+)
+from assay.endings import ending_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,13 +24,6 @@ if TYPE_CHECKING:
 
 _DIGITS = 5
 """That the average of a verdict is shown with; what is compared with it has the same decimals."""
-_REASONS = {
-    "steady": "steady state",
-    "round-limit": "the last allowed round is over, without steady state",
-    "time": "its time is over",
-    "amount": "its amount is written",
-    "no-completions": "no I/O completed, so that nothing can be judged",
-}
 
 
 def event_lines(progress: Progress, *, cells: bool = False) -> Iterator[str]:
@@ -59,7 +60,7 @@ def begin_line(progress: Progress) -> str:
 
 def still_line(progress: Progress) -> str:
     """How far a long phase is. Worked: ``iops preconditioning: 25 %, 16.0 of 64.0 GB, 500 MB/s, 97 s left``."""
-    facts = [percent_label(progress.share), extent_label(progress), progress.step, rate_label(progress)]
+    facts = [percent_label(progress.share), extent_label(progress), progress.step, phase_rate_label(progress)]
     left = f"{left_label(progress.left)} left" if progress.left else f"{span_label(progress.unit_elapsed_ns)} so far"
     return f"{progress.test} {progress.name}: {', '.join(filter(None, [*facts, left]))}{_run_left(progress)}"
 
@@ -153,8 +154,10 @@ def _decimals(value: float) -> int:
 
 def _end_line(end: PhaseEnd, *, virtual: bool) -> str:
     """A phase that ended. Worked: ``preconditioning done: 64.0 GB in 2 min 8 s, 500 MB/s``; ``purge done in 4 s``."""
-    amount = f": {end.amount_bytes / 1e9:,.1f} GB" if end.amount_bytes else ""
-    rate = f", {end.amount_bytes * 1000 / end.span_ns:,.0f} MB/s" if end.amount_bytes and end.span_ns else ""
+    from assay.spec.units import SECOND_NS, gigabytes_label, rate_label  # noqa: PLC0415
+
+    amount = f": {gigabytes_label(end.amount_bytes, 1)}" if end.amount_bytes else ""
+    rate = f", {rate_label(end.amount_bytes * SECOND_NS / end.span_ns)}" if end.amount_bytes and end.span_ns else ""
     own = " of simulated time" if virtual else ""
     return f"{end.name} done{amount} in {_exact_label(end.span_ns)}{own}{rate}"
 
@@ -171,7 +174,7 @@ def _ending_label(ending: Ending, verdict: str) -> str:
 
     A test whose length is settled beforehand, and which takes no verdict, has run whole.
     """
-    text = _REASONS.get(ending.reason, ending.reason)
+    text = ending_label(ending.reason)
     if ending.reason == "time" and not verdict:
         text = "all of it ran"
     if ending.detail:

@@ -9,7 +9,7 @@ from assay.cli.progress.labels import (
     extent_label,
     figures_label,
     percent_label,
-    rate_label,
+    phase_rate_label,
     shares_label,
     span_label,
     stamp,
@@ -166,7 +166,7 @@ def _bar(progress: Progress) -> RenderableType:
 
 
 def _phase_text(progress: Progress) -> str:
-    facts = [percent_label(progress.share), extent_label(progress), rate_label(progress), _unit_left(progress)]
+    facts = [percent_label(progress.share), extent_label(progress), phase_rate_label(progress), _unit_left(progress)]
     return ", ".join(filter(None, facts))
 
 

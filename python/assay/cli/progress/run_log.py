@@ -46,6 +46,14 @@ class RunLog:
 
     def _open(self, folder: Path) -> None:
         with suppress(OSError):
-            descriptor = os.open(folder / RUN_LOG, _NEW, 0o644)
+            descriptor = _opened(folder / RUN_LOG)
             self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace")
             self._lines = PlainDisplay(self._file, cells=True)
+
+
+def _opened(path: Path) -> int:
+    """A descriptor of a new log, or of that of a run that goes on."""
+    try:
+        return os.open(path, _NEW, 0o644)
+    except FileExistsError:
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from assay.files import process_fields
+
 NOTES = Path("/run/assay")
 _START_FIELD = 19
 _SWITCHES = {"enabled": 1, "disabled": 0}
@@ -62,11 +64,7 @@ def process_start(pid: int) -> str | None:
 
     Source: Linux ``proc_pid_stat(5)``, field 22.
     """
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()
+    fields = process_fields(pid)
     return fields[_START_FIELD] if len(fields) > _START_FIELD else None
 
 
@@ -74,7 +72,8 @@ def left_changed(folder: Path = NOTES) -> list[str]:
     """What runs that were killed have left changed, and how it is put back, one line each.
 
     Worked: a note that ``nomerges`` of loop2 was 0, where it is 2 -> ``"/sys/block/loop2/queue/nomerges was 0 before a
-    run that was killed; the next run on the drive puts it back, or: echo 0 > /sys/block/loop2/queue/nomerges"``.
+    run that was killed; the next run on the drive puts it back, or: assay check /dev/loop2 --put-back, or: echo 0 >
+    /sys/block/loop2/queue/nomerges"``.
     """
     try:
         paths = sorted(folder.glob("*.json"))
@@ -88,17 +87,21 @@ def _left(name: str, kept: dict[str, Any]) -> list[str]:
     place = str(kept.get("path", ""))
     if name.startswith("queue-"):
         return [
-            f"{path} was {former} {_BEFORE}, or: echo {former} > {path}"
+            f"{path} was {former} {_BEFORE}, or: {_put_back(node)}, or: echo {former} > {path}"
             for key, former in kept.items()
             if key in ("nomerges", "iostats") and str(former).isdecimal()
-            for path in [f"{place}/{key}"]
+            for path, node in [(f"{place}/{key}", f"/dev/{Path(place).parent.name.replace('!', '/')}")]
             if _differs(Path(path), str(former))
         ]
     if name.startswith("write-cache-") and kept.get("drive") in _SWITCHES:
         was, switch = kept["drive"], _SWITCHES[kept["drive"]]
-        lead = f"the write cache of {place} was {was} {_BEFORE}"
+        lead = f"the write cache of {place} was {was} {_BEFORE}, or: {_put_back(place)}"
         return [f"{lead}, or: hdparm -W{switch} {place} (SATA), nvme set-feature -f 6 -v {switch} {place} (NVMe)"]
     return []
+
+
+def _put_back(node: str) -> str:
+    return f"assay check {node} --put-back"
 
 
 def _differs(path: Path, former: str) -> bool:

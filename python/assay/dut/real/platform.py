@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from assay.dut.real.sysfs import SYSFS, printable, read_text
 from assay.engine.records import Platform
 from assay.spec.units import KIB
+from assay.version import tool_version
 
 _PROC = Path("/proc")
 _MACHINE_ID = Path("/etc/machine-id")
@@ -40,8 +40,8 @@ def describe_platform(
         kernel=os.uname().release,
         clock_source=read_text(sysfs / _CLOCK_SOURCE),
         tool="Assay",
-        tool_version=_tool_version(),
-        host_id=_host_id(machine_id),
+        tool_version=tool_version(),
+        host_id=host_id(machine_id),
         build=_build(),
         extra={"logical_cpu_count": os.cpu_count()},
     )
@@ -96,14 +96,8 @@ def _unquoted(text: str) -> str:
         return text
 
 
-def _tool_version() -> str:
-    try:
-        return metadata.version("assay")
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
-def _host_id(path: Path) -> str | None:
+def host_id(path: Path = _MACHINE_ID) -> str | None:
+    """What tells this host from others; None where it has no such number."""
     # The machine's own id is confidential (machine-id(5)): a digest that only this tool makes goes out instead.
     found = (read_text(path) or "").strip()
     return hashlib.sha256(f"assay {found}".encode()).hexdigest()[:_DIGITS] if found else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from assay.dut.real.identity import sysfs_directory
 from assay.dut.real.notes import NOTES, Note
 from assay.dut.real.sysfs import SYSFS, read_text
+from assay.errors import SystemRefusedError
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
@@ -64,6 +65,28 @@ def merging_off(identity: DriveIdentity, *, sysfs: Path = SYSFS, notes: Path = N
         yield queue_settings(identity, sysfs=sysfs) | failures
     finally:
         _restore_all(folder / "queue", former, note)
+
+
+def put_queue_back(identity: DriveIdentity, *, sysfs: Path = SYSFS, notes: Path = NOTES) -> list[str]:
+    """Put back what a run that was killed has left changed, and forget its note; what was put back, a line each.
+
+    Nothing is done while a run has the drive. Raises SystemRefusedError where a value cannot be written.
+    Worked: ``nomerges`` 2, noted 0 -> 0, and ``".../queue/nomerges is 0 again"``.
+    """
+    queue = sysfs_directory(identity, sysfs=sysfs) / "queue"
+    note = Note(notes / f"queue-{queue.parent.name}.json")
+    if not note.exists() or note.is_in_use():
+        return []
+    lines = []
+    for name, text in _former(queue, note.read()).items():
+        if text is not None and read_text(queue / name) != text:
+            try:
+                (queue / name).write_text(text, encoding="ascii")
+            except OSError as error:
+                raise SystemRefusedError(str(queue / name), error.strerror or str(error), "run it as root") from None
+            lines.append(f"{queue / name} is {text} again")
+    note.remove()
+    return lines
 
 
 def queue_settings(identity: DriveIdentity, *, sysfs: Path = SYSFS) -> dict[str, str]:

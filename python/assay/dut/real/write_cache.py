@@ -192,6 +192,27 @@ def write_cache_held(
             note.remove()
 
 
+def is_cache_noted(identity: DriveIdentity, *, notes: Path = NOTES) -> bool:
+    """Whether a run that was killed has left the write cache switched."""
+    return _CacheNote(notes, identity).former() is not None
+
+
+def put_cache_back(identity: DriveIdentity, cache: WriteCache, *, notes: Path = NOTES) -> list[str]:
+    """Put back the write cache of a held drive as such a run found it, and forget its note; a line of what was done.
+
+    Raises DeviceFailureError where the drive does not take it.
+    """
+    note = _CacheNote(notes, identity)
+    former = note.former()
+    if former is None:
+        return []
+    if not cache.restore(former):
+        reason = f"its write cache was {former.state} and cannot be made so again"
+        raise DeviceFailureError(identity.path, reason, "check the drive, or take its power away and bring it back")
+    note.remove()
+    return [f"the write cache of {identity.path} is {former.state} again"]
+
+
 def _switched(cache: WriteCache, former: CacheView, wanted: Literal["enabled", "disabled"]) -> str:
     """Switch the cache, or put it back where it does not take; what a report says of it."""
     if cache.set(wanted).state == wanted:

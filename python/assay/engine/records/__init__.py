@@ -1,55 +1,69 @@
 """The frozen records that every package shares. They hold; they do not compute.
 
 Time is integer nanoseconds, size is bytes, shares are fractions in [0, 1].
+
+What names one of them loads the modules up to it only: a list of drives needs no record of a run.
 """
 
-from assay.engine.records.drive import (
-    CacheState,
-    Control,
-    DriveCondition,
-    DriveIdentity,
-    DriveKind,
-    Platform,
-    PurgeMethod,
-    PurgeRecord,
-)
-from assay.engine.records.host import FillPoint, HostCertificate, HostPoint
-from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
-from assay.engine.records.run import (
-    JournalEnd,
-    MeasurementWindow,
-    Round,
-    SkippedTest,
-    SteadyVerdict,
-    StoredRun,
-    StoredSequence,
-    StoredTest,
-)
-from assay.engine.records.sequence import Ending, OnVoid, Purge, Role, SetCache, Stage, StepSequence, Trim
-from assay.engine.records.settings import Cell, PatternSettings, TestSettings
-from assay.engine.records.stimulus import (
-    IDLE,
-    Access,
-    AccessPattern,
-    ActiveRange,
-    DataPattern,
-    Demand,
-    DirectionRecord,
-    HistogramTable,
-    IoPath,
-    KernelCounters,
-    Placement,
-    SeriesTable,
-    StepRecord,
-    StepSpec,
-    StopRule,
-    TraceSummary,
-)
-from assay.engine.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.engine.records.drive import (
+        CacheState,
+        Control,
+        DriveCondition,
+        DriveIdentity,
+        DriveKind,
+        Platform,
+        PurgeMethod,
+        PurgeRecord,
+    )
+    from assay.engine.records.host import FillPoint, HostCertificate, HostPoint
+    from assay.engine.records.reference import ReferenceChange, ReferenceDrive, ReferencePoint, Repeated
+    from assay.engine.records.run import (
+        JournalEnd,
+        MeasurementWindow,
+        Round,
+        RunBreak,
+        RunOrigin,
+        SkippedTest,
+        SteadyVerdict,
+        StoredRun,
+        StoredSequence,
+        StoredTest,
+    )
+    from assay.engine.records.sequence import Ending, OnVoid, Purge, Role, SetCache, Stage, StepSequence, Trim
+    from assay.engine.records.settings import Cell, PatternSettings, TestSettings
+    from assay.engine.records.stimulus import (
+        DIRECTIONS,
+        IDLE,
+        Access,
+        AccessLine,
+        AccessPattern,
+        ActiveRange,
+        DataPattern,
+        Demand,
+        DirectionRecord,
+        HistogramTable,
+        IoPath,
+        KernelCounters,
+        Placement,
+        SeriesTable,
+        StepRecord,
+        StepSpec,
+        StopRule,
+        TraceSummary,
+    )
+    from assay.engine.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
 
 __all__ = [
+    "DIRECTIONS",
     "IDLE",
     "Access",
+    "AccessLine",
     "AccessPattern",
     "ActiveRange",
     "CacheState",
@@ -87,6 +101,8 @@ __all__ = [
     "Repeated",
     "Role",
     "Round",
+    "RunBreak",
+    "RunOrigin",
     "SeriesTable",
     "SetCache",
     "SkippedTest",
@@ -103,3 +119,15 @@ __all__ = [
     "TraceSummary",
     "Trim",
 ]
+
+_MODULES = ("drive", "watched", "host", "reference", "stimulus", "settings", "sequence", "run")
+
+
+def __getattr__(name: str) -> Any:
+    """Find a record in its module, the modules in the order above."""
+    for module in _MODULES if name in __all__ else ():
+        place = import_module(f"{__name__}.{module}")
+        if hasattr(place, name):
+            globals()[name] = getattr(place, name)
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=None)

@@ -175,6 +175,44 @@ class JournalEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrigin:
+    """Where a run comes from that was not measured here.
+
+    level : how far it is vouched for, in words. fingerprint : of the key that signed it. signer : whose key that is, as
+    the user has it. checked : whether it keeps all rules, None where that was not looked at; checker : the version that
+    looked. redacted : its maker took names out of it; original_hash : the final hash before. exported_by : the tool.
+    """
+
+    level: str
+    fingerprint: str | None = None
+    signer: str | None = None
+    checked: bool | None = None
+    checker: str | None = None
+    redacted: bool = False
+    original_hash: str | None = None
+    exported_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBreak:
+    """Where a run was cut short and taken up again.
+
+    wall_ns : when it was taken up. last_wall_ns : of the last line before. test : that was cut short, whose sequences
+    (``sequence_count``) are in no result and which was run again from its start; None where none was. ended : how,
+    None where its process died. torn_bytes : of a last line that was not whole and is left out. changed : what of the
+    test system was another from then on, a line each.
+    """
+
+    wall_ns: int
+    last_wall_ns: int
+    test: str | None
+    ended: str | None
+    sequence_count: int
+    torn_bytes: int
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
     """A run folder as read: enough to print and recompute everything.
 
@@ -186,7 +224,8 @@ class StoredRun:
     certificate : of the host; None where its speed is in no figure.
     conditions : of the drive, before the first test and after the last.
     report_date_ns : fixed at the first rendering, so that every further one is byte-identical.
-    journal : how it ends; None where a run is not from a folder.
+    journal : how it ends; None where a run is not from a folder. breaks : where it was resumed, in order.
+    origin : where an imported run comes from; None for one of this host.
     """
 
     run_id: str
@@ -204,3 +243,5 @@ class StoredRun:
     conditions: tuple[DriveCondition, ...] = ()
     certificate: HostCertificate | None = None
     journal: JournalEnd | None = None
+    origin: RunOrigin | None = None
+    breaks: tuple[RunBreak, ...] = ()

@@ -49,6 +49,11 @@ class TestSettings:
         return 0
 
     @property
+    def requires_steady_state(self) -> bool:
+        """Whether a test that is not steady at its last round has missed what was asked of it."""
+        return True
+
+    @property
     def switches_write_cache(self) -> bool:
         """Whether the test switches the write cache between two sequences."""
         return False

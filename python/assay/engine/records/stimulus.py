@@ -48,6 +48,23 @@ class DataPattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AccessLine:
+    """One kind of access of a pattern that has several.
+
+    share : of the bursts of each thread; those of all lines sum to 1. read_share, random_share, alignment_bytes : as of
+    a pattern. burst_io_count : I/Os of a burst. delay_ns : pause before each burst; what is outstanding goes on.
+    """
+
+    share: float
+    transfer_bytes: int
+    read_share: float
+    random_share: float
+    alignment_bytes: int = 0
+    burst_io_count: int = 1
+    delay_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPattern:
     """What the next I/O looks like.
 
@@ -57,6 +74,8 @@ class AccessPattern:
     lba_groups : (share of accesses, share of the range) pairs in LBA order; empty means uniform.
     cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range.
     writes_tail : a sequential pass also covers the part of the range that is shorter than one transfer.
+    operation : ``transfer`` (reads and writes), ``trim``, or ``flush``, which has neither place nor size.
+    lines : where there are any, they say what sizes, shares and alignment say of others.
     """
 
     sizes: tuple[tuple[int, float], ...]
@@ -67,6 +86,8 @@ class AccessPattern:
     cursor: Literal["shared", "per_thread"] = "shared"
     writes_tail: bool = False
     data: DataPattern = field(default_factory=DataPattern)
+    operation: Literal["transfer", "trim", "flush"] = "transfer"
+    lines: tuple[AccessLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +96,14 @@ class Demand:
 
     arrivals_per_s : I/Os are issued at this rate over all threads, whatever the drive does, as far as the total OIO
         lets them; above 0.001, at most 1e9. None means as soon as another completes.
+    arrival_end_factor : the rate changes evenly over the step, which is of stated time, to this many times its first.
     """
 
     thread_count: int
     queue_depth: int
     arrivals_per_s: float | None = None
     arrival_process: Literal["fixed", "poisson"] = "fixed"
+    arrival_end_factor: float = 1.0
 
 
 IDLE = Demand(thread_count=0, queue_depth=0)
@@ -109,13 +132,18 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepSpec:
-    """One access pattern at one demand on one range until one stop rule. ``label`` names the cell."""
+    """One access pattern at one demand on one range until one stop rule. ``label`` names the cell.
+
+    beside : it runs side by side with the step before it, whose stop rule it has; at most 64 such steps are a group.
+    Window and end are one for all of a group, and each is recorded as a step.
+    """
 
     label: str
     pattern: AccessPattern
     demand: Demand
     active_range: ActiveRange
     stop: StopRule
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +194,7 @@ class DirectionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCounters:
-    """The device's own cumulative counters: completed I/Os, bytes and merges per direction."""
+    """The device's own cumulative counters: completed I/Os, bytes and merges per direction; discards are trims."""
 
     read_io_count: int
     read_bytes: int
@@ -174,6 +202,12 @@ class KernelCounters:
     write_io_count: int
     write_bytes: int
     write_merge_count: int
+    discard_io_count: int = 0
+    discard_bytes: int = 0
+
+
+DIRECTIONS = ("read", "write", "other")
+"""What an I/O does, as tables of the run folder name it; trims and flushes are ``other``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +232,8 @@ class StepRecord:
     counters_before, counters_after : before the lead-in and at T, None where the drive has none.
     thread_io_count_min, thread_io_count_max : completions within (0, T] of the thread with the fewest and of that with
         the most; None where the threads cannot be told apart, as on a simulated drive with more than one.
+    other : trims or flushes, as the pattern of the step says. Steps that run side by side have one start and span; CPU
+        time, stalls and the drive's counters are those of all of them, recorded with the first.
     drive_events : what the kernel's log said of the drive meanwhile, at most the 16 gravest, to about half a second.
     ended : ``stop-rule``, or why the step ended early: ``interrupted``, ``errors``, ``hung``, ``late-boundary`` (a
         thread had counted past an opening or an end before it learned of it) or ``clock`` (one ended before it began).
@@ -224,18 +260,30 @@ class StepRecord:
     thread_io_count_min: int | None = None
     thread_io_count_max: int | None = None
     stall_ns_max: int | None = None
+    other: DirectionRecord | None = None
     drive_events: tuple[DriveEvent, ...] = ()
+
+    @property
+    def sides(self) -> tuple[DirectionRecord, ...]:
+        """What was counted, by direction: reads, writes and, where there are any, trims or flushes."""
+        return (self.read, self.write) if self.other is None else (self.read, self.write, self.other)
+
+    @property
+    def named_sides(self) -> tuple[tuple[str, DirectionRecord], ...]:
+        """The same with the names that tables of the run folder have for them."""
+        return tuple(zip(DIRECTIONS, self.sides, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HistogramTable:
     """Response-time counts of a sequence's steps, as equally long columns.
 
-    step : index in the sequence. write : direction. bucket : as in ``DirectionRecord``. count : I/Os in it, at least 1.
+    step : index in the sequence. direction : place in ``DIRECTIONS``. bucket : as in ``DirectionRecord``.
+    count : I/Os in it, at least 1.
     """
 
     step: NDArray[np.uint64]
-    write: NDArray[np.bool_]
+    direction: NDArray[np.int64]
     bucket: NDArray[np.uint64]
     count: NDArray[np.uint64]
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import StoreError
+from assay.files import user_folder
 from assay.host.certificate.record import Certificate
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +27,7 @@ class Kept:
 
 def certificate_folder() -> Path:
     """Where certificates are kept: ``assay/certificates`` in XDG_DATA_HOME, or in ``~/.local/share``."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
-    return Path(base) / "assay" / "certificates"
+    return user_folder("data") / "assay" / "certificates"
 
 
 def keep_certificate(certificate: Certificate) -> Path:

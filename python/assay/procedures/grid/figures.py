@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.pages.axis_rule import is_close, linear_range
+from assay.pages.heat_figures import matrix_heat
 from assay.pages.model import Figure, Series, Tick
+from assay.pages.printed import NOT_AVAILABLE, percent
 from assay.pages.time_axis import MINUTES
 from assay.procedures.grid.result import by_total_oio
 from assay.procedures.loop.figures import ROUND_TITLE
+from assay.results import iops, latency_count, response_time
+from assay.spec.units import MINUTE_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from assay.pages.model import Mode
-    from assay.procedures.grid.operating_points import DemandCell
+    from assay.procedures.grid.operating_points import DemandCell, PointName
     from assay.procedures.grid.result import DemandResult
     from assay.procedures.grid.settings import DemandSettings
 
 ART_TITLE = "Average Response Time (ms)"
 SERIES_MAX = 9
+NEAR_SHARE = 0.9
+WHOLE_FROM = 100
+BESIDE_ASPECT = 1.25
 LABEL_RATIO = 1.2
 _POINT_COLOURS = {"Max": 7, "Mid": 8, "Min": 6}
 
@@ -31,6 +40,31 @@ def samples_figure(name: str, values: Sequence[float], sample_minutes: float, al
     mode: Mode = "lines+markers" if len(values) <= 100 else "lines"  # noqa: PLR2004 - markers would hide the line
     line = Series(label="IOPS, one sample each", x=minutes, y=tuple(values), colour=0, mode=mode)
     return Figure(name=name, kind="lines", alt=alt, x_title=MINUTES, y_title="IOPS", series=(line,))
+
+
+def point_writes_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
+    """Plot the pre-writes of all operating points, one behind the other as they ran, in one scale; None without any."""
+    sample, capture = (span_ns / MINUTE_NS for span_ns in (settings.sample_ns, settings.capture_ns))
+    apart = settings.point_pre_write_samples * sample + capture
+    series = tuple(
+        Series(
+            label=f"before {run.point.name}",
+            x=tuple(place * apart + number * sample for number in range(1, len(run.pre_write_iops) + 1)),
+            y=tuple(run.pre_write_iops),
+            colour=place,
+        )
+        for place, run in enumerate(result.points)
+    )
+    return _drawn(
+        Figure(
+            name=name,
+            kind="lines",
+            alt="IOPS of the writes before the operating points over time, a line for each point",
+            x_title=MINUTES,
+            y_title="IOPS",
+            series=series,
+        )
+    )
 
 
 def pre_writes_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
@@ -101,43 +135,96 @@ def variation_figure(name: str, settings: DemandSettings, cells: Sequence[Demand
     )
 
 
-def intensity_figure(name: str, result: DemandResult) -> Figure | None:
-    """Plot the average response time over IOPS, a line for each number of threads, with the operating points."""
+def intensity_figures(name: str, result: DemandResult) -> tuple[Figure, ...]:
+    """Plot the average response time over IOPS with the operating points: all cells from 0 on, and those near the top.
+
+    Beside the lines through all cells stand, without lines, those whose IOPS are within a tenth of the most: of the
+    whole they lie on one stroke. None without a cell.
+    """
     rows = {threads: [cell for cell in row if cell.completed] for threads, row in _rows(result.cells).items()}
-    lines = [
-        Series(
-            label=f"TC {threads}",
-            x=tuple(float(cell.iops) for cell in row),
-            y=tuple(float(cell.latency_ms_mean) for cell in row),
-            colour=place,
-        )
-        for place, (threads, row) in enumerate(rows.items())
-    ]
-    points = [
-        Series(
-            label=f"{run.point.name}IOPS",
-            x=(run.point.iops,),
-            y=(run.point.latency_ms_mean,),
-            colour=_POINT_COLOURS[run.point.name],
-            mode="markers",
-            mark=True,
-        )
+    cells = {threads: [(float(one.iops), float(one.latency_ms_mean)) for one in row] for threads, row in rows.items()}
+    points = {
+        run.point.name: (float(iops(run.step)), float(response_time(run.step)))
         for run in result.points
+        if run.step and latency_count(run.step)
+    }
+    most = max((x for row in cells.values() for x, _ in row), default=0.0)
+    if not most:
+        return ()
+    near = {threads: [one for one in row if one[0] >= NEAR_SHARE * most] for threads, row in cells.items()}
+    whole = _intensity(name, cells, points, "lines+markers", "all cells")
+    shown = {which: one for which, one in points.items() if one[0] >= NEAR_SHARE * most}
+    close = _intensity(f"{name}-top", near, shown, "markers", f"cells from {percent(NEAR_SHARE)} of the most on")
+    rates = [x for one in close.series for x in one.x]
+    return (replace(whole, x_range=linear_range([most], cut=False)), replace(close, x_range=fitted_range(rates)))
+
+
+def _intensity(
+    name: str,
+    cells: Mapping[int, list[tuple[float, float]]],
+    points: Mapping[PointName, tuple[float, float]],
+    mode: Mode,
+    what: str,
+) -> Figure:
+    lines = [
+        Series.through(row, f"TC {threads}", place, mode) for place, (threads, row) in enumerate(cells.items()) if row
     ]
-    rates = [x for one in (*lines, *points) for x in one.x]
-    return _drawn(
-        Figure(
-            name=name,
-            kind="lines",
-            x_range=fitted_range(rates) if rates else None,
-            alt="Average response time on a logarithmic axis over IOPS, a line for each number of threads",
-            x_title="IOPS",
-            y_title=ART_TITLE,
-            y_scale="log",
-            legend_title="Threads, QD rising",
-            series=(*lines, *points),
-        )
+    marks = [
+        Series(label=f"{which}IOPS", x=(x,), y=(y,), colour=_POINT_COLOURS[which], mode="markers", mark=True)
+        for which, (x, y) in points.items()
+    ]
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=f"Average response time over IOPS, {what}, a colour for each number of threads",
+        x_title=f"IOPS, {what}",
+        y_title=ART_TITLE,
+        y_scale="log",
+        legend_title="Threads, QD rising",
+        series=(*lines, *marks),
+        aspect=BESIDE_ASPECT,
+        beside=True,
     )
+
+
+def demand_maps(name: str, cells: Sequence[DemandCell]) -> tuple[Figure, ...]:
+    """IOPS and average response time of every cell of the grid as fields of colour with their numbers."""
+    rows = _rows(cells)
+    depths = sorted({cell.demand.queue_depth for cell in cells})
+    found = (
+        _map(f"{name}-iops", "IOPS", rows, depths, lambda cell: float(cell.iops)),
+        _map(f"{name}-art", ART_TITLE, rows, depths, lambda cell: float(cell.latency_ms_mean)),
+    )
+    return tuple(replace(one, aspect=BESIDE_ASPECT, beside=True) for one in found if one)
+
+
+def _map(
+    name: str,
+    title: str,
+    rows: Mapping[int, list[DemandCell]],
+    depths: Sequence[int],
+    value: Callable[[DemandCell], float],
+) -> Figure | None:
+    fields = {
+        threads: {cell.demand.queue_depth: value(cell) for cell in row if cell.completed}
+        for threads, row in rows.items()
+    }
+    values = [[row.get(depth) for depth in depths] for row in fields.values()]
+    return matrix_heat(
+        name,
+        values,
+        [[_field(one) for one in row] for row in values],
+        columns=list(map(str, depths)),
+        rows=list(map(str, rows)),
+        titles=("Queue Depth (QD)", "Threads (TC)", title),
+    )
+
+
+def _field(value: float | None) -> str:
+    """Three digits, or all before the point. Worked: 2624.8 -> ``"2,625"``, 0.4041 -> ``"0.404"``."""
+    if not value:
+        return NOT_AVAILABLE
+    return f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:#.3g}"
 
 
 def processor_figure(
@@ -188,9 +275,8 @@ def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figu
 
 
 def fitted_range(values: Sequence[float]) -> tuple[float, float]:
-    """Where an axis begins and ends that is fitted to its values. Worked: 100 and 300 -> 90 and 310."""
-    edge = (max(values) - min(values)) * 0.05 or max(values) * 0.05
-    return min(values) - edge, max(values) + edge
+    """Where an axis of rates begins and ends, by the rule of all axes. Worked: 100 and 300 -> 0 and 318."""
+    return linear_range(values, cut=is_close(values))
 
 
 def _rows(cells: Sequence[DemandCell]) -> dict[int, list[DemandCell]]:

@@ -29,4 +29,4 @@ def demand_headlines(settings: DemandSettings, result: DemandResult) -> Iterator
         basis = f"measured for {duration_label(run.step.span_ns)}"
         yield Headline(item=item, unit="IOPS", value=float(iops(run.step)), basis=basis)
         mean_ms, _ = mean_and_max_ms([run.step])
-        yield Headline(item=f"{item}, average response time", unit="ms", value=mean_ms, basis=basis)
+        yield Headline(item=f"{item}, average response time", unit="ms", value=mean_ms, basis=basis, of=item)

@@ -9,18 +9,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.histogram_figures import histogram_figure
+from assay.pages.measure import headline_measures
 from assay.pages.model import Box, Table, Text
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, milliseconds_text, one_decimal, percent, rounds_label
-from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
+from assay.pages.select import NOT_REACHED, Selected, claim_label
 from assay.pages.test_report import TestReport
-from assay.pages.verdict import verdict_box, verdict_figure
+from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.grid import figures
-from assay.procedures.grid.facts import demand_facts, demand_outline, demand_own_settings, pattern_part, point_entries
+from assay.procedures.grid.facts import (
+    demand_facts,
+    demand_outline,
+    demand_own_settings,
+    mid_near_max,
+    out_of_order,
+    pattern_part,
+    point_entries,
+)
 from assay.procedures.grid.headlines import demand_headlines
+from assay.procedures.grid.measures import demand_measures
 from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
+from assay.procedures.saturation.result import verdict_minutes
 from assay.results import POINT_SHARES, iops, is_reached, latency_count, max_latency_ns, percentiles, response_time
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 
@@ -30,13 +41,13 @@ if TYPE_CHECKING:
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
+    from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry, Figure, Page
     from assay.pages.test_report import PagePart
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult, PointRun
+    from assay.results import ExactTimes
     from assay.spec.edition import Edition
-
-_GRID = "in the grid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +92,16 @@ class DemandReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """What the operating points gave."""
         return tuple(demand_headlines(self.settings, self.result))
+
+    def measures(self) -> Iterator[Measure]:
+        """Every cell of the grid, and the operating points."""
+        yield from demand_measures(self.settings, self.result)
+        yield from headline_measures(self.headlines())
+
+    def remarks(self) -> tuple[str, ...]:
+        """Where Mid is about Max, and where the points change places when they are measured at length."""
+        near = mid_near_max(self.settings, self.result.points)
+        return (*(f"Mid lies {line}" for line in near), *out_of_order(self.result.points))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""
@@ -137,10 +158,17 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
     yield f"Demand Variation Steady State Check {tracked}", _window(test_report, "dv", result.window)
     variation = figures.variation_figure(f"{test_report.prefix}-variation", settings, result.cells)
     yield "Demand Variation", (_or_window(test_report, variation),)
-    intensity = figures.intensity_figure(f"{test_report.prefix}-intensity", result)
-    yield "Demand Intensity", (_points_box(test_report), _or_window(test_report, intensity))
+    intensity = figures.intensity_figures(f"{test_report.prefix}-intensity", result)
+    yield "Demand Intensity", (_points_box(test_report), *(intensity or (_or_window(test_report, None),)))
+    maps = figures.demand_maps(f"{test_report.prefix}-map", result.cells)
+    if maps:
+        yield "IOPS and Average Response Time by Threads and Queue Depth", maps
     if not _without_processor(test_report):
         yield "System CPU Utilization During Demand Variation Test", _processor(test_report)
+    if result.points:
+        writes = figures.point_writes_figure(f"{test_report.prefix}-point-writes", settings, result)
+        names = ", ".join(run.point.name for run in result.points)
+        yield f"Pre Writes of the {names} IOPS Points", (_or_reason(writes, "no sample ran to its end"),)
     for run in result.points:
         yield from _point_parts(test_report, run)
     if test_report.edition.header == "2.0":
@@ -163,8 +191,10 @@ def _window(test_report: DemandReport, name: str, window: MeasurementWindow | No
         label = demand_label(test_report.settings, test_report.settings.tracking)
         return Text(paragraphs=(reason,)), verdict_box("IOPS", label, None, one_decimal, reason)
     ((label, verdict),) = window.verdicts.items()
-    figure = verdict_figure(f"{test_report.prefix}-window-{name}", label, verdict, "IOPS")
-    rounds = f"Rounds {rounds_label(window.rounds)}"
+    before = test_report.settings.preconditioning
+    minutes = verdict_minutes(verdict, before) if label == before.label else ()
+    figure = verdict_figure(f"{test_report.prefix}-window-{name}", label, verdict, "IOPS", minutes)
+    rounds = minutes_window(verdict, minutes) if minutes else f"Rounds {rounds_label(window.rounds)}"
     return figure, verdict_box("IOPS", label, verdict, one_decimal, rounds)
 
 
@@ -196,18 +226,14 @@ def _processor(test_report: DemandReport) -> tuple[Block, ...]:
 
 
 def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]:
-    settings, name = test_report.settings, run.point.name
-    prefix, minutes = f"{test_report.prefix}-{name.lower()}", settings.sample_ns / MINUTE_NS
-    writes = figures.samples_figure(
-        f"{prefix}-pre-writes", run.pre_write_iops, minutes, f"IOPS of the writes before the {name} point over time"
-    )
-    yield f"{name} IOPS Pre Writes", (_or_reason(writes, "no sample ran to its end"),)
+    name = run.point.name
+    prefix = f"{test_report.prefix}-{name.lower()}"
     if run.step is None or run.times is None or not run.times.io_count:
         yield f"{name} IOPS Response Time Histogram", (Text(paragraphs=("n/a: no I/O completed",)),)
         return
     latency_ms_max = (max_latency_ns(run.step) or 0) / MILLISECOND_NS
     where = f"{_cell(run.point.demand)}, {duration_label(run.step.span_ns)}"
-    figure = histogram_figure(f"{prefix}-histogram", run.times)
+    figure = histogram_figure(f"{prefix}-histogram", run.times, float(response_time(run.step)), _percentiles(run))
     yield (
         f"{name} IOPS Response Time Histogram, MRT={milliseconds_text(latency_ms_max)} ms - {where}",
         (_times_box(run, run.step), _or_reason(figure, "no I/O completed")),
@@ -216,13 +242,11 @@ def _point_parts(test_report: DemandReport, run: PointRun) -> Iterator[PagePart]
 
 def _times_box(run: PointRun, step: StepRecord) -> Box:
     """Percentiles from every completion where they were kept and agree with the counts, else from the counts."""
-    exact = run.exact if run.exact and run.exact.agrees else None
-    found = exact.percentiles_ms if exact else percentiles(run.times, POINT_SHARES) if run.times else {}
+    found = _percentiles(run)
     nines = tuple((f"{percent(share)} (ms)", _ms(found.get(share))) for share in POINT_SHARES)
-    origin = "every completion" if exact else "counts, within 0.1 %"
+    origin = "every completion" if _exact(run) else "counts, within 0.1 %"
     entries = (
         ("IOPS", one_decimal(float(iops(step)))),
-        (f"IOPS {_GRID}", one_decimal(run.point.iops)),
         ("ART (ms)", _ms(float(response_time(step)))),
         *nines,
         ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
@@ -233,6 +257,15 @@ def _times_box(run: PointRun, step: StepRecord) -> Box:
     return Box(title=f"{run.point.name}IOPS point", entries=entries, wide=True)
 
 
+def _exact(run: PointRun) -> ExactTimes | None:
+    return run.exact if run.exact and run.exact.agrees else None
+
+
+def _percentiles(run: PointRun) -> dict[float, float | None]:
+    exact = _exact(run)
+    return exact.percentiles_ms if exact else percentiles(run.times, POINT_SHARES) if run.times else {}
+
+
 def _captured(run: PointRun) -> str:
     if run.exact is None:
         return "not kept"
@@ -240,25 +273,25 @@ def _captured(run: PointRun) -> str:
 
 
 def _selected(test_report: DemandReport, run: PointRun) -> tuple[Selected, ...]:
-    basis = _basis(test_report, run.point.demand)
+    basis = _basis(test_report)
 
     def figure(item: str, unit: str, value: str) -> Selected:
         claim = claim_label(test_report.run, None)
         return Selected(item=item, unit=unit, value=value, basis=basis, claim=claim)
 
-    label = f"{run.point.name} {_cell(run.point.demand)}, {_GRID}"
+    label, step = f"{run.point.name} {_cell(run.point.demand)}", run.step
     return (
-        figure(f"{label} IOPS", "IOPS", one_decimal(run.point.iops)),
-        figure(f"{label} ART", "ms", _ms(run.point.latency_ms_mean)),
+        figure(f"{label} IOPS", "IOPS", one_decimal(float(iops(step))) if step else NOT_AVAILABLE),
+        figure(f"{label} ART", "ms", _ms(float(response_time(step)) if step and latency_count(step) else None)),
     )
 
 
-def _basis(test_report: DemandReport, demand: Demand) -> str:
-    """What a cell of the grid rests on: the rule decides one of them, at which the test is steady or not."""
+def _basis(test_report: DemandReport) -> str:
+    """What an operating point rests on: it is measured when the rule has held for the tracked cell of the grid."""
     if not is_reached(test_report.result.window):
         return NOT_REACHED
-    tracked = test_report.settings.tracking
-    return STEADY if demand == tracked else f"no steady-state rule; that of {_cell(tracked)} held"
+    length = duration_label(test_report.settings.capture_ns)
+    return f"measured for {length}; the rule for {_cell(test_report.settings.tracking)} held"
 
 
 def _grid_tables(test_report: DemandReport) -> tuple[Table, ...]:

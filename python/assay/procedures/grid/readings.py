@@ -15,7 +15,7 @@ def grid_readings(settings: DemandSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name."""
     sample, cell = duration_label(settings.sample_ns), duration_label(settings.cell_ns)
     spread = HISTOGRAM_READINGS["histogram"]
-    before = f"Is the drive in the same state before each point? Writes in samples of {sample}; a level line means yes."
+    capture = duration_label(settings.capture_ns)
     steady = (
         "Is it steady? The points are the five values that are judged; greatest less least and the rise of the "
         "fitted line must stay within the limits in the box."
@@ -32,10 +32,20 @@ def grid_readings(settings: DemandSettings) -> dict[str, str]:
         ),
         "intensity": (
             "What does each additional I/O per second cost in response time? A point per demand; best is low and to "
-            "the right, and where the points turn upwards the drive is saturated."
+            "the right, and where the points turn upwards the drive is saturated. Large marks: operating points, "
+            f"measured for {capture}."
+        ),
+        "intensity-top": (
+            "What separates the fastest points? Those whose IOPS lie within a tenth of the most, on an axis of their "
+            "own; of points at equal IOPS the lowest needs the fewest outstanding I/Os."
+        ),
+        "map-iops": f"How many IOPS does each demand give? Cells of {cell}, averages of the last five rounds.",
+        "map-art": "How long does an I/O take at each demand? The same cells; low is good.",
+        "point-writes": (
+            f"Is the drive in the same state before each point? Writes in samples of {sample}, one line per point, as "
+            f"they ran; in each gap the point itself was measured for {capture}. Equal levels mean yes."
         ),
         "cpu": "How busy was the test system? CPU time of the threads that issue I/Os, per demand.",
         "total": "How do IOPS or response times depend on outstanding I/Os (threads times depth)? A point per demand.",
-        **{f"{point}-pre-writes": before for point in ("max", "mid", "min")},
         **{f"{point}-histogram": spread for point in ("max", "mid", "min")},
     }

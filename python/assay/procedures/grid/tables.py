@@ -10,6 +10,7 @@ from assay.pages.results import step_results, window_results
 from assay.procedures.grid.result import is_complete_round, total_oio
 from assay.procedures.grid.settings import DemandSettings
 from assay.results import (
+    HOST_COLUMNS,
     POINT_SHARES,
     completed_count,
     effective_queue_depth,
@@ -19,6 +20,7 @@ from assay.results import (
     mean_latency_ns,
     percentiles,
     response_time,
+    round_hosts,
     throughput,
 )
 from assay.spec.units import MILLISECOND_NS
@@ -35,7 +37,7 @@ GRID_COLUMNS = (
 )  # fmt: skip
 ROUND_COLUMNS = (
     "round", "place", "phase", "thread_count", "queue_depth", "start_ns", "iops", "mb_per_s", "effective_queue_depth",
-    "latency_ms_mean", "latency_ms_max",
+    "latency_ms_mean", "latency_ms_max", *HOST_COLUMNS,
 )  # fmt: skip
 NINES_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in POINT_SHARES)
 POINT_COLUMNS = (
@@ -112,11 +114,13 @@ def _grid_row(cell: DemandCell) -> tuple[Any, ...]:
 def _round_rows(test: StoredTest) -> Iterator[tuple[Any, ...]]:
     """Every step of every round as it ran, with its start on the drive's clock."""
     settings = test.settings_as(DemandSettings)
+    hosts = round_hosts(test)
     demands = [settings.demand] * settings.pre_write_samples + list(settings.grid)
     for round_ in test.rounds:
         for place, (demand, step) in enumerate(zip(demands, round_.cells, strict=False), 1):
             phase = "pre-write" if place <= settings.pre_write_samples else "cell"
-            yield (round_.index, place, phase, *_demand(demand)[:2], step.start_ns, *_measured(step))
+            host = map(or_na, hosts[round_.index])
+            yield (round_.index, place, phase, *_demand(demand)[:2], step.start_ns, *_measured(step), *host)
 
 
 def _measured(step: StepRecord) -> Sequence[Any]:

@@ -26,7 +26,7 @@ def idle_recovery_headlines(settings: IdleRecoverySettings, result: IdleRecovery
     burst = duration_label(settings.burst_ns)
     states = sorted(result.states, key=lambda one: one.idle_s)
     longest = states[-1]
-    for state in states[:1] + states[1:][-1:]:
+    for state in {one.idle_s: one for one in (states[0], longest)}.values():
         item = f"{settings.label}, burst behind {state.idle_s:g} s idle"
         basis = f"mean of {settings.cycles} bursts of {burst}"
         yield Headline(item=item, unit="IOPS", value=state.mean_iops, basis=basis)

@@ -18,7 +18,7 @@ from assay.procedures.saturation.run import (
     saturation_phase,
 )
 from assay.procedures.sequences import numbered
-from assay.spec.units import duration_label
+from assay.spec.units import count_label, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,7 +144,7 @@ def _outline(settings: IdleRecoverySettings) -> PlanSummary:
     idles = ", ".join(duration_label(idle_ns) for idle_ns in settings.idles_ns)
     return PlanSummary(
         what=f"{settings.label} until steady, then wait states",
-        steps=f"{settings.cycles} bursts",
+        steps=count_label(settings.cycles, "burst"),
         step_ns=settings.burst_ns,
         notes=(f"idle times of {idles}; {settings.return_bursts} bursts without behind each",),
         facts={"idles_ns": list(settings.idles_ns), "cycles": settings.cycles},

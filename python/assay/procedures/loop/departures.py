@@ -16,7 +16,7 @@ from assay.procedures.departures import (
 )
 from assay.procedures.planned import whole_blocks
 from assay.results import arrival_label, issued_bytes, ran_to_its_end
-from assay.spec.units import GB, GIB, KIB
+from assay.spec.units import GIB, KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,4 +77,4 @@ def _unprepared(test: StoredTest | None, asked_bytes: float) -> Iterator[str]:
         return
     written = sum(issued_bytes(step.write) for step in test.preconditioning)
     if written < asked_bytes * (1 - TOLERANCE):
-        yield f"preconditioning of {capacity_label(written)} instead of {asked_bytes / GB:,.2f} GB"
+        yield f"preconditioning of {capacity_label(written)} instead of {capacity_label(round(asked_bytes))}"

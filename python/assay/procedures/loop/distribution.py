@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from assay.procedures.loop.values import LoopResult
 
 _SIZES, _MIXES = (4 * KIB, 8 * KIB), (100, 65, 0)
-"""Cells of these are drawn first, behind those that are tracked: they are those of the response time test."""
+"""Cells of these are drawn beside those that are tracked: they are those of the response time test."""
+
+_FEW = 3
+DRAWN = (
+    "Drawn are the tracked cells, and 4 and 8 KiB at 100, 65 and 0 % reads; where these are fewer than three, the "
+    f"cells that run first are drawn as well, up to {CURVES_MAX}."
+)
 
 
 def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Distribution:
@@ -38,19 +44,21 @@ def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Dist
         parts=tuple(parts[cell] for cell in cells),
         withheld=result.withheld or "a measurement window needs five complete rounds",
         curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
+        rule=DRAWN,
         maps=_maps(settings, result, sequences, parts, prefix),
     )
 
 
 def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
-    """The cells whose response times are drawn: the tracked ones, then 4 and 8 KiB at 100, 65 and 0 % reads, then
-    others in the order they run.
-    """  # noqa: D205 - one sentence
+    """The cells whose response times are drawn, by the rule of ``DRAWN``; those that are tracked come first."""
 
-    def rank(cell: Cell) -> tuple[bool, bool, bool]:
-        return (cell not in settings.tracking, cell.read_pct not in _MIXES, cell.transfer_bytes not in _SIZES)
+    def named(cell: Cell) -> bool:
+        return cell.read_pct in _MIXES and cell.transfer_bytes in _SIZES
 
-    return tuple(sorted(settings.cells, key=rank)[:CURVES_MAX])
+    tracked = [cell for cell in settings.cells if cell in settings.tracking]
+    chosen = tracked + [cell for cell in settings.cells if named(cell) and cell not in tracked]
+    others = [cell for cell in settings.cells if cell not in chosen] if len(chosen) < _FEW else []
+    return tuple([*chosen, *others][:CURVES_MAX])
 
 
 def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:

@@ -159,15 +159,27 @@ def _bars_figure(name: str, result: LoopResult, settings: LoopSettings, size: in
 
 def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, float]) -> Figure | None:
     """Plot a matrix as columns over block size (x) and R/W mix (z); a cell without a value has none."""
+    names = shown(settings)
+    return matrix_columns(name, (names.noun, names.axis), settings.sizes_bytes, settings.read_pcts, matrix)
+
+
+def matrix_columns(
+    name: str,
+    titles: tuple[str, str],
+    sizes_bytes: Iterable[int],
+    read_pcts: Iterable[int],
+    matrix: Mapping[Cell, float],
+) -> Figure | None:
+    """The same of any values per block size and mix; None without one. titles : what they are, and of their axis."""
     if not matrix:
         return None
-    sizes = sorted(settings.sizes_bytes)
+    sizes = sorted(sizes_bytes)
     return Figure(
         name=name,
         kind="columns",
-        alt=f"{shown(settings).noun} as columns over block size and read/write mix",
+        alt=f"{titles[0]} as columns over block size and read/write mix",
         x_title=BLOCK_TITLE,
-        y_title=shown(settings).axis,
+        y_title=titles[1],
         z_title=MIX_TITLE,
         ticks=tuple(Tick(at=float(place), label=kib_label(size)) for place, size in enumerate(sizes)),
         series=tuple(
@@ -177,7 +189,7 @@ def columns_figure(name: str, settings: LoopSettings, matrix: Mapping[Cell, floa
                 y=tuple(matrix.get(_cell(read_pct, size), 0.0) for size in sizes),
                 colour=index,
             )
-            for index, read_pct in enumerate(sorted(settings.read_pcts))
+            for index, read_pct in enumerate(sorted(read_pcts))
         ),
     )
 

@@ -31,10 +31,10 @@ def loop_headlines(test: StoredTest, result: LoopResult) -> tuple[Headline, ...]
     return tuple(_LOOPS[test.settings_as(LoopSettings).variable](test, result))
 
 
-def _iops(_: StoredTest, result: LoopResult) -> Iterator[Headline]:
+def _iops(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
     for read_pct, letter, side in _SIDES:
         cell = Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES)
-        yield _average(result, cell, f"RND 4KiB {letter}", "IOPS", f"rnd_4k_{side}_iops")
+        yield _average(test, result, cell, f"RND 4KiB {letter}", unit="IOPS", claim=f"rnd_4k_{side}_iops")
 
 
 def _throughput(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
@@ -42,7 +42,7 @@ def _throughput(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
     for read_pct, letter, side in _SIDES:
         cell = Cell(read_pct=read_pct, transfer_bytes=size)
         claim = f"seq_{side}_mb_per_s" if size >= KIB * KIB else None
-        yield _average(result, cell, f"SEQ {size // KIB}KiB {letter}", "MB/s", claim)
+        yield _average(test, result, cell, f"SEQ {size // KIB}KiB {letter}", unit="MB/s", claim=claim)
 
 
 def _latency(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
@@ -51,32 +51,35 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[Headline]:
     for read_pct, letter, side in _SIDES:
         cell = Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES)
         item = f"RND 4KiB {letter}, {outstanding} outstanding"
-        yield _average(result, cell, f"{item}, average", "ms", f"{side}_latency_ms")
+        yield _average(test, result, cell, f"{item}, average", unit="ms", claim=f"{side}_latency_ms")
         for share in _QUOTED_SHARES:
             value = times[cell].percentiles_ms.get(share) if cell in times else None
             basis = (
-                _basis(result, "all I/Os of ") if value is not None or not times else "n/a: fewer than ten I/Os beyond"
+                _basis(test, result, "all I/Os of ")
+                if value is not None or not times
+                else "n/a: fewer than ten I/Os beyond"
             )
             yield Headline(item=f"{item}, {share * 100:g} %", unit="ms", value=value, basis=basis)
 
 
-def _average(result: LoopResult, cell: Cell, item: str, unit: str, claim: str | None) -> Headline:
+def _average(test: StoredTest, result: LoopResult, cell: Cell, item: str, *, unit: str, claim: str | None) -> Headline:
     return Headline(
         item=item,
         unit=unit,
         value=result.matrix.get(cell),
         values=result.window_values(cell),
-        basis=_basis(result, "average of "),
+        basis=_basis(test, result, "average of "),
         claim=claim,
     )
 
 
-def _basis(result: LoopResult, what: str) -> str:
+def _basis(test: StoredTest, result: LoopResult, what: str) -> str:
     """What a number comes from, or why there is none."""
     window = headline_window(result)
     if window is None:
         return no_window_reason(result)
-    return f"{what}rounds {rounds_label(window.rounds)}, {'steady' if window.reached else 'NOT STEADY'}"
+    missed = "NOT STEADY" if test.settings.requires_steady_state else "not steady"
+    return f"{what}rounds {rounds_label(window.rounds)}, {'steady' if window.reached else missed}"
 
 
 _LOOPS = {"iops": _iops, "throughput": _throughput, "latency": _latency}

@@ -149,7 +149,7 @@ def _placed(sequences: list[list[ResponseTimes]], place: int) -> ResponseTimes |
 
 
 def _times(steps: Sequence[StepRecord], service: ResponseTimes | None, intended: ResponseTimes | None) -> OpenLoopTimes:
-    both = [direction for step in steps for direction in (step.read, step.write)]
+    both = [direction for step in steps for direction in step.sides]
     count = sum(latency_count(step) for step in steps)
     issued = [largest for step in steps if (largest := max_latency_ns(step)) is not None]
     due = [largest for one in both if (largest := one.intended_ns_max) is not None]

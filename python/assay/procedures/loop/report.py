@@ -15,6 +15,7 @@ from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
 from assay.procedures.loop.headlines import loop_headlines
+from assay.procedures.loop.measures import loop_measures
 from assay.procedures.loop.readings import loop_readings
 from assay.procedures.loop.result import UNITS, loop_result
 from assay.procedures.loop.results import loop_results
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
+    from assay.pages.measure import Measure
     from assay.pages.model import DataTable, Entry, Page
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
@@ -94,6 +96,10 @@ class LoopReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """Reads and writes of 4 KiB, or of the size of the throughput test."""
         return loop_headlines(self.test, self.result)
+
+    def measures(self) -> Iterator[Measure]:
+        """Every cell of the matrix."""
+        return loop_measures(self.test, self.result)
 
     def moved_cells(self) -> tuple[tuple[str, str], ...]:
         """Least to greatest round of each cell that is not tracked and moved."""

@@ -79,7 +79,7 @@ def loop_result(test: StoredTest) -> LoopResult:
         error_count=stored_error_count(test),
         withheld=withheld,
     )
-    steady = unsteady(window, len(result.rounds), "round")
+    steady = unsteady(window, len(result.rounds), "round") if settings.steady_required else ()
     return replace(result, findings=(*steady, *missed_rates(test, result)))
 
 

@@ -27,7 +27,7 @@ from assay.procedures.sequences import histogram, one_round
 from assay.procedures.until import Judging, until_steady
 from assay.results import cell_label
 from assay.spec.steady import WINDOW_ROUNDS
-from assay.spec.units import GIB, KIB, MIB, gigabytes, kib_label
+from assay.spec.units import GIB, KIB, MIB, count_label, gigabytes_label, kib_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ def _outline(settings: LoopSettings) -> PlanSummary:
     reasons = {f"{kib_label(size)} KiB": reason for size, reason in settings.not_applicable.items()}
     return PlanSummary(
         what="rounds",
-        steps=f"{len(settings.cells)} cells",
+        steps=count_label(len(settings.cells), "cell"),
         step_ns=settings.step_ns,
         notes=tuple(f"{size} not run: {reason}" for size, reason in reasons.items()),
         facts={"not_applicable": reasons},
@@ -246,8 +246,8 @@ def _test_range(datum: RangeDatum, scale: float, drive: DriveIdentity) -> tuple[
     if amount + gaps > drive.capacity_bytes:
         raise TooSmallError(
             drive.path,
-            f"has {gigabytes(drive.capacity_bytes):.2f} GB, the test range and its gaps need "
-            f"{gigabytes(amount + gaps):.2f} GB",
+            f"has {gigabytes_label(drive.capacity_bytes)}, the test range and its gaps need "
+            f"{gigabytes_label(amount + gaps)}",
             "use a larger drive, or a scaled run with --scale",
         )
     return amount, count

@@ -53,6 +53,11 @@ class LoopSettings(TestSettings):
         """The largest transfer of the test loop."""
         return max(self.sizes_bytes)
 
+    @property
+    def requires_steady_state(self) -> bool:
+        """A quick look only says whether the drive was steady."""
+        return self.steady_required
+
     def fault(self) -> str | None:
         """Cells that no test can have, or a tracked one that is none of them."""
         mixes = all(0 <= read_pct <= PERCENT for read_pct in self.read_pcts)

@@ -15,7 +15,17 @@ from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
-from assay.results import NINES, effective_queue_depth, error_count, iops, max_latency_ns, mean_latency_ns, throughput
+from assay.results import (
+    HOST_COLUMNS,
+    NINES,
+    effective_queue_depth,
+    error_count,
+    iops,
+    max_latency_ns,
+    mean_latency_ns,
+    round_hosts,
+    throughput,
+)
 from assay.spec.units import kib_value, milliseconds
 
 if TYPE_CHECKING:
@@ -37,6 +47,7 @@ ROUNDS_COLUMNS = (
     "latency_ms_mean",
     "latency_ms_max",
     "error_count",
+    *HOST_COLUMNS,
 )
 
 
@@ -94,8 +105,15 @@ def _spread(spread: Spread | None, absent: str) -> tuple[Any, ...]:
 
 def _rounds(test: StoredTest, name: str) -> DataTable:
     """Every cell of every complete round in the order they ran."""
+    hosts = round_hosts(test)
     rows = (
-        (round_.index, kib_value(cell.transfer_bytes), cell.read_pct, *_measured(record))
+        (
+            round_.index,
+            kib_value(cell.transfer_bytes),
+            cell.read_pct,
+            *_measured(record),
+            *map(or_na, hosts[round_.index]),
+        )
         for round_ in complete_rounds(test)
         for cell, record in zip(test.settings_as(LoopSettings).cells, round_.cells, strict=True)
     )

@@ -16,7 +16,7 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
-from assay.procedures.saturation.result import verdict_sample
+from assay.procedures.saturation.result import LEVEL_BAND, verdict_minutes, verdict_sample
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MINUTE_NS, duration_label
@@ -77,7 +77,7 @@ def saturation_outline(settings: SaturationSettings) -> str:
     limits = {
         "time": f"for {duration_label(settings.time_ns)}",
         "amount": f"to {capacity_label(settings.amount_bytes)} written",
-        "steady": f"until every {ordinal(settings.samples_per_verdict)} sample is steady, five of them",
+        "steady": f"until the five-point rule holds over every {ordinal(settings.samples_per_verdict)} sample",
     }
     both = ", or ".join(limits.values()) + ", whichever comes first"
     return (
@@ -116,7 +116,7 @@ def saturation_selection(
             value=rate_or_na(result.steady_iops),
             basis=STEADY if result.steady_iops is not None else NOT_REACHED if judged == "not reached" else judged,
             claim=claim_label(run, claim),
-            note=f"{label}, fresh out of box: {fresh_label(settings, first)}." if first else "",
+            note=f"{label}, first sample: {fresh_label(settings, first)}." if first else "",
         ),
         Selected(
             item=f"{label}, highest sample",
@@ -129,9 +129,32 @@ def saturation_selection(
 
 
 def fresh_label(settings: SaturationSettings, first: Mark) -> str:
-    """What the first sample is: its length, and how much of the drive was written when it ended.
+    """What the first sample is: its length, how much of the drive was written when it ended, and if it was fresh.
 
     Worked: a minute in which a fifth of the drive was written -> ``"the first 1 min, 0.20 drive fills written at its
-    end"``.
+    end"``; one of 1.34 fills is ``"not all fresh out of box"``.
     """
-    return f"the first {duration_label(settings.sample_ns)}, {first.fills:.2f} drive fills written at its end"
+    text = f"the first {duration_label(settings.sample_ns)}, {first.fills:.2f} drive fills written at its end"
+    return text if is_fresh(first) else f"{text}: not all fresh out of box"
+
+
+def is_fresh(first: Mark) -> bool:
+    """Whether no more was written in the first sample than the drive holds, so that all of it is of a fresh drive."""
+    return first.fills <= 1
+
+
+def level_text(settings: SaturationSettings, result: SaturationResult) -> str:
+    """What the mark where the level is reached says, beside the verdict; that there is none where there is none.
+
+    Worked: samples of a minute, every 30th from the 30th -> ``"level reached: from here on within 10 % of 3,252.8 IOPS,
+    the average of the five samples that the rule judges (30 min to 150 min)"``.
+    """
+    window = result.window
+    if result.steady is None or window is None or result.steady_iops is None:
+        return "no level was reached"
+    minutes = verdict_minutes(window.verdicts[settings.label], settings)
+    ends = f"{minutes_label(minutes[0])} to {minutes_label(minutes[-1])}"
+    return (
+        f"level reached: from here on within {percent(LEVEL_BAND)} of {rate_or_na(result.steady_iops)} IOPS, the "
+        f"average of the five samples that the rule judges ({ends})"
+    )

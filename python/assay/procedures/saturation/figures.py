@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.result import Mark, SaturationResult
 
 WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
-MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Steady state": 2}
+MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
 
 
 def iops_figure(name: str, result: SaturationResult, x_title: str, y_scale: Scale) -> Figure | None:
@@ -28,23 +28,24 @@ def iops_figure(name: str, result: SaturationResult, x_title: str, y_scale: Scal
     if not result.iops:
         return None
     curve = _line("IOPS, one sample each", _places(result, x_title), result.iops, 0, y_scale)
-    found = {"Peak": result.peak, "Peak drop": result.peak_drop, "Steady state": result.steady}
+    found = {"Peak": result.peak, "Peak drop": result.peak_drop, "Level reached": result.steady}
     marks = [
         _mark(label, mark, x_title) for label, mark in found.items() if mark and (mark.iops or y_scale == "linear")
     ]
     return Figure(
         name=name,
         kind="lines",
-        alt=f"IOPS of each sample over {x_title.lower()} with peak, peak drop and steady state",
+        alt=f"IOPS of each sample over {x_title.lower()} with peak, peak drop and where the level is reached",
         x_title=x_title,
         y_title="IOPS",
         y_scale=y_scale,
+        log_named=y_scale == "log",
         series=(curve, *marks),
     )
 
 
 def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure | None:
-    """Plot average, 99.999 % and maximum response time of each sample, on a logarithmic axis."""
+    """Plot average, 99.999 % and maximum response time of each sample."""
     five_nines = result.percentiles.get(NINES[-1], ())
     drawn: tuple[tuple[str, Sequence[float | None]], ...] = (
         ("ART", result.latency_ms_mean),

@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.settings import SaturationSettings
 
 
-def saturation_readings(settings: SaturationSettings) -> dict[str, str]:
-    """The sentences by the beginning of a figure's name."""
+def saturation_readings(settings: SaturationSettings, judged: str, level: str) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name.
+
+    judged : whether steady state was reached, as the summaries print it; what is on the right depends on that.
+    level : what the mark says where the level is reached.
+    """
     asked = (
         f"How far do the writes of a purged drive slow down as it fills? {settings.label} without a gap, a point per "
         f"{duration_label(settings.sample_ns)}"
@@ -22,9 +26,15 @@ def saturation_readings(settings: SaturationSettings) -> dict[str, str]:
         "iops-written": "gigabytes written",
         "iops-fills": "amount written, in drive capacities",
     }
-    curves = {
-        name: f"{asked}, over {axis}; the level on the right is what is left once clean space is used up."
-        for name, axis in over.items()
-    }
+    curves = {name: f"{asked}, over {axis}; {_ends(judged, level)}." for name, axis in over.items()}
     response = f"{asked}: average, 99.999 % and longest response time; lines that rise mean longer waits."
     return {**curves, "response": response, **HISTOGRAM_READINGS}
+
+
+def _ends(judged: str, level: str) -> str:
+    """What is seen on the right. Worked: ``reached`` -> the level of steady state."""
+    if judged == "reached":
+        return f"the level on the right is the steady state, what is left once clean space is used up; {level}"
+    if judged == "not reached":
+        return "the right end is no level: steady state was not reached"
+    return f"whether the right end is a level is not known ({judged})"

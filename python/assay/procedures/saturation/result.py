@@ -30,7 +30,7 @@ from assay.spec.units import MINUTE_NS, gigabytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.engine.records import StepRecord, StoredTest
+    from assay.engine.records import SteadyVerdict, StepRecord, StoredTest
 
 DROP_SHARE = 0.8
 LEVEL_BAND = 0.1
@@ -114,6 +114,11 @@ def verdict_sample(number: int, settings: SaturationSettings) -> int:
     """The sample, from 1, that is the ``number``-th in the five-point rule. Worked: every 31st, the fifth -> 155."""
     first = settings.first_verdict_sample or settings.samples_per_verdict
     return first + (number - 1) * settings.samples_per_verdict
+
+
+def verdict_minutes(verdict: SteadyVerdict, settings: SaturationSettings) -> tuple[float, ...]:
+    """When the values of a verdict were taken. Worked: samples of a minute, every 30th from the first -> 1, 31, 61."""
+    return tuple(verdict_sample(number, settings) * settings.sample_ns / MINUTE_NS for number in verdict.rounds)
 
 
 def is_verdict_sample(sample: int, settings: SaturationSettings) -> bool:

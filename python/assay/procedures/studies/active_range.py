@@ -16,7 +16,7 @@ from dataclasses import replace
 from assay.procedures.studies.define import study
 from assay.procedures.studies.ground import Ground, Study
 from assay.procedures.studies.settings import StudyPlot, StudyVariant
-from assay.spec.units import GIB, MIB, gigabytes
+from assay.spec.units import GIB, MIB, gigabytes_label
 
 SEGMENTS = 2048
 AMOUNTS_GIB = (16, 8)
@@ -29,7 +29,7 @@ def plan_active_range(ground: Ground) -> Study:
     amounts = _amounts(ground)
     fitting = [(label, amount, count) for label, amount, count in amounts if _fits(amount, count, ground)]
     left_out = [label for label, amount, count in amounts if not _fits(amount, count, ground)]
-    reason = f"does not fit {gigabytes(ground.capacity):.2f} GB with its gaps; use a larger drive, or --scale"
+    reason = f"does not fit {gigabytes_label(ground.capacity)} with its gaps; use a larger drive, or --scale"
     return Study(
         variants=(_variant("AR 100 %", ground.share(1.0), None, ground), *(_variant(*one, ground) for one in fitting)),
         plots=(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import SkippedTest
 from assay.procedures.departures import shortened
@@ -16,21 +18,28 @@ from assay.procedures.studies.options import StudyOptions
 from assay.procedures.studies.pages import study_report
 from assay.procedures.studies.run import run_study
 from assay.procedures.studies.settings import StudySettings
-from assay.spec.units import SECOND_NS, duration_label
+from assay.spec.units import SECOND_NS, count_label, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.engine.records import DriveIdentity, Stage, StoredTest
+    from assay.engine.records import DriveIdentity, Stage, StoredRun, StoredTest
+    from assay.pages.test_report import TestReport
+    from assay.procedures.options import Options
     from assay.procedures.procedure import Request
     from assay.procedures.studies.settings import StudyStep, StudyVariant
     from assay.procedures.xsr.settings import CrossStimulusSettings
     from assay.spec.datum import Strict
+    from assay.spec.edition import Edition
 
     Variants = Callable[[Ground], Study | SkippedTest]
+    Planned = Callable[[Any, Ground], PlannedTest]
+    Report = Callable[[StoredRun, StoredTest, Edition, str], TestReport]
+    Departures = Callable[[Any, Any, DriveIdentity, StoredTest | None], Iterator[str]]
 
 _STAGES: tuple[Stage, ...] = ("precondition", "variant")
 """Of the sequences that time ends: those of timed preparation as well."""
+_MANY_SAMPLES = 30
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -44,10 +53,18 @@ def study(
     preparation: str,
     plan: Variants,
     words: dict[str, str] | None = None,
-) -> Procedure[Strict, StudyOptions]:
+    options: type[Options] = StudyOptions,
+    options_name: str = "study",
+    report: Report = study_report,
+    departures: Departures | None = None,
+    planned: Planned | None = None,
+    settings: type[StudySettings] = StudySettings,
+) -> Procedure[Strict, Options]:
     """A study as a procedure. plan : its variants on a drive, or why this drive cannot run it.
 
     outline, preparation : sentences as ``filled`` takes them. words : of them in a run that is not scaled.
+    options, options_name : its table in a plan file, where it is not that of all studies. report, departures : where it
+    has pages and departures of its own. planned, settings : where it does more than to run its variants in order.
     """
     sentences = (title, question, outline, preparation)
     minute_ns = round(SAMPLE_SECONDS * SECOND_NS)
@@ -60,12 +77,12 @@ def study(
         preconditioning=filled(preparation, minute_ns, words or {}),
         kind="study",
         table=None,
-        options=StudyOptions,
-        options_name="study",
-        settings=StudySettings,
-        plan=partial(_plan, name, sentences, plan),
-        report=study_report,
-        departures=study_departures,
+        options=options,
+        options_name=options_name,
+        settings=settings,
+        plan=partial(_plan, name, sentences, plan, planned or variants_planned),
+        report=report,
+        departures=departures or study_departures,
     )
 
 
@@ -78,7 +95,7 @@ def filled(sentence: str, minute_ns: int, words: dict[str, str]) -> str:
 
 
 def _plan(
-    name: str, words: tuple[str, str, str, str], variants: Variants, request: Request[Strict, StudyOptions]
+    name: str, words: tuple[str, str, str, str], variants: Variants, planned: Planned, request: Request[Strict, Options]
 ) -> list[PlannedTest | SkippedTest]:
     """What a study does on a drive.
 
@@ -92,22 +109,26 @@ def _plan(
     settings = _settings(name, words, found, ground)
     for demand in dict.fromkeys(settings.demands):
         refuse_deep(settings.test, demand)
-    spans = [step.span_ns * step.samples for variant in found.variants for step in _measured(variant)]
-    return [
-        PlannedTest(
-            settings=settings,
-            run=run_study,
-            earliest_ns=sum(spans),
-            latest_ns=sum(spans) if all(spans) else None,
-            step_count=sum(step.samples for variant in found.variants for step in variant.steps),
-            written_first_bytes=_written_bytes(found, "prepare"),
-            written_amount_bytes=_written_bytes(found, "measure"),
-            phases=tuple(phase for variant in found.variants for phase in _phases(variant)),
-            # The first is purged as every test is.
-            purge_count=sum(variant.purge or not place for place, variant in enumerate(found.variants)),
-            outline=_outline(settings),
-        )
-    ]
+    return [planned(settings, ground)]
+
+
+def variants_planned(settings: StudySettings, _: Ground) -> PlannedTest:
+    """The variants of a study in order, and nothing else."""
+    variants = settings.variants
+    spans = [step.span_ns * step.samples for variant in variants for step in _measured(variant)]
+    return PlannedTest(
+        settings=settings,
+        run=run_study,
+        earliest_ns=sum(spans),
+        latest_ns=sum(spans) if all(spans) else None,
+        step_count=sum(step.samples for variant in variants for step in variant.steps),
+        written_first_bytes=_written_bytes(settings, "prepare"),
+        written_amount_bytes=_written_bytes(settings, "measure"),
+        phases=tuple(phase for variant in variants for phase in variant_phases(variant)),
+        # The first is purged as every test is.
+        purge_count=sum(variant.purge or not place for place, variant in enumerate(variants)),
+        outline=_outline(settings),
+    )
 
 
 def _settings(name: str, words: tuple[str, str, str, str], found: Study, ground: Ground) -> StudySettings:
@@ -138,13 +159,13 @@ def _settings(name: str, words: tuple[str, str, str, str], found: Study, ground:
     )
 
 
-def _written_bytes(study: Study, role: str) -> int:
+def _written_bytes(study: StudySettings, role: str) -> int:
     """What is known to be written: steps that an amount ends."""
     steps = (step for variant in study.variants for step in variant.steps if step.role == role)
     return sum(step.amount_bytes * step.samples for step in steps)
 
 
-def _phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
+def variant_phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
     """The parts of a variant in order; trims write nothing."""
     for step in (step for step in variant.steps if step.role != "trim"):
         if step.span_ns:
@@ -153,6 +174,23 @@ def _phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
         else:
             stages = _STAGES[:1] if step.role == "prepare" else _STAGES
             yield PlannedPhase(name=step.label, stages=stages, amount_bytes=step.amount_bytes * step.samples)
+
+
+def joined_phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
+    """The same where a variant has many short steps: those in a row that time ends are one part.
+
+    Samples that are many are told apart from single steps. Worked: an idle step, a burn-in of 120 samples and 56 runs
+    -> three parts.
+    """
+    steps = (step for step in variant.steps if step.role != "trim")
+    for (timed, _), found in groupby(steps, key=lambda step: (bool(step.span_ns), step.samples >= _MANY_SAMPLES)):
+        part = replace(variant, steps=tuple(found))
+        if not timed or len(part.steps) == 1:
+            yield from variant_phases(part)
+            continue
+        samples = [steps_of(step.pattern, step.demand, step.span_ns, step.samples) for step in part.steps]
+        least_ns = sum(step.samples * step.span_ns for step in part.steps)
+        yield timed_phase(variant.label, samples, stages=_STAGES, least_ns=least_ns)
 
 
 def _measured(variant: StudyVariant) -> list[StudyStep]:
@@ -167,8 +205,8 @@ def _outline(settings: StudySettings) -> PlanSummary:
     on_top = (f"timed preparation of {duration_label(prepared_ns)} comes on top",) if prepared_ns else ()
     not_run = tuple(f"{label} not run: {reason}" for label, reason in settings.not_run)
     return PlanSummary(
-        what=f"{len(labels)} variants",
-        steps=f"{steps} samples",
+        what=count_label(len(labels), "variant"),
+        steps=count_label(steps, "sample"),
         step_ns=settings.sample_ns,
         notes=(f"variants: {', '.join(labels)}", *on_top, *not_run),
         facts={"variants": labels, "preparation_ns": prepared_ns, "not_run": dict(settings.not_run)},

@@ -45,10 +45,11 @@ def study_distribution(test: StoredTest, result: StudyResult, prefix: str) -> Di
         title=settings.test.upper(),
         over="the settled samples of each stage",
         prefix=prefix,
-        columns=("variant", "accesses"),
+        columns=("variant", "stage", "accesses"),
         parts=parts,
         withheld=result.withheld or "no stage ran to its end",
         curves=tuple(range(min(len(parts), CURVES_MAX))),
+        rule=f"Drawn are the stages that ran first, up to {CURVES_MAX}.",
         maps=maps,
         printed=maps[0][1].name if maps else "",
     )
@@ -57,10 +58,10 @@ def study_distribution(test: StoredTest, result: StudyResult, prefix: str) -> Di
 def _parts(share: float, planned: StudyVariant, variant: VariantResult, measured: _Measured) -> Iterator[Part]:
     """The settled samples of every whole stage. share : of its samples that are settled."""
     ends = accumulate(step.samples for step in planned.steps if step.role == "measure")
-    for stage, last in zip(variant.stages, ends, strict=False):
+    for number, (stage, last) in enumerate(zip(variant.stages, ends, strict=False), 1):
         if stage.settled:
             first = last - settled_count(len(stage.iops), share)
-            yield part((variant.label, stage.label), _label(variant, stage), *_cut(measured, first, last))
+            yield part((variant.label, number, stage.label), _label(variant, stage), *_cut(measured, first, last))
 
 
 def _maps(test: StoredTest, result: StudyResult, prefix: str) -> Iterator[tuple[str, Figure]]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from assay.engine.records import Access, DriveIdentity
     from assay.procedures.loop.edition import LoopTable
     from assay.procedures.procedure import Request
-    from assay.procedures.studies.options import StudyOptions
     from assay.procedures.studies.settings import StudyPlot, StudyReading, StudyVariant
 
 CAPACITY_BYTES_MIN = 64 << 20
@@ -46,13 +45,13 @@ class Study:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """A plan on a drive: makes the steps of variants. Sizes are bytes."""
+    """A plan on a drive: makes the steps of variants. Sizes are bytes. The options of the request have a demand."""
 
-    request: Request[Any, StudyOptions]
+    request: Request[Any, Any]
     data: DataPattern = field(default_factory=DataPattern)
 
     @classmethod
-    def of(cls, request: Request[Any, StudyOptions]) -> Self:
+    def of(cls, request: Request[Any, Any]) -> Self:
         """What studies of a request stand on.
 
         Raises TooSmallError below 64 MiB, and where the edition has no IOPS test to take demand and preconditioning
@@ -80,7 +79,8 @@ class Ground:
     @property
     def demand(self) -> Demand:
         """The tester's choice, or that of the IOPS test of the edition."""
-        return self.request.options.demand(self._iops.demand.value.to_demand())
+        chosen: Demand = self.request.options.demand(self.iops_table.demand.value.to_demand())
+        return chosen
 
     def share(self, share: float) -> int:
         """So much of the drive in whole blocks of 4 KiB or larger."""
@@ -91,13 +91,14 @@ class Ground:
         return scaled_ns(seconds, self.request.scale)
 
     @property
-    def _iops(self) -> LoopTable:
+    def iops_table(self) -> LoopTable:
+        """The IOPS test of the edition."""
         found: LoopTable = self.request.edition.table("iops")
         return found
 
     def fill(self, length: int) -> StudyStep:
         """Workload-independent preconditioning of the first bytes, as often as the edition writes the drive."""
-        multiple = self._iops.preconditioning_multiple.value
+        multiple = self.iops_table.preconditioning_multiple.value
         return StudyStep(
             role="prepare",
             label="fill SEQ 128KiB 0/100",

@@ -39,11 +39,12 @@ def _variant(place: int, read_pct: int, label: str, ground: Ground) -> StudyVari
     before = () if place else ground.saturated(length)
     # A minute of the same accesses first: what the drive still has to write from before is none of theirs.
     before = (*before, prepared(ground.cell("random", SMALL, read_pct, length)))
-    cells = tuple(_cell(ground.cell("random", SMALL, read_pct, length), total) for total in OUTSTANDING)
+    cells = tuple(at_total(ground.cell("random", SMALL, read_pct, length), total) for total in OUTSTANDING)
     return StudyVariant(label=label, purge=not place, steps=(*before, *cells))
 
 
-def _cell(step: StudyStep, total: int) -> StudyStep:
+def at_total(step: StudyStep, total: int) -> StudyStep:
+    """A step with so many outstanding: up to 32 of one thread, then of more threads. Worked: 64 -> TC 2 x QD 32."""
     depth = min(total, QUEUE_DEPTH_MAX)
     demand = Demand(thread_count=total // depth, queue_depth=depth)
     return replace(step, label=f"{step.label} OIO {total}", demand=demand, place=float(total))

@@ -27,12 +27,12 @@ SCALED_SECONDS_MIN = 20
 def plan_stability(ground: Ground) -> Study:
     """Variants by workload, each in one step whose seconds are kept."""
     length = ground.share(1.0)
-    first = (*ground.saturated(length), _whole(ground, "random", SMALL, 0))
-    sequential = (prepared(ground.passes(length, 1)), _whole(ground, "sequential", LARGE, 0))
+    first = (*ground.saturated(length), whole_step(ground, "random", SMALL, 0))
+    sequential = (prepared(ground.passes(length, 1)), whole_step(ground, "sequential", LARGE, 0))
     return Study(
         variants=(
             StudyVariant(label="RND 4KiB writes", purge=True, steps=first),
-            StudyVariant(label="RND 4KiB 65/35", purge=False, steps=(_whole(ground, "random", SMALL, 65),)),
+            StudyVariant(label="RND 4KiB 65/35", purge=False, steps=(whole_step(ground, "random", SMALL, 65),)),
             StudyVariant(label="SEQ 1024KiB writes", purge=False, steps=sequential),
         ),
         plots=(StudyPlot(kind="seconds", variable="relative"), StudyPlot(kind="seconds", variable="largest")),
@@ -41,7 +41,7 @@ def plan_stability(ground: Ground) -> Study:
     )
 
 
-def _whole(ground: Ground, access: str, size: int, read_pct: int) -> StudyStep:
+def whole_step(ground: Ground, access: str, size: int, read_pct: int) -> StudyStep:
     """All minutes in one step, so that no second is cut."""
     step = ground.cell("random" if access == "random" else "sequential", size, read_pct, ground.share(1.0))
     span_ns = max(ground.span_ns(MINUTES * 60), SCALED_SECONDS_MIN * SECOND_NS)

@@ -22,13 +22,14 @@ SHARES = (1.0, 0.8)
 def plan_workload_dependency(ground: Ground) -> Study:
     """Variants by over-provisioning; each sequential, random, sequential."""
     return Study(
-        variants=tuple(_variant(share, ground) for share in SHARES),
+        variants=tuple(changing_variant(f"AR {share * 100:g} %", share, ground) for share in SHARES),
         plots=(StudyPlot(kind="time", variable="throughput"), StudyPlot(kind="time", variable="response")),
         reading="change",
     )
 
 
-def _variant(share: float, ground: Ground) -> StudyVariant:
+def changing_variant(label: str, share: float, ground: Ground) -> StudyVariant:
+    """Sequential, random, sequential writes over a share of a purged and filled drive."""
     length = ground.share(share)
     steps = (
         ground.fill(length),
@@ -36,7 +37,7 @@ def _variant(share: float, ground: Ground) -> StudyVariant:
         ground.writes(length, 60),
         ground.passes(length, 3),
     )
-    return StudyVariant(label=f"AR {share * 100:g} %", purge=True, steps=steps)
+    return StudyVariant(label=label, purge=True, steps=steps)
 
 
 WORKLOAD_DEPENDENCY = study(

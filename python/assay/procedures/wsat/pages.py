@@ -6,17 +6,21 @@ draw time, gigabytes written and normalised capacity, and the Confidence Level P
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.endings import ending_label
 from assay.pages.histogram import histogram_parts
 from assay.pages.model import Box, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal
+from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
+from assay.pages.verdict import minutes_window
 from assay.procedures.saturation.distribution import saturation_distribution
 from assay.procedures.saturation.facts import (
     fresh_label,
+    is_fresh,
+    level_text,
     saturation_facts,
     saturation_outline,
     saturation_selection,
@@ -26,7 +30,7 @@ from assay.procedures.saturation.facts import (
 from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
 from assay.procedures.saturation.readings import saturation_readings
-from assay.procedures.saturation.result import saturation_result
+from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
@@ -72,7 +76,8 @@ class SaturationReport(TestReport):
     @property
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
-        return saturation_readings(self.settings)
+        settings, result = self.settings, self.result
+        return saturation_readings(settings, steady_label(settings, result), level_text(settings, result))
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""
@@ -85,6 +90,14 @@ class SaturationReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """Fresh, settled, their ratio, and gigabytes written."""
         return saturation_headlines(self.settings.label, self.result)
+
+    def overlaid(self) -> tuple[Figure, ...]:
+        """IOPS over time, data written and drive fills."""
+        found = (
+            iops_figure(f"{self.prefix}-{name}", self.result, x_title, "log")
+            for name, x_title in (("minutes", MINUTES), ("written", WRITTEN), ("fills", FILLS))
+        )
+        return tuple(replace(one, by_amount=one.x_title == WRITTEN) for one in found if one)
 
     def main_tables(self) -> tuple[Table, ...]:
         """What is read off the curve, and why it ended."""
@@ -150,13 +163,19 @@ def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:
     """Peak, peak drop, steady state and end of a write saturation test as printed."""
     settings, first, peak = test.settings_as(SaturationSettings), result.first, result.peak
     fresh = f"{one_decimal(first.iops)}: {fresh_label(settings, first)}" if first else NOT_AVAILABLE
-    steady = None if result.steady_iops is None else one_decimal(result.steady_iops)
+    window = result.window
+    steady = None
+    if window is not None and result.steady_iops is not None:
+        judged = minutes_window(
+            window.verdicts[settings.label], verdict_minutes(window.verdicts[settings.label], settings)
+        )
+        steady = f"{one_decimal(result.steady_iops)}: average of {judged}"
     return (
-        ("FOB IOPS (first sample)", fresh),
+        ("First sample (FOB)" if first and is_fresh(first) else "First sample", fresh),
         ("Highest sample (peak)", f"{one_decimal(peak.iops)} at {mark_label(peak)}" if peak else NOT_AVAILABLE),
         ("Peak drop at", mark_label(result.peak_drop)),
-        ("Steady state at", mark_label(result.steady)),
         ("Steady-state IOPS", steady or steady_label(settings, result)),
+        (f"Level reached: within {percent(LEVEL_BAND)} of it from", mark_label(result.steady)),
         ("Five-point rule first held at", mark_label(result.first_steady)),
         ("Ended by", _end_label(test, result)),
     )
@@ -194,7 +213,7 @@ def _or_nothing(figure: Figure | None) -> Block:
 
 
 def _end_label(test: StoredTest, result: SaturationResult) -> str:
-    end = _ENDS.get(test.ended or "", test.ended or "unfinished")
+    end = _ENDS.get(test.ended or "") or ending_label(test.ended)
     if not result.minutes:
         return end
     return f"{end}: {minutes_label(result.minutes[-1])}, {result.written_gb[-1]:,.1f} GB"

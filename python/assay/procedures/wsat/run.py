@@ -14,7 +14,7 @@ from assay.procedures.saturation.run import pattern_step, saturate, saturation_p
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.sequences import histogram
 from assay.spec.steady import WINDOW_ROUNDS
-from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes
+from assay.spec.units import HOUR_SECONDS, duration_label, gigabytes_label
 
 if TYPE_CHECKING:
     from assay.engine.pattern import Workload
@@ -119,7 +119,7 @@ def _earliest_ns(settings: SaturationSettings) -> int:
 def _outline(settings: SaturationSettings) -> PlanSummary:
     ends = {
         "time": f"after {duration_label(settings.time_ns)}",
-        "amount": f"after {gigabytes(settings.amount_bytes):.2f} GB written",
+        "amount": f"after {gigabytes_label(settings.amount_bytes)} written",
         "steady": "when five samples are steady",
     }
     chosen = ", ".join(ends.values()) if settings.stop == "first" else ends[settings.stop]

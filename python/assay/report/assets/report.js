@@ -1,14 +1,5 @@
-"use strict";
 (() => {
   const root = document.documentElement;
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const make = (tag, facts) => Object.assign(document.createElement(tag), facts);
-  const button = (text, title, act) => {
-    const made = make("button", { type: "button", textContent: text, title });
-    made.addEventListener("click", act);
-    return made;
-  };
-
   // Contents: open beside the pages, closed above them, the place in view marked.
   const nav = document.querySelector("nav");
   const contents = document.querySelector(".contents");
@@ -43,21 +34,32 @@
       setTimeout(() => { link.textContent = "#"; }, 1200);
     }, () => {});
   });
-  // On a small window the standard headers would hide what they head.
-  if (matchMedia("(max-width: 600px)").matches) for (const form of all(".form")) form.open = false;
+  const small = matchMedia("(max-width: 600px)");
   const folds = all("main details.fold:not(.folded)");
   const foldAll = button("Fold all", "Close or open all sections", () => {
     const open = !folds.some((fold) => fold.open);
     for (const fold of folds) fold.open = open;
     foldAll.textContent = open ? "Fold all" : "Unfold all";
   });
+  // On a small window the standard headers would hide what they head, and one line stands for each section but the first.
+  if (small.matches) {
+    for (const form of all(".form")) form.open = false;
+    for (const fold of folds.slice(1)) fold.open = false;
+    foldAll.textContent = "Unfold all";
+  }
   function unfold() {
     const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const fold = place?.querySelector(":scope > .fold");
-    if (fold) fold.open = true;
+    if (!place) return;
+    reveal(place);
+    place.scrollIntoView({ behavior: "instant" });
   }
   window.addEventListener("hashchange", unfold);
-  unfold();
+  // A link to where the address already points changes nothing, but the section may be closed since.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.hash === location.hash) unfold();
+  });
+  if (location.hash) unfold();
   let closed = [];
   window.addEventListener("beforeprint", () => {
     closed = all("details:not([open])");
@@ -114,6 +116,45 @@
       head.replaceChildren(button(text, "Sort by this column", () => sort(table, head, place)));
     }
   }
+  // On a small window a row of many columns is a card, in which each cell has its column's name.
+  const ROLES = { TBODY: "rowgroup", TR: "row", TD: "cell", TH: "rowheader" };
+  function label(table) {
+    const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((head) => head.textContent);
+    const shift = table.tHead.rows.length > 1 ? 1 : 0;
+    table.setAttribute("role", "table");
+    // A table that is no block has lost what it is to a screen reader.
+    for (const part of all("tbody, tbody tr, tbody th, tbody td", table)) part.setAttribute("role", ROLES[part.tagName]);
+    for (const cell of all("tbody td", table)) cell.dataset.label = heads[cell.cellIndex - shift];
+    for (const cell of all("tbody th", table)) cell.dataset.label = table.tHead.rows[0].cells[0].textContent;
+    table.classList.add("labelled");
+    if (!table.classList.contains("matrix")) for (const row of table.tBodies[0].rows) foldCard(row, heads);
+  }
+  // A closed card is one line: its name, its first number, and what stands before it.
+  function foldCard(row, heads) {
+    const cells = all("td", row);
+    const first = Math.max(cells.findIndex((cell) => cell.classList.contains("number")), 0);
+    const last = first + (heads[first + 2] === "Unit" ? 1 : 0);
+    const lead = cells.slice(0, last + 1);
+    const rest = cells.slice(last + 1);
+    if (!rest.length || lead.length > 3) return;
+    for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
+    for (const cell of lead) cell.classList.add("lead");
+    row.classList.add("folding");
+    const head = row.cells[0];
+    const open = button(head.textContent, "", () => {});
+    open.removeAttribute("title");
+    if (!head.textContent) open.setAttribute("aria-label", lead[0].textContent || "Whole row");
+    open.setAttribute("aria-expanded", false);
+    head.replaceChildren(open);
+    row.addEventListener("click", () => {
+      if (small.matches && !getSelection().toString()) openCard(row, !row.classList.contains("opened"));
+    });
+  }
+  function labelCards() {
+    if (small.matches) for (const table of all("table.cards:not(.labelled)")) label(table);
+  }
+  small.addEventListener("change", labelCards);
+  labelCards();
   // A table that is wider than its box can be moved with the keys.
   const boxes = new ResizeObserver((entries) => {
     for (const { target } of entries) {

@@ -41,11 +41,11 @@ class AskedWriter:
 
     def _add(self, step: StepSpec, ranges: dict[str, Any], specs: dict[str, Any]) -> str:
         active_range = encode(step.active_range)
-        range_name = _name(active_range)
+        range_name = spec_name(active_range)
         if range_name not in self._written:
             ranges[range_name] = active_range
         spec = {**encode(replace(step, active_range=_NOWHERE)), "active_range": range_name}
-        name = _name(spec)
+        name = spec_name(spec)
         specs[name] = spec
         self._written |= {range_name, name}
         return name
@@ -86,10 +86,11 @@ class AskedReader:
         return tuple(self._specs[name] for name in names)
 
 
-def _name(content: dict[str, Any]) -> str:
+def spec_name(content: dict[str, Any]) -> str:
+    """What a specification or a range is called in the journal: the first 16 digits of the SHA-256 of its content."""
     return hashlib.sha256(canonical(content)).hexdigest()[:_DIGITS]
 
 
 def _hold(name: str, content: dict[str, Any], entry: Entry) -> None:
-    if _name(content) != name:
+    if spec_name(content) != name:
         raise StoreError(entry.place, f"{name}: is not the digest of what it names", _DAMAGED)

@@ -26,18 +26,33 @@ def read_document(folder: Path) -> tuple[bytes, RunDocument]:
 
     Raises StoreError where it is missing, damaged, of another form, or lacks or doubles a key.
     """
-    path = folder / RUN_DOCUMENT
-    try:
-        head = read_inside(folder, RUN_DOCUMENT, bytes_max=_BYTES_MAX)
-    except OSError as error:
-        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+    path, head = folder / RUN_DOCUMENT, read_head(folder)
     content = parse(head, name=str(path))
-    if content.get("schema") != RUN_SCHEMA:
-        raise StoreError(str(path), "has a form this version does not know", "use the version that wrote it")
+    if fault := _schema_fault(content.get("schema")):
+        raise StoreError(str(path), fault, "use the version that wrote it")
     document = decode(RunDocument, content, name=str(path))
     printed = {key: document.plan[key] for key in _PRINTED_OF_PLAN if key in document.plan}
     decode(PlanTexts, printed, name=f"{path}: plan")
     return head, document
+
+
+def read_head(folder: Path) -> bytes:
+    """``run.json`` as it is. Raises StoreError where there is none that can be read."""
+    try:
+        return read_inside(folder, RUN_DOCUMENT, bytes_max=_BYTES_MAX)
+    except OSError as error:
+        raise StoreError(str(folder), f"is no run folder ({error.strerror})", "name a folder with run.json") from None
+
+
+def _schema_fault(schema: object) -> str | None:
+    """Why a folder of a schema is not read; None where it is."""
+    if schema == RUN_SCHEMA:
+        return None
+    if isinstance(schema, int) and schema > RUN_SCHEMA:
+        return f"written by a newer Assay (schema {schema}), this one reads up to {RUN_SCHEMA}"
+    if isinstance(schema, int) and schema > 0:
+        return f"written by an Assay before its first release (schema {schema}), this one reads {RUN_SCHEMA}"
+    return "has a form this version does not know"
 
 
 def report_date(folder: Path) -> int:

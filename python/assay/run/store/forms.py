@@ -128,6 +128,14 @@ class TestEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A run was resumed. torn_bytes : of a line that was not whole. changed : of the test system, a line each."""
+
+    torn_bytes: Annotated[int, Field(ge=0, lt=1 << 40)]
+    changed: tuple[_Text, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """How I/Os are carried out, and what the block layer is set to."""
 

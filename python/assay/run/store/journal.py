@@ -44,11 +44,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A journal as read. complete : it ends with the line that ends a run. digest : of its last line."""
+    """A journal as read. complete : it ends with the line that ends a run. digest : of its last line.
+
+    whole_bytes : of the lines that are whole. torn_bytes : of a last one that is not, and is left out.
+    """
 
     lines: tuple[Entry, ...]
     complete: bool
     digest: str
+    whole_bytes: int
+    torn_bytes: int
 
 
 class Journal:
@@ -57,14 +62,14 @@ class Journal:
     The first error stops all writing for good: nothing is retried after a failed fsync.
     """
 
-    def __init__(self, folder: Path, head: bytes, clock: Callable[[], int]) -> None:
+    def __init__(self, folder: Path, head: bytes, clock: Callable[[], int], *, after: Entries | None = None) -> None:
+        """Begin a journal, or go on behind the lines of one that was read. Raises OSError."""
         self._path = folder / JOURNAL_NAME
-        self._previous = hashlib.sha256(head).hexdigest()
+        self._previous = after.digest if after else hashlib.sha256(head).hexdigest()
         self._clock = clock
-        self._seq = 0
+        self._seq = len(after.lines) if after else 0
         self._error: Exception | None = None
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
-        self._descriptor = os.open(self._path, flags, 0o644)
+        self._descriptor = _begun(self._path) if after is None else _reopened(self._path, after.whole_bytes)
         sync_folder(folder)
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
@@ -123,6 +128,22 @@ class Journal:
         self._seq += 1
 
 
+def _begun(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+
+
+def _reopened(path: Path, whole_bytes: int) -> int:
+    """A journal that goes on behind its whole lines; what is torn is cut off, as it is left out on reading."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+    try:
+        os.ftruncate(descriptor, whole_bytes)
+        os.fsync(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def sealed(entry: dict[str, Any]) -> bytes:
     """A line of the journal with its own hash at its end."""
     body = canonical(entry)[:-1]
@@ -135,19 +156,35 @@ def read_journal(folder: Path, head: bytes) -> Entries:
     Raises VerificationError naming the line that is not what was written, or does not follow the one before it;
     StoreError where it cannot be read.
     """
-    path = folder / JOURNAL_NAME
-    try:
-        content = read_inside(folder, JOURNAL_NAME, bytes_max=_BYTES_MAX)
-    except OSError as error:
-        raise StoreError(str(path), error.strerror or "cannot be read", "name a run folder") from None
-    lines = content.split(b"\n")
-    torn = bool(lines.pop())
+    path, content = folder / JOURNAL_NAME, _content(folder)
+    *lines, torn = content.split(b"\n")
+    torn_bytes = len(torn)
     digest, found = hashlib.sha256(head).hexdigest(), list[Entry]()
     for number, line in enumerate(lines, start=1):
         found.append(_entry(f"{path}:{number}", number, line, digest))
         digest = found[-1].digest
-    complete = bool(found) and found[-1].kind == RUN_ENDED and not torn
-    return Entries(tuple(found), complete, digest)
+    complete = bool(found) and found[-1].kind == RUN_ENDED and not torn_bytes
+    return Entries(tuple(found), complete, digest, len(content) - torn_bytes, torn_bytes)
+
+
+def read_lines(folder: Path) -> tuple[list[bytes], bool]:
+    """The whole lines of a journal as they are, and whether a torn one is behind them. Raises StoreError."""
+    *lines, torn = _content(folder).split(b"\n")
+    return lines, bool(torn)
+
+
+def _content(folder: Path) -> bytes:
+    try:
+        return read_inside(folder, JOURNAL_NAME, bytes_max=_BYTES_MAX)
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise StoreError(str(folder / JOURNAL_NAME), reason, "name a run folder") from None
+
+
+def is_sealed(content: bytes) -> bool:
+    """Whether a line ends with the hash of what stands before it."""
+    body, _, told = content.rpartition(_HASH)
+    return told == hashlib.sha256(body).hexdigest().encode() + b'"}'
 
 
 def sync_folder(folder: Path) -> None:
@@ -160,8 +197,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
-    body, _, told = content.rpartition(_HASH)
-    if told != hashlib.sha256(body).hexdigest().encode() + b'"}':
+    if not is_sealed(content):
         raise VerificationError(place, "is not the line that was written", _DISTRUST)
     line = decode(Line, parse(content, name=place), name=place)
     if line.previous != previous or line.seq != number - 1:

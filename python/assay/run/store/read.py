@@ -14,16 +14,18 @@ from assay.files import exists_inside, read_inside
 from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
+from assay.run.store.resumed import run_breaks, superseded
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.run.store.forms import Steps
-    from assay.run.store.journal import Entry
+    from assay.engine.records import RunBreak
+    from assay.run.store.forms import RunDocument, Steps
+    from assay.run.store.journal import Entries, Entry
 
 # Of the tables of a run together, where they are kept in memory, and of each otherwise.
 _TABLES_BYTES_MAX = 1 << 31
@@ -36,13 +38,33 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
     captured.
     Raises StoreError naming file, place and reason where it is no run folder, damaged, or of another form.
     """
+    return read_with_journal(folder, histograms=histograms)[0]
+
+
+def read_with_journal(folder: Path, *, histograms: bool = False) -> tuple[StoredRun, Entries]:
+    """A run folder as ``read_run`` reads it, and its journal."""
     head, document = read_document(folder)
     journal = read_journal(folder, head)
     sequences = {entry.seq: read_steps(entry) for entry in journal.lines if entry.kind == "steps"}
+    return run_of(folder, document, journal, sequences, histograms=histograms), journal
+
+
+def run_of(
+    folder: Path, document: RunDocument, journal: Entries, sequences: Mapping[int, Steps], *, histograms: bool
+) -> StoredRun:
+    """The run of a folder of which document and journal were read, with its tables. The rest is as of ``read_run``.
+
+    sequences : what each line of the kind ``steps`` holds, by its ``seq``.
+    """
     contents = _checked_tables(folder, sequences.values(), kept=histograms)
-    tests = stored_tests(journal.lines, sequences, Tables(folder=folder, contents=contents))
-    traces = _Traces(folder, document.identity.capacity_bytes if histograms else None)
-    tests = [traces.joined(test) for test in tests]
+    found = stored_tests(journal.lines, sequences, Tables(folder=folder, contents=contents))
+    traces, left_out = (
+        _Traces(folder, document.identity.capacity_bytes if histograms else None),
+        superseded(journal.lines),
+    )
+    # What was captured of all of them is numbered in their order, also of those that are in no result.
+    joined = [(traces.joined(test), seq) for test, seq in found]
+    tests, breaks = [test for test, seq in joined if seq not in left_out], run_breaks(journal.lines)
     purges = [test.purge.deviation for test in tests if test.purge and test.purge.deviation]
     return StoredRun(
         run_id=document.run_id,
@@ -52,7 +74,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         description=document.description,
         plan=document.plan,
         edition=document.edition,
-        deviations=tuple(dict.fromkeys([*document.deviations, *purges])),
+        deviations=tuple(dict.fromkeys([*document.deviations, *purges, *_changed(breaks)])),
         started_wall_ns=document.started_wall_ns,
         report_date_ns=report_date(folder),
         skipped=document.skipped,
@@ -62,6 +84,7 @@ def read_run(folder: Path, *, histograms: bool = False) -> StoredRun:
         ),
         tests=tuple(tests),
         journal=JournalEnd(line_count=len(journal.lines), complete=journal.complete, hash=journal.digest),
+        breaks=breaks,
     )
 
 
@@ -109,6 +132,11 @@ def _engine(entries: Sequence[Entry]) -> dict[str, str]:
     return {name: ", later ".join(texts) for name, texts in values.items()}
 
 
+def _changed(breaks: Sequence[RunBreak]) -> list[str]:
+    """What was another from a break on, as deviations: all tests of a run are of one test system."""
+    return [f"the test system changed where the run was resumed: {line}" for one in breaks for line in one.changed]
+
+
 def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> dict[str, bytes]:
     """Read the tables that sequences name; their contents by name, where these are to be kept.
 
@@ -117,14 +145,23 @@ def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> 
     contents: dict[str, bytes] = {}
     left = _TABLES_BYTES_MAX
     for name, digest in (pair for sequence in sequences for pair in sequence.tables.items()):
-        try:
-            content = read_inside(folder, name, bytes_max=left)
-        except OSError as error:
-            raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
-        if hashlib.sha256(content).hexdigest() != digest:
-            remedy = "the run was changed or damaged; do not trust it"
-            raise VerificationError(str(folder / name), "is not the table that was written", remedy)
+        content = checked_table(folder, name, digest, bytes_max=left)
         if kept:
             contents[name] = content
             left -= len(content)
     return contents
+
+
+def checked_table(folder: Path, name: str, digest: str, *, bytes_max: int = _TABLES_BYTES_MAX) -> bytes:
+    """A table that a sequence names. digest : of its content, as the journal has it.
+
+    Raises StoreError where it is missing or larger than ``bytes_max``, VerificationError where it is another one.
+    """
+    try:
+        content = read_inside(folder, name, bytes_max=bytes_max)
+    except OSError as error:
+        raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
+    if hashlib.sha256(content).hexdigest() != digest:
+        remedy = "the run was changed or damaged; do not trust it"
+        raise VerificationError(str(folder / name), "is not the table that was written", remedy)
+    return content

@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.engine.records import SeriesTable
+from assay.engine.records import DIRECTIONS, SeriesTable
 from assay.errors import StoreError
-from assay.run.store.tables import SERIES_COLUMNS, read_table
+from assay.run.store.tables import SERIES_COLUMNS, numbers, read_table
 from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ def series_rows(steps: Sequence[StepRecord], content: bytes, *, name: str) -> An
     Raises StoreError where it is no such table, or larger than those steps can have made it.
     """
     seconds = sum(step.span_ns // SECOND_NS + _SECONDS_BEYOND for step in steps)
-    table = read_table(content, SERIES_COLUMNS, rows_max=2 * seconds, name=name)
-    if table.num_rows and table["step"].to_numpy().max() >= len(steps):
+    table = read_table(content, SERIES_COLUMNS, rows_max=len(DIRECTIONS) * seconds, name=name)
+    if table.num_rows and numbers(table["step"]).max() >= len(steps):
         raise StoreError(name, "holds a row that is of no step", "the run was changed or damaged")
     return table
 
 
 def completions(rows: Any) -> SeriesTable:
     """The completions per second of such a table."""
-    step, count, second = (rows[name].to_numpy() for name in ("step", "io_count", "second"))
+    step, count, second = (numbers(rows[name]) for name in ("step", "io_count", "second"))
     return SeriesTable(step=step, io_count=count, second=second)
 
 
@@ -47,7 +47,12 @@ def with_series(steps: Sequence[StepRecord], rows: Any) -> tuple[StepRecord, ...
     for step, direction, *values in zip(*(columns[column] for column in _READ), strict=True):
         found[step, direction].append(tuple(values))
     return tuple(
-        replace(step, read=_filled(step.read, found[index, "read"]), write=_filled(step.write, found[index, "write"]))
+        replace(
+            step,
+            read=_filled(step.read, found[index, "read"]),
+            write=_filled(step.write, found[index, "write"]),
+            other=None if step.other is None else _filled(step.other, found[index, "other"]),
+        )
         for index, step in enumerate(steps)
     )
 

@@ -6,14 +6,14 @@ import fcntl
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from assay.engine.codec import decode, parse
 from assay.errors import InterruptedRunError, StoreError
-from assay.files import read_inside
+from assay.files import process_fields, read_inside
+from assay.results import stated_limit_count
 from assay.run.store.document import read_document
 from assay.run.store.journal import read_journal
 from assay.run.store.read import list_runs
@@ -21,6 +21,7 @@ from assay.run.store.write import PROGRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from assay.run.store.journal import Entry
 
@@ -67,7 +68,8 @@ class RunState:
     """What has become of a run.
 
     progress : the last that was kept, None where there is none. tests : names of those that began, with how each ended,
-    None for one that has not. last_wall_ns : of the last sign of it. exit_code, message : of one that ended.
+    None for one that has not. last_wall_ns : of the last sign of it. exit_code, message : of one that ended, before
+    it was held against limits. limit_count : how many its plan states.
     """
 
     folder: Path
@@ -78,6 +80,7 @@ class RunState:
     tests: tuple[tuple[str, str | None], ...]
     exit_code: int | None = None
     message: str = ""
+    limit_count: int = 0
 
 
 def run_state(folder: Path) -> RunState:
@@ -101,6 +104,7 @@ def run_state(folder: Path) -> RunState:
         tests=tuple(_tests(journal.lines)),
         exit_code=_number(end.get("exit_code")) if end else None,
         message=str(end.get("message", "")) if end else "",
+        limit_count=stated_limit_count(document.plan),
     )
 
 
@@ -140,11 +144,7 @@ def _is_held(folder: Path) -> bool:
 
 def _is_stopped(pid: int) -> bool:
     """Whether a process of this host was stopped by a signal or a debugger."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[:1] in (["T"], ["t"])
+    return process_fields(pid)[:1] in (["T"], ["t"])
 
 
 def _progress(folder: Path) -> KeptProgress | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from assay.engine.records import HistogramTable
+from assay.engine.records import DIRECTIONS, HistogramTable
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ BUCKET_COUNT = 32 * 512 + 1
 """Of a histogram: 512 to an octave up to 2^40 ns, and one for all that is longer."""
 SERIES_COLUMNS = ("step", "direction", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")
 _HISTOGRAM_COLUMNS = ("step", "direction", "bucket", "count")
-_DIRECTIONS = ("read", "write")
 # Of a value, whatever its form in the file, and of what a column has beside its values.
 _VALUE_BYTES_MAX, _COLUMN_BYTES_MAX = 16, 1 << 16
 _DAMAGED = "the run was changed or damaged"
@@ -53,19 +52,19 @@ def series_table(steps: Sequence[StepRecord]) -> bytes:
 
 def histogram_table(steps: Sequence[StepRecord]) -> bytes:
     """Rows (step, direction, bucket, count) as a Parquet file; buckets as in ``DirectionRecord``."""
-    return _counts([[step.read.histogram, step.write.histogram] for step in steps])
+    return _counts([[side.histogram for side in step.sides] for step in steps])
 
 
 def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
     """The same from when the I/Os were due; None where no step states a rate of arrivals."""
     if all(step.offered_io_count is None for step in steps):
         return None
-    return _counts([[step.read.intended_histogram, step.write.intended_histogram] for step in steps])
+    return _counts([[side.intended_histogram for side in step.sides] for step in steps])
 
 
 def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
     """The same of the I/Os issued before the windows opened; None where there are none."""
-    found = [[step.read.lead_in_histogram, step.write.lead_in_histogram] for step in steps]
+    found = [[side.lead_in_histogram for side in step.sides] for step in steps]
     return _counts(found) if any(map(any, found)) else None
 
 
@@ -76,26 +75,44 @@ def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramT
     Raises StoreError where it is no such table, or larger than those steps can have made it.
     """
     import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
-    import pyarrow.compute as pc  # noqa: PLC0415
 
-    table = read_table(content, _HISTOGRAM_COLUMNS, rows_max=2 * BUCKET_COUNT * step_count, name=name)
-    steps, buckets, counts = (table[column].to_numpy() for column in ("step", "bucket", "count"))
+    table = read_table(content, _HISTOGRAM_COLUMNS, rows_max=len(DIRECTIONS) * BUCKET_COUNT * step_count, name=name)
+    steps, buckets, counts = (numbers(table[column]) for column in ("step", "bucket", "count"))
     if table.num_rows and (steps.max() >= step_count or buckets.max() >= BUCKET_COUNT or counts.min() == 0):
         raise StoreError(name, "holds a row that is of no step or in no bucket", _DAMAGED)
     if counts.sum(dtype=np.float64) >= 1 << 62:
         raise StoreError(name, "counts more I/Os than a run can have", _DAMAGED)
     return HistogramTable(
         step=steps,
-        write=pc.equal(table["direction"], "write").to_numpy(),
+        direction=direction_places(table["direction"]),
         bucket=buckets,
         count=counts,
     )
 
 
+def numbers(column: Any) -> Any:
+    """A column of pyarrow without empty fields, as one array of numpy.
+
+    Its own ``to_numpy`` imports pandas where that is installed, which takes as long as the pictures of a report.
+    """
+    import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
+
+    return np.from_dlpack(column.combine_chunks())
+
+
+def direction_places(directions: Any) -> Any:
+    """The place in ``DIRECTIONS`` of each row, of a column whose texts are read as one each."""
+    import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
+
+    column = directions.combine_chunks()
+    places = np.array([DIRECTIONS.index(text) for text in column.dictionary.to_pylist()], dtype=np.int64)
+    return places[np.from_dlpack(column.indices)]
+
+
 def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: str) -> Any:
     """A table of these columns as pyarrow has it. What the file says of itself is looked at before its data are.
 
-    columns : all unsigned integers, but ``direction``, which is ``read`` or ``write``. rows_max : it may have.
+    columns : all unsigned integers, but ``direction``, which is one of ``DIRECTIONS``. rows_max : it may have.
     Raises StoreError naming ``name`` where it cannot be read, is another table, or would be larger.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to import
@@ -110,7 +127,7 @@ def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: s
         with pq.ParquetFile(pa.BufferReader(content), read_dictionary=["direction"]) as file:
             table = file.read()
         empty = [column for column in columns if table[column].null_count]
-        strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in _DIRECTIONS]
+        strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in DIRECTIONS]
     except (pa.ArrowException, OSError, ValueError, MemoryError):
         raise StoreError(name, "cannot be read: it is no Parquet file, or a damaged one", _DAMAGED) from None
     if empty or strange:
@@ -141,18 +158,14 @@ def _counts(steps: Sequence[Sequence[tuple[tuple[int, int], ...]]]) -> bytes:
     rows = [
         (index, name, bucket, count)
         for index, histograms in enumerate(steps)
-        for name, histogram in zip(_DIRECTIONS, histograms, strict=True)
+        for name, histogram in zip(DIRECTIONS, histograms, strict=False)
         for bucket, count in histogram
     ]
     return _parquet(_HISTOGRAM_COLUMNS, rows)
 
 
 def _directions(steps: Sequence[StepRecord]) -> list[tuple[int, str, DirectionRecord]]:
-    return [
-        (index, name, direction)
-        for index, step in enumerate(steps)
-        for name, direction in (("read", step.read), ("write", step.write))
-    ]
+    return [(index, name, direction) for index, step in enumerate(steps) for name, direction in step.named_sides]
 
 
 def _parquet(names: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> bytes:

@@ -78,6 +78,7 @@ class Tables:
 class _Test:
     settings: TestSettings
     started_wall_ns: int
+    seq: int
     purge: PurgeRecord | None = None
     sequences: list[StoredSequence] = field(default_factory=list)
     conditions: list[DriveCondition] = field(default_factory=list)
@@ -130,13 +131,13 @@ def read_steps(entry: Entry) -> Steps:
 
 def step_fault(step: StepRecord) -> str | None:
     """What of a step nothing can have done; None where there is nothing of that kind."""
-    for name, side in (("read", step.read), ("write", step.write)):
+    for name, side in step.named_sides:
         completed = side.latency_io_count > 0
         if completed != (side.latency_ns_min is not None) or completed != (side.latency_ns_max is not None):
             return f"{name}: I/Os without response times, or response times without I/Os"
     spans = (step.span_ns, step.lead_in_ns, step.carried_in_ns, step.carried_out_ns, step.submission_gap_ns_max)
     numbers = (*spans, step.start_ns, step.start_wall_ns, step.outstanding_ns)
-    sides = (value for side in (step.read, step.write) for value in _numbers(side))
+    sides = (value for side in step.sides for value in _numbers(side))
     return "holds a number below zero" if min(*numbers, *sides) < 0 else None
 
 
@@ -148,8 +149,10 @@ def _numbers(side: DirectionRecord) -> list[int]:
     return [*counts, side.latency_ns_min or 0, side.latency_ns_max or 0, *side.errors.values()]
 
 
-def stored_tests(entries: Sequence[Entry], sequences: Mapping[int, Steps], tables: Tables) -> list[StoredTest]:
-    """The tests of a journal in the order they ran.
+def stored_tests(
+    entries: Sequence[Entry], sequences: Mapping[int, Steps], tables: Tables
+) -> list[tuple[StoredTest, int]]:
+    """The tests of a journal in the order they ran, each with the ``seq`` of the line that begins it.
 
     sequences : its lines of the kind ``steps`` as read, by ``seq``.
     Raises StoreError naming the line that is none of a run's.
@@ -158,7 +161,7 @@ def stored_tests(entries: Sequence[Entry], sequences: Mapping[int, Steps], table
     asked = AskedReader()
     for entry in entries:
         if entry.kind == "test_started":
-            tests.append(_Test(_settings(entry), entry.wall_ns))
+            tests.append(_Test(_settings(entry), entry.wall_ns, entry.seq))
         elif entry.kind == "steps":
             if not tests:
                 raise StoreError(entry.place, "holds steps of no test", _DAMAGED)
@@ -168,7 +171,7 @@ def stored_tests(entries: Sequence[Entry], sequences: Mapping[int, Steps], table
             asked.take(entry)
         elif tests:
             tests[-1].take(entry)
-    return [test.stored() for test in tests]
+    return [(test.stored(), test.seq) for test in tests]
 
 
 def _procedure(settings: Mapping[str, Any], entry: Entry) -> Procedure[Any, Any]:

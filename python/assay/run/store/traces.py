@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
 from assay.files import open_inside
+from assay.run.store.tables import numbers
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -75,13 +76,26 @@ def latency_reader(
     return partial(_latencies, folder, name, [step.start_ns for step in steps])
 
 
-def _latencies(folder: Path, name: str, opened_ns: Sequence[int], step: int) -> Iterator[NDArray[np.int64]]:
+def window_latencies(
+    folder: Path, name: str, opened_ns: Sequence[int]
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    """Steps and response times in ns of the I/Os that were issued in the windows of their steps, block by block.
+
+    opened_ns : where the window of each step opened. Raises StoreError as ``opened_trace``.
+    """
+    import numpy as np  # noqa: PLC0415 - with pyarrow, which is slow to import
+
     with opened_trace(folder, name) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, columns=["at_ns", "latency_ns", "step"])
-            latency_ns = rows["latency_ns"].to_numpy()
-            issued_ns = rows["at_ns"].to_numpy() - latency_ns
-            yield latency_ns[(rows["step"].to_numpy() == step) & (issued_ns >= opened_ns[step])]
+            latency_ns, steps = numbers(rows["latency_ns"]), numbers(rows["step"])
+            inside = numbers(rows["at_ns"]) - latency_ns >= np.asarray(opened_ns)[steps]
+            yield steps[inside], latency_ns[inside]
+
+
+def _latencies(folder: Path, name: str, opened_ns: Sequence[int], step: int) -> Iterator[NDArray[np.int64]]:
+    for steps, latency_ns in window_latencies(folder, name, opened_ns):
+        yield latency_ns[steps == step]
 
 
 def _fault(file: Any) -> str | None:

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,9 +18,9 @@ from assay.engine.codec import canonical, encode
 from assay.errors import FolderBusyError, StoreError
 from assay.files import write_inside
 from assay.run.store.asked import AskedWriter
-from assay.run.store.document import RUN_DOCUMENT
+from assay.run.store.document import RUN_DOCUMENT, read_document
 from assay.run.store.forms import RUN_SCHEMA
-from assay.run.store.journal import Journal
+from assay.run.store.journal import Journal, read_journal
 from assay.run.store.tables import (
     HISTOGRAMS,
     INTENDED,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         StepSequence,
         TestSettings,
     )
+    from assay.run.store.journal import Entries, Entry
 
 RUNS = Path("runs")
 """Where runs go that are given no folder."""
@@ -89,7 +90,7 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0, below: Path =
         _probe(folder)
     except OSError as error:
         raise _unwritable(folder, error) from None
-    _refuse_full(folder, needed_bytes)
+    refuse_full(folder, needed_bytes)
     return folder
 
 
@@ -100,7 +101,7 @@ def refuse_folder(out: Path | None, needed_bytes: int, below: Path = RUNS) -> No
             _refuse_filled(out)
     except OSError as error:
         raise _unwritable(out or below, error) from None
-    _refuse_full(out or below, needed_bytes)
+    refuse_full(out or below, needed_bytes)
 
 
 def _refuse_filled(folder: Path) -> None:
@@ -109,7 +110,8 @@ def _refuse_filled(folder: Path) -> None:
         raise StoreError(str(folder), "is not empty", "name a new folder with --out")
 
 
-def _refuse_full(folder: Path, needed_bytes: int) -> None:
+def refuse_full(folder: Path, needed_bytes: int) -> None:
+    """Raise StoreError where the disk of a folder has less free space than is needed."""
     needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
     whole = folder.absolute()
     try:
@@ -147,22 +149,29 @@ def _probe(folder: Path) -> None:
 class RunWriter:
     """Appends what happens to a run folder; must be closed. Use it as a context manager."""
 
-    def __init__(self, folder: Path, document: dict[str, Any]) -> None:
-        head = canonical(document)
+    def __init__(self, folder: Path, document: dict[str, Any] | None, after: Entries | None = None) -> None:
+        """Begin a run folder with the content of ``run.json``.
+
+        document : None goes on with a run, behind the lines ``after``, as they were read.
+        Raises FolderBusyError, StoreError, also where the journal is another by now.
+        """
         self.folder = folder
-        self._program_count = 0
         self._asked = AskedWriter()
+        self._program_count = 0
         self._traces: Counter[str] = Counter()
-        try:
-            self._lock = _locked(folder)
-            for name in (SERIES, HISTOGRAMS):
-                (folder / name).mkdir()
-            write_inside(folder, RUN_DOCUMENT, head)
-            self._journal = Journal(folder, head, time.time_ns)
-            self._journal.prepare(warm_up)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
+        if after:
+            self._program_count, self._traces = _written_before(after.lines)
+        with ExitStack() as undo:
+            try:
+                self._lock = _locked(folder)
+                undo.callback(os.close, self._lock)
+                head = _begin(folder, document) if document is not None else _read_again(folder, after)
+                self._journal = Journal(folder, head, time.time_ns, after=after)
+                self._journal.prepare(warm_up)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise StoreError(str(folder), f"cannot be written ({reason})", "choose another with --out") from None
+            undo.pop_all()
 
     def test_started(self, settings: TestSettings) -> None:
         """A test begins with these settings."""
@@ -204,7 +213,10 @@ class RunWriter:
         """Where the completions of a sequence are to be kept; the folder is made."""
         folder = self.folder / TRACES
         folder.mkdir(exist_ok=True)
-        return folder / trace_name(self._traces, test, stage, index)
+        path = folder / trace_name(self._traces, test, stage, index)
+        # Of a sequence that a break cut short there is a part, which no line of the journal names.
+        path.unlink(missing_ok=True)
+        return path
 
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
@@ -277,6 +289,35 @@ class RunWriter:
             "steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps],
             "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
         }
+
+
+def _begin(folder: Path, document: dict[str, Any]) -> bytes:
+    """Make what a run folder has before its first line; ``run.json`` as written."""
+    head = canonical(document)
+    for name in (SERIES, HISTOGRAMS):
+        (folder / name).mkdir()
+    write_inside(folder, RUN_DOCUMENT, head)
+    return head
+
+
+def _read_again(folder: Path, after: Entries | None) -> bytes:
+    """``run.json`` of a run that goes on. Raises StoreError where somebody went on with it since it was read."""
+    head, _ = read_document(folder)
+    if after is None or read_journal(folder, head).digest != after.digest:
+        raise StoreError(str(folder), "was written to since it was read", "see what became of it: assay status")
+    return head
+
+
+def _written_before(lines: Sequence[Entry]) -> tuple[int, Counter[str]]:
+    """How many sequences a journal has, and the names of traces that they took."""
+    count, taken, test = 0, Counter[str](), ""
+    for entry in lines:
+        if entry.kind == "test_started":
+            test = str(entry.data["settings"]["test"])
+        elif entry.kind == "steps":
+            count += 1
+            trace_name(taken, test, entry.data["stage"], entry.data["index"])
+    return count, taken
 
 
 def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:

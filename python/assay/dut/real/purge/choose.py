@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.dut.real.gate import OpenDrive
     from assay.dut.real.purge.offer import Offer, Shown
     from assay.dut.real.transport import CommandSet, Transport
-    from assay.engine.records import PurgeMethod
+    from assay.engine.records import DriveIdentity, PurgeMethod
 
 
 def choose_purge(
@@ -55,6 +55,21 @@ def choose_purge(
     if found.obstacle is not None:
         raise found.obstacle
     return (found,)
+
+
+def offered(
+    identity: DriveIdentity,
+    wanted: PurgeMethod | Literal["auto"],
+    transport: Transport,
+    commands: CommandSet | None,
+    all_namespaces: int | None = None,
+) -> PurgeMethod | None:
+    """The method that a run would take of a drive that is not held yet; None where it is not offered."""
+    offers = _offers(identity.path, commands, transport, all_namespaces)
+    if wanted != "auto":
+        return next((offer.method for offer in offers if offer.method == wanted), None)
+    best = next((offer.method for offer in offers if offer.rehearsed and offer.obstacle is None), None)
+    return best or ("discard" if "trim" in identity.controls else "overwrite")
 
 
 def _offers(path: str, commands: CommandSet | None, transport: Transport, acknowledged: int | None) -> list[Offer]:

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from assay.engine.records import PurgeMethod
 
 _FORMAT, _SANITIZE = 0x80, 0x84
-_FORMAT_SECONDS = 4 * 3600
+FORMAT_SECONDS = 4 * 3600
 _USER_DATA, _BY_KEY = 1, 2
 _BLOCK_ERASE, _OVERWRITE, _KEY_ERASE = 2, 3, 4
+SANITIZE_ACTIONS: dict[PurgeMethod, int] = {
+    "sanitize-block": _BLOCK_ERASE,
+    "sanitize-crypto": _KEY_ERASE,
+    "sanitize-overwrite": _OVERWRITE,
+}
 _OVERWRITE_PASSES = 1 << 4
 _DONE, _UNDER_WAY, _FAILED, _DONE_KEPT = 1, 2, 3, 4
 OVERWRITE_DEVIATION = "purge by the drive's own overwrite, which leaves its flash full"
@@ -102,7 +107,7 @@ def _format(path: str, transport: Transport, erase: int, watch: PurgeWatch) -> s
     before = namespace(transport, number)
     if before is None:
         raise DeviceFailureError(path, f"namespace {number} does not identify itself", CHECK_REMEDY)
-    command = NvmeCommand(opcode=_FORMAT, namespace=number, words=(before.format_word(erase),), limit_s=_FORMAT_SECONDS)
+    command = NvmeCommand(opcode=_FORMAT, namespace=number, words=(before.format_word(erase),), limit_s=FORMAT_SECONDS)
     statuses: list[int] = []
     watch_command(lambda: statuses.append(transport.nvme_admin(command).status), watch)
     if statuses[0]:
@@ -114,12 +119,9 @@ def _format(path: str, transport: Transport, erase: int, watch: PurgeWatch) -> s
 
 
 def _sanitize_offer(path: str, transport: Transport, action: int) -> Offer:
-    methods: dict[int, tuple[PurgeMethod, str]] = {
-        _BLOCK_ERASE: ("sanitize-block", "block erase"),
-        _KEY_ERASE: ("sanitize-crypto", "cryptographic erase"),
-        _OVERWRITE: ("sanitize-overwrite", "overwrite"),
-    }
-    method, what = methods[action]
+    methods = {number: method for method, number in SANITIZE_ACTIONS.items()}
+    whats = {_BLOCK_ERASE: "block erase", _KEY_ERASE: "cryptographic erase", _OVERWRITE: "overwrite"}
+    method, what = methods[action], whats[action]
     return Offer(
         method=method,
         label=f"NVMe Sanitize ({what})",

@@ -1,0 +1,61 @@
+//! Which step submits next, where several run side by side, at rates or in bursts.
+
+use crate::arrival::Arrivals;
+use crate::contract::{Device, Nanos};
+use crate::sequence::Group;
+use crate::worker::WorkerRun;
+
+impl<D: Device> WorkerRun<'_, D> {
+    /// Use every free slot where steps run side by side or in bursts: each in turn submits one, until none can.
+    #[inline(never)]
+    pub(super) fn fill_in_turn(&mut self, group: Group, limit: u32) {
+        let first = &self.sequence.steps[group.first];
+        let mut refused = 0;
+        while refused < group.count && self.outstanding < limit {
+            let now = self.worker.device.now();
+            if now >= first.end() {
+                return;
+            }
+            let index = group.first + self.turn;
+            self.turn = (self.turn + 1) % group.count;
+            if !self.may_submit(index, now) {
+                refused += 1;
+                continue;
+            }
+            if !first.claim(self.sequence.worker_count == 1) {
+                self.sequence.end_claimed(first, now);
+                return;
+            }
+            self.submit(index, &self.sequence.steps[index], first, now);
+            refused = 0;
+        }
+    }
+
+    /// Whether a step has a free slot and an I/O that is due and may begin.
+    fn may_submit(&mut self, index: usize, now: Nanos) -> bool {
+        let pattern = &self.sequence.steps[index].pattern;
+        let step = &mut self.steps[index];
+        if step.in_flight >= step.slots {
+            return false;
+        }
+        if pattern.has_lines() {
+            step.burst = pattern.burst(&mut self.worker.rng, step.burst, now);
+            if step.burst.from() > now {
+                return false;
+            }
+        }
+        self.sequence.steps[index].demand.arrival.is_none() || self.is_due(index, now)
+    }
+
+    /// When the next I/O after `now` is due or may begin, of a step with a free slot.
+    pub(super) fn next_due(&self, group: Group, now: Nanos) -> Option<Nanos> {
+        let steps = self.steps[group.steps()].iter().filter(|step| group.count == 1 || step.in_flight < step.slots);
+        let times = steps.flat_map(|step| [step.arrivals.as_ref().map(Arrivals::due), Some(step.burst.from())]);
+        times.flatten().filter(|time| *time > now).min()
+    }
+
+    /// Whether an I/O of an open loop is due; nothing is before the window opens.
+    pub(super) fn is_due(&self, index: usize, now: Nanos) -> bool {
+        self.steps[index].arrivals.as_ref().is_some_and(|arrivals| arrivals.due() <= now)
+    }
+}

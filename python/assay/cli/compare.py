@@ -1,0 +1,251 @@
+"""``assay compare``: stored runs side by side, and the gate against a baseline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.table import numeric, print_heading, print_paragraph, print_table
+from assay.errors import EXIT_NOT_MET, EXIT_OK, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.compare.comparison import Comparison
+    from assay.compare.gate import GateOptions, GateResult
+    from assay.compare.subject import LoadedRun
+    from assay.pages.model import Table
+
+BLIND_KEY = "assay"
+"""Orders the letters of a blind comparison unless another key is given."""
+_FOLDER = click.Path(path_type=Path)
+_GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate")
+
+
+@click.command()
+@click.argument("run_folders", metavar="RUN...", nargs=-1, required=True, type=_FOLDER)
+@click.option(
+    "--out",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Write PDF, HTML, workbook, CSV and JSON into this folder. Default: nothing is written.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print every number as JSON; its form is in docs/formats/output.md."
+)
+@click.option(
+    "--repeats", is_flag=True, help="Runs of one drive and firmware are repeats of one measurement: one column."
+)
+@click.option(
+    "--despite", is_flag=True, help="Show unlike runs apart instead of refusing them; nothing of them is ranked."
+)
+@click.option("--blind", is_flag=True, help="Print classes and letters instead of names, serials and run folders.")
+@click.option("--blind-key", metavar="TEXT", help="Order the letters by this key. Default: one that everybody knows.")
+@click.option(
+    "--baseline",
+    multiple=True,
+    type=_FOLDER,
+    metavar="RUN",
+    help="Gate: a run to hold RUN... against; repeat for repeats. Default: no gate.",
+)
+@click.option(
+    "--fail-over",
+    metavar="SHARE",
+    help="Gate: by how much the quoted numbers may be worse, such as 5%. Default: as the file of --gate says.",
+)
+@click.option(
+    "--gate", type=_FOLDER, metavar="FILE", help="Gate: limits by number, a TOML file. Default: --fail-over alone."
+)
+@click.option(
+    "--undecided",
+    type=click.Choice(["fail", "pass"]),
+    help="Gate: what it means that nothing can be decided. Default: fail, exit code 8.",
+)
+@click.option("--junit", type=_FOLDER, metavar="FILE", help="Gate: write JUnit XML. Default: none.")
+@click.option("--annotate", is_flag=True, help="Gate: print lines that GitHub shows at a build (::error ...).")
+def compare(
+    run_folders: tuple[Path, ...],
+    *,
+    out: Path | None,
+    as_json: bool,
+    repeats: bool,
+    despite: bool,
+    blind: bool,
+    blind_key: str | None,
+    baseline: tuple[Path, ...],
+    **gate: object,
+) -> int:
+    """Show 2 to 50 runs side by side, or hold them against a baseline.
+
+    Every ratio has an interval: from repeated runs, from rounds, and never narrower than the reference drive of the
+    host. Runs made under unlike conditions are refused with every difference; results that are withheld or not steady
+    are shown and never ranked.
+
+    With --baseline it is a gate: a number fails where it is worse by more than the limit and by more than its
+    uncertainty.
+
+    Exit codes: 0 ok, 2 unlike runs or usage, 5 a folder that was tampered with, 6 a folder that cannot be read or
+    written, 8 the baseline was not met, or that cannot be decided.
+    """
+    key = _blind_key(blind=blind, key=blind_key)
+    if baseline:
+        options = _gate_options(gate, despite=despite, key=key)
+        return _gate(loaded_runs(baseline), loaded_runs(run_folders), options, out=out, as_json=as_json, asked=gate)
+    _refuse_gate_options(gate)
+    return _compare(loaded_runs(run_folders), out=out, as_json=as_json, options=(despite, repeats, key))
+
+
+def _blind_key(*, blind: bool, key: str | None) -> str | None:
+    if key is not None and not blind:
+        raise UsageError("--blind-key", "orders the letters of a blind comparison only", "add --blind")
+    return (key or BLIND_KEY) if blind else None
+
+
+def _refuse_gate_options(gate: dict[str, object]) -> None:
+    given = next((name for name in _GATE_ONLY if gate.get(name)), None)
+    if given:
+        raise UsageError(
+            f"--{given.replace('_', '-')}", "is of the gate", "name the runs to hold against: --baseline RUN"
+        )
+
+
+def _gate_options(gate: dict[str, object], *, despite: bool, key: str | None) -> GateOptions:
+    from assay.compare.gate import GateOptions  # noqa: PLC0415
+    from assay.compare.gate_file import limit_of, load_gate  # noqa: PLC0415
+
+    share, path = gate["fail_over"], gate["gate"]
+    if share is None and path is None:
+        raise UsageError("--baseline", "has no limit", "add --fail-over 5%, or a file of limits: --gate FILE")
+    limit, rules = load_gate(path) if isinstance(path, Path) else (None, ())
+    limit = limit_of(str(share), "--fail-over") if share is not None else limit
+    return GateOptions(limit=limit, rules=rules, despite=despite, blind=key)
+
+
+def loaded_runs(folders: Iterable[Path]) -> list[LoadedRun]:
+    """Runs ready to be compared; one that is unfinished is said so on standard error. Raises AssayError."""
+    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.cli.origin import with_level  # noqa: PLC0415
+    from assay.report.comparison import loaded_run  # noqa: PLC0415
+    from assay.run.reporting import stored_run  # noqa: PLC0415
+
+    found = []
+    for folder in folders:
+        run = with_level(stored_run(folder), folder)
+        say_unfinished(folder, run)
+        found.append(loaded_run(run, str(folder)))
+    return found
+
+
+def _compare(
+    runs: Sequence[LoadedRun], *, out: Path | None, as_json: bool, options: tuple[bool, bool, str | None]
+) -> int:
+    from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
+    from assay.report.comparison import write_comparison  # noqa: PLC0415
+    from assay.report.comparison_facts import comparison_facts  # noqa: PLC0415
+
+    despite, repeats, blind = options
+    found = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind))
+    files = tuple(str(path) for path in (write_comparison(found, out) if out else ()))
+    if as_json:
+        click.echo(json.dumps(comparison_facts(found, files).as_json(), indent=2))
+    else:
+        print_comparison(found)
+        _print_files(files)
+    return EXIT_OK
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print who is compared, the summary, ratios, ranks and cohorts."""
+    from assay.report.comparison_tables import (  # noqa: PLC0415
+        cohort_tables,
+        quoted_tables,
+        subject_table,
+        summary_tables,
+        unlike_tables,
+    )
+
+    _print_tables(
+        (
+            subject_table(found.subjects),
+            *unlike_tables(found),
+            *summary_tables(found),
+            *quoted_tables(found),
+            *cohort_tables(found),
+        )
+    )
+
+
+def _gate(
+    baseline: Sequence[LoadedRun],
+    runs: Sequence[LoadedRun],
+    options: GateOptions,
+    *,
+    out: Path | None,
+    as_json: bool,
+    asked: dict[str, object],
+) -> int:
+    from assay.compare.gate import run_gate  # noqa: PLC0415
+    from assay.report.comparison import write_gate  # noqa: PLC0415
+    from assay.report.comparison_facts import gate_facts  # noqa: PLC0415
+
+    found = run_gate(baseline, runs, options)
+    strict = asked["undecided"] != "pass"
+    code = EXIT_NOT_MET if found.verdict == "fail" or (found.verdict == "undecided" and strict) else EXIT_OK
+    files = [str(path) for path in (write_gate(found, out, code, undecided_fails=strict) if out else ())]
+    if isinstance(asked["junit"], Path):
+        files.append(_write_junit(found, asked["junit"], strict=strict))
+    if as_json:
+        click.echo(json.dumps(gate_facts(found, code, tuple(files)).as_json(), indent=2))
+    else:
+        _print_gate(found, annotate=bool(asked["annotate"]))
+        _print_files(files)
+    return code
+
+
+def _write_junit(found: GateResult, path: Path, *, strict: bool) -> str:
+    from assay.report.gate_output import junit_xml  # noqa: PLC0415
+
+    try:
+        path.write_bytes(junit_xml(found, undecided_fails=strict))
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or str(error), "name a file that can be written") from None
+    return str(path)
+
+
+def _print_gate(found: GateResult, *, annotate: bool) -> None:
+    from assay.report.comparison_tables import gate_table, subject_table, unlike_tables  # noqa: PLC0415
+    from assay.report.gate_output import annotation_lines  # noqa: PLC0415
+
+    subjects = (found.baseline, *found.subjects)
+    _print_tables((subject_table(subjects, "A is the baseline"), *unlike_tables(found), gate_table(found)))
+    click.echo()
+    words = {"pass": "passed", "fail": "FAILED", "undecided": "CANNOT DECIDE"}
+    print_heading(f"Gate: {words[found.verdict]}", style="bold" if found.verdict == "pass" else "bold red")
+    for one in found.gated:
+        if one.verdict != "pass":
+            print_paragraph(f"{one.side.subject.letter}: {one.name.text}: {one.reason}", mark="-")
+    for line in annotation_lines(found) if annotate else ():
+        click.echo(line)
+
+
+def _print_tables(tables: Iterable[Table]) -> None:
+    for number, table in enumerate(tables):
+        if number:
+            click.echo()
+        print_heading(table.caption)
+        print_table(table.columns, table.rows, right=numeric(table.columns, table.rows), key=_key(table))
+        for note in table.notes:
+            print_paragraph(note)
+
+
+def _key(table: Table) -> int:
+    """How many columns name a row: up to the unit, where there is one."""
+    return table.columns.index("Unit") + 1 if "Unit" in table.columns else 1
+
+
+def _print_files(files: Sequence[str]) -> None:
+    for path in files:
+        click.echo(path)

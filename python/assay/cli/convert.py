@@ -1,0 +1,249 @@
+"""``assay convert``: workloads from one form of file to another, and results of other tools as a table."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from assay.errors import StoreError, UsageError, ValueRangeError
+from assay.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.spec.workload import Workload
+
+_SHOWN_MAX = 20
+_DRIVE = "sim:client-2011?capacity=32GB"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the user said beside the file. cpu_count : of the host. run_time_s : where a file says "until stopped"."""
+
+    cpu_count: int
+    sector_bytes: int
+    run_time_s: float | None
+    icf_version: Literal["2006.07.27", "1.1.0"]
+    drive: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A file to write. notes : what it says otherwise than the workload, a line each."""
+
+    content: bytes
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A form of workload files. suffixes : that tell it. read, write : None where that way is closed.
+
+    Their imports happen inside: only the forms that are named are loaded.
+    """
+
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, Given], Workload] | None
+    write: Callable[[Workload, Given], Written] | None
+
+
+def _read_toml(path: Path, given: Given) -> Workload:
+    from assay.spec.workload_toml import read_workload  # noqa: PLC0415
+
+    del given
+    return read_workload(path)
+
+
+def _write_toml(workload: Workload, given: Given) -> Written:
+    from assay.spec.workload_toml import workload_plan  # noqa: PLC0415
+
+    return Written(content=workload_plan(workload, given.drive).encode("utf-8", "backslashreplace"))
+
+
+def _read_icf(path: Path, given: Given) -> Workload:
+    from assay.iometer import read_icf, to_workload  # noqa: PLC0415
+
+    return to_workload(
+        read_icf(path), cpu_count=given.cpu_count, sector_bytes=given.sector_bytes, run_time_s=given.run_time_s
+    )
+
+
+def _write_icf(workload: Workload, given: Given) -> Written:
+    from assay.iometer import from_workload, write_icf  # noqa: PLC0415
+
+    icf = from_workload(workload, sector_bytes=given.sector_bytes)
+    return Written(content=write_icf(icf, given.icf_version), notes=[note.text for note in icf.notes])
+
+
+def _read_fio(path: Path, given: Given) -> Workload:
+    from assay.fio import read_jobs  # noqa: PLC0415
+
+    del given
+    return read_jobs(path)
+
+
+def _write_fio(workload: Workload, given: Given) -> Written:
+    from assay.fio import job_text  # noqa: PLC0415
+
+    return Written(content=job_text(workload, filename=given.drive).encode("utf-8", "backslashreplace"))
+
+
+FORMS: dict[str, Form] = {
+    "toml": Form(suffixes=(".toml",), read=_read_toml, write=_write_toml),
+    "icf": Form(suffixes=(".icf",), read=_read_icf, write=_write_icf),
+    "fio": Form(suffixes=(".fio", ".job"), read=_read_fio, write=_write_fio),
+}
+"""Forms of workloads by the name that ``--to`` takes."""
+
+_RESULTS_SUFFIX = ".csv"
+_RESULTS = ("table", "json", "csv")
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    type=click.Choice([*(name for name, form in FORMS.items() if form.write), *_RESULTS]),
+    help="Form of the outcome. Default: toml, for .toml icf, for result files a table.",
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="File to write. Default: standard output.")
+@click.option(
+    "--cpus",
+    "cpu_count",
+    type=click.IntRange(1, 4096),
+    metavar="N",
+    help="CPUs of the host that runs it, for NUMBER_OF_CPUS. Default: those of this host.",
+)
+@click.option(
+    "--sector-bytes",
+    type=click.Choice(["512", "4096"]),
+    default="512",
+    show_default=True,
+    help="Sector of the drive, in which Iometer counts ranges.",
+)
+@click.option(
+    "--run-time",
+    "run_time_s",
+    type=click.FloatRange(min=0, min_open=True, max=1e7),
+    metavar="SECONDS",
+    help="Time of each run where FILE says until stopped. Default: such a file is refused.",
+)
+@click.option(
+    "--icf-version",
+    type=click.Choice(["2006.07.27", "1.1.0"]),
+    default="1.1.0",
+    show_default=True,
+    help="Form of the .icf file that is written.",
+)
+@click.option("--drive", default=_DRIVE, show_default=True, metavar="DRIVE", help="Drive of the plan that is written.")
+def convert(file: Path, *, to: str | None, out: Path | None, cpu_count: int | None, **options: str | float) -> None:
+    """Convert FILE, a workload, into another form, or show results of Iometer.
+
+    \b
+    FILE.icf      Iometer's configuration, all versions to 1.1.0, into a plan
+    FILE.fio      a job file of fio, the part for block devices, into a plan
+    PLAN.toml     a plan with a [workload] into a configuration of Iometer, or a job file of fio
+    RESULTS.csv   results of Iometer as a table, JSON, or CSV with a row each
+
+    What a form has no words for is refused by its name; what has no meaning for one drive is named on standard error.
+
+    Exit codes: 0 ok, 2 a file or option is wrong, 6 the outcome cannot be written.
+    """  # noqa: D301 - click reads the backspace
+    if file.suffix.lower() == _RESULTS_SUFFIX:
+        _convert_results(file, to or "table", out)
+        return
+    name, form = _form_of(file)
+    to = to or ("icf" if name == "toml" else "toml")
+    write = FORMS[to].write if to in FORMS else None
+    if write is None or form.read is None or to == name:
+        raise UsageError(f"--to {to}", f"is no form that a {name} file is converted to", "see assay convert --help")
+    given = _given(cpu_count, options)
+    workload = form.read(file, given)
+    written = write(workload, given)
+    _put(written.content, out, file)
+    _say([*workload.left_out, *map(_sentence, written.notes)])
+
+
+def _form_of(file: Path) -> tuple[str, Form]:
+    """The form of a file by its suffix. Raises UsageError."""
+    for name, form in FORMS.items():
+        if file.suffix.lower() in form.suffixes:
+            return name, form
+    known = ", ".join([*(suffix for form in FORMS.values() for suffix in form.suffixes), _RESULTS_SUFFIX])
+    raise UsageError(str(file), "is of a form that is not known by its name", f"name a file that ends in {known}")
+
+
+def workload_of(name: str, file: Path) -> Workload:
+    """The workload that a file of a form holds, for a run on this host. Raises PlanError, UsageError."""
+    read, count = FORMS[name].read, len(os.sched_getaffinity(0))
+    if read is None:
+        raise UsageError(str(file), f"is of a form that is not read: {name}", "see assay convert --help")
+    return read(file, Given(cpu_count=count, sector_bytes=512, run_time_s=None, icf_version="1.1.0", drive=_DRIVE))
+
+
+def _given(cpu_count: int | None, options: dict[str, str | float]) -> Given:
+    version: Literal["2006.07.27", "1.1.0"] = "2006.07.27" if options["icf_version"] == "2006.07.27" else "1.1.0"
+    run_time_s = options["run_time_s"]
+    if run_time_s is not None and math.isnan(float(run_time_s)):
+        # No bound of the option tells what is no number.
+        raise ValueRangeError("--run-time", "is nan, which is no time", "give it in seconds")
+    return Given(
+        cpu_count=cpu_count or len(os.sched_getaffinity(0)),
+        sector_bytes=int(options["sector_bytes"]),
+        run_time_s=None if run_time_s is None else float(run_time_s),
+        icf_version=version,
+        drive=str(options["drive"]),
+    )
+
+
+def _convert_results(file: Path, to: str, out: Path | None) -> None:
+    from assay.cli.table import numeric, print_paragraph, print_table  # noqa: PLC0415
+    from assay.iometer import read_results  # noqa: PLC0415
+    from assay.iometer.results_shown import COLUMNS, UNVERIFIED, as_csv, as_json, table_rows  # noqa: PLC0415
+
+    if to not in _RESULTS:
+        raise UsageError(f"--to {to}", "is no form that results are converted to", f"give {', '.join(_RESULTS)}")
+    found = read_results(file)
+    if to == "table" and out is None:
+        rows = table_rows(found)
+        print_paragraph(UNVERIFIED)
+        print_table(COLUMNS, rows, right=numeric(COLUMNS, rows), key=3)
+        return
+    if to == "table":
+        raise UsageError("--out", "takes no table for a terminal", "give --to csv or --to json")
+    _put((as_json(found) if to == "json" else as_csv(found)).encode("utf-8", "backslashreplace"), out, file)
+    if to == "csv":
+        _say([UNVERIFIED])
+
+
+def _put(content: bytes, out: Path | None, file: Path) -> None:
+    """Write the outcome; a file that is there already is not written over."""
+    if out is None:
+        click.echo(content, nl=False)
+        return
+    try:
+        with out.open("xb") as stream:
+            stream.write(content)
+    except FileExistsError:
+        raise StoreError(str(out), "is there already", "name a new file") from None
+    except OSError as error:
+        raise StoreError(str(out), error.strerror or "cannot be written", "name a file in another folder") from None
+    click.echo(visible(f"Written: {out}, from {file}"))
+
+
+def _say(lines: Sequence[str]) -> None:
+    """Name what was left out, the first of it; the plan has all of it."""
+    for line in lines[:_SHOWN_MAX]:
+        click.echo(f"assay: {visible(line)}", err=True)
+    if count := len(lines[_SHOWN_MAX:]):
+        click.echo(f"assay: {count:,} more such lines: see left_out in the plan", err=True)
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:]}."

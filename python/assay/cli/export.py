@@ -1,0 +1,119 @@
+"""``assay export``: a run as one file that can be given away."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.config import config_folder
+from assay.errors import UsageError
+from assay.visible import visible
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from assay.bundle import Exported
+
+
+@click.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File to write, which must not exist. Default: RUN.assay, beside the run folder.",
+)
+@click.option(
+    "--redact", is_flag=True, help="Put labels in place of model, serials, firmware, host, people, notes and paths."
+)
+@click.option("--log", is_flag=True, help="Take run.log along, which may name the host; not with --redact.")
+@click.option(
+    "--sign/--no-sign",
+    "sign",
+    default=None,
+    help="Sign with the key of assay key. Default: where there is one; with --redact not, since it names its maker.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def export(run_folder: Path, *, out: Path | None, redact: bool, log: bool, sign: bool | None, as_json: bool) -> None:
+    """Write RUN as one file, a bundle, which assay import takes.
+
+    It holds run.json, the journal, all tables and captures that the run has, and the date of the report; not the
+    report, which is made again from these, and no progress file. The same run gives the same bytes. A run that goes on
+    is refused.
+    """
+    from assay.bundle import SUFFIX, export_run  # noqa: PLC0415
+
+    if redact and log:
+        raise UsageError("--log", "is a text of free form, which --redact cannot take names out of", "leave it out")
+    folder = run_folder.absolute()
+    found = export_run(
+        run_folder,
+        out or folder.with_name(f"{folder.name}{SUFFIX}"),
+        key=_key(sign, redact=redact),
+        redacted=redact,
+        log=log,
+        further=_names_of_this_host() if redact else None,
+    )
+    if as_json:
+        click.echo(json.dumps(_facts(found), indent=2))
+        return
+    for line in _lines(found):
+        click.echo(visible(line))
+
+
+def _key(sign: bool | None, *, redact: bool) -> Ed25519PrivateKey | None:
+    """The key to sign with, None where nothing is to be signed. Raises UsageError where one is asked and not there."""
+    from assay.bundle import signer  # noqa: PLC0415
+
+    wanted = not redact if sign is None else sign
+    key = signer(config_folder()) if wanted else None
+    if sign and key is None:
+        raise UsageError("--sign", "there is no key", "make one with assay key make")
+    return key
+
+
+def _names_of_this_host() -> dict[str, str]:
+    """What texts of a run may call this host and its user, each with its kind."""
+    try:
+        user = pwd.getpwuid(os.getuid())
+        people = {user.pw_name: "user", user.pw_dir: "path"}
+    except KeyError:
+        people = {}
+    return {socket.gethostname(): "host-name", **people}
+
+
+def _facts(found: Exported) -> dict[str, Any]:
+    manifest = found.manifest
+    return {
+        "schema": 1,
+        "bundle": str(found.path),
+        "size_bytes": found.size_bytes,
+        "run_id": manifest.run_id,
+        "final_hash": manifest.final_hash,
+        "complete": manifest.complete,
+        "redacted": manifest.redacted,
+        "original_hash": manifest.original_hash,
+        "signed_by_key": found.fingerprint,
+        "files": [one.name for one in manifest.files],
+    }
+
+
+def _lines(found: Exported) -> list[str]:
+    manifest = found.manifest
+    lines = [
+        f"Bundle: {found.path}",
+        f"Holds: {len(manifest.files)} files, {manifest.total_bytes:,} bytes, in {found.size_bytes:,} bytes",
+        f"Final hash: {manifest.final_hash}{'' if manifest.complete else ' (unfinished or cut)'}",
+    ]
+    if manifest.redacted:
+        lines.append(
+            "Redacted: labels stand for names, serials, paths and notes; numbers, times and sizes are as they were"
+        )
+    signed = f"by key {found.fingerprint}" if found.fingerprint else "no: nothing in it says who made it"
+    return [*lines, f"Signed: {signed}"]

@@ -1,0 +1,79 @@
+"""``assay import``: a run that somebody exported, checked before anything of it is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.config import output_folder
+from assay.cli.origin import with_level
+from assay.errors import EXIT_OK, EXIT_WITHHELD
+from assay.visible import visible
+
+if TYPE_CHECKING:
+    from assay.bundle import Opened
+    from assay.engine.records import RunOrigin
+
+
+@click.command("import")
+@click.argument("bundle", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder of runs that it goes into, under the name of FILE. Default: runs, or the folder that assay config "
+    "shows.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def import_(bundle: Path, into: Path | None, as_json: bool) -> int:
+    """Check FILE, which assay export wrote, and unpack its run.
+
+    Every file in it is held against its SHA-256, its size and the names that a run has, the signature against the
+    manifest, and the hash chain is followed. Nothing is written before, and no other run is written over. The rules of
+    assay verify say how far the run is vouched for.
+
+    Exit codes: 0 ok, 5 something was changed, or the run breaks rules, 6 it is no bundle or cannot be written.
+    """
+    from assay.bundle import import_bundle  # noqa: PLC0415
+
+    found = import_bundle(bundle, into or output_folder(), check=_keeps_rules)
+    # Every byte of it was held against the manifest when it was unpacked.
+    origin = with_level(found.run, found.folder, whole=False).origin
+    facts = _facts(found, origin)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        for name, text in (
+            ("Run folder", facts["run"]),
+            ("Level", facts["level"]),
+            ("Final hash", facts["final_hash"]),
+        ):
+            click.echo(visible(f"{name}: {text}"))
+        click.echo(visible(f"See it with: assay show {found.folder}"))
+    return EXIT_WITHHELD if origin and origin.checked is False else EXIT_OK
+
+
+def _keeps_rules(folder: Path) -> bool:
+    """Whether the run in a folder keeps the rules of ``assay verify``."""
+    from assay.verify import verify_run  # noqa: PLC0415
+
+    return verify_run(folder).passed
+
+
+def _facts(found: Opened, origin: RunOrigin | None) -> dict[str, Any]:
+    manifest = found.bundle.manifest
+    return {
+        "schema": 1,
+        "run": str(found.folder),
+        "run_id": manifest.run_id,
+        "final_hash": manifest.final_hash,
+        "complete": manifest.complete,
+        "level": origin.level if origin else None,
+        "redacted": manifest.redacted,
+        "original_hash": manifest.original_hash,
+        "signed_by_key": origin.fingerprint if origin else None,
+        "signer": origin.signer if origin else None,
+    }

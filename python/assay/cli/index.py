@@ -1,0 +1,89 @@
+"""``assay index``: what the index of runs holds; bringing it up to the folders, and making it anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.config import output_folder
+from assay.cli.options import index_option
+from assay.cli.table import print_paragraph, print_table
+
+if TYPE_CHECKING:
+    from assay.index.place import Place
+    from assay.index.status import IndexStatus
+
+_ACTIONS = ("status", "update", "rebuild")
+
+
+@click.command()
+@click.argument("action", type=click.Choice(_ACTIONS), metavar="status|update|rebuild")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@index_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; its form is in docs/formats/index.md.")
+def index(action: str, folders: tuple[Path, ...], index: str | None, as_json: bool) -> None:
+    """Show what the index of runs holds (status), bring it up to the folders (update), or make it anew (rebuild).
+
+    FOLDERs hold run folders; default: all that the index knows of this host, and the folder of new runs. assay runs
+    brings up the folder that it lists by itself. The index is made from the folders and can be removed at any time;
+    only runs whose folder is gone, which assay runs --missing shows, are in nothing else.
+    """
+    from assay.cli.indexed import index_place  # noqa: PLC0415
+    from assay.index.status import index_status  # noqa: PLC0415
+
+    place = index_place(index)
+    count = None if action == "status" else _brought_up(place, folders, anew=action == "rebuild")
+    found = index_status(place, read=count or 0)
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+        return
+    if count is not None:
+        click.echo(f"Read: {count} new or changed")
+    _print(found)
+
+
+def _brought_up(place: Place, folders: tuple[Path, ...], *, anew: bool) -> int:
+    """How many runs were read."""
+    from assay.cli.indexed import known_folders, put_aside, update  # noqa: PLC0415
+    from assay.index.driver import DamagedIndexError  # noqa: PLC0415
+
+    try:
+        chosen = list(folders) or _all(known_folders(place))
+        if anew:
+            _cleared(place)
+    except DamagedIndexError as error:
+        put_aside(place, error)
+        chosen = list(folders) or _all([])
+    return update(place, chosen)
+
+
+def _all(known: list[Path]) -> list[Path]:
+    """The folders that are known, and that of new runs, where it is there."""
+    own = output_folder().resolve()
+    return [*known, *([own] if own.is_dir() and own not in known else [])]
+
+
+def _cleared(place: Place) -> None:
+    from assay.index.folders import site  # noqa: PLC0415
+    from assay.index.write import clear, writing  # noqa: PLC0415
+
+    with writing(place) as connection:
+        clear(connection, site())
+
+
+def _print(found: IndexStatus) -> None:
+    print_paragraph(found.index, mark="Index   ")
+    if found.schema_found is None:
+        print_paragraph("not there yet; assay runs and assay index update make it", mark="State   ")
+        return
+    print_paragraph(f"{found.database}, schema {found.schema_found}", mark="Form    ")
+    print_paragraph(
+        f"{found.runs:,}, of them {found.unreadable:,} unreadable and {found.missing:,} missing", mark="Runs    "
+    )
+    if found.folders:
+        click.echo()
+        rows = [(one.host, one.folder, f"{one.runs:,}", f"{one.missing:,}") for one in found.folders]
+        print_table(("Host", "Folder", "Runs", "Missing"), rows, right=("Runs", "Missing"), key=2)

@@ -1,0 +1,100 @@
+"""``assay limits``: whether a stored run meets limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from assay.cli.table import numeric, print_heading, print_table
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from assay.engine.records import StoredRun
+    from assay.limits.shown import ShownLimits
+    from assay.pages.test_report import TestReport
+
+Undecided = Literal["pass", "fail"]
+_ALARM = "bold red"
+
+
+@click.command()
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Also write a page as report.pdf and report.html, and limits.json, into this folder, made if missing. "
+    "Default: none.",
+)
+@click.option(
+    "--undecided",
+    type=click.Choice(["pass", "fail"]),
+    default="fail",
+    help="What a limit that cannot be decided does to the exit code. Default: fail.",
+)
+def limits(run_folder: Path, file: Path | None, *, as_json: bool, out: Path | None, undecided: Undecided) -> int:
+    """Hold RUN against the limits in FILE (default: those of its own plan) and the claims of its data sheet.
+
+    FILE is a file of limits or a plan with limits; docs/guide/limits.md says how it is written.
+
+    Exit codes: 0 all met, 2 a limit that is wrong, 5 a folder that was tampered with, 6 a folder that cannot be read, 8
+    a limit that is not met, or that cannot be decided.
+    """
+    from assay.cli.notice import say_unfinished  # noqa: PLC0415
+    from assay.report import reports_of_tests  # noqa: PLC0415
+    from assay.run.reporting import dated, stored_run  # noqa: PLC0415
+
+    run = stored_run(run_folder)
+    say_unfinished(run_folder, run)
+    tests = reports_of_tests(run)
+    found = judged_limits(run, tests, run_folder, file, undecided)
+    if not found.limits:
+        raise UsageError(str(run_folder), "states no limits and no claims in its plan", "name a file of limits")
+    paths = [] if out is None else _written(dated(run, run_folder, out), tests, found, out)
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        print_limits(found)
+        for path in paths:
+            click.echo(str(path))
+    return found.exit_code
+
+
+def judged_limits(
+    run: StoredRun, tests: list[TestReport], folder: Path, file: Path | None, undecided: Undecided = "fail"
+) -> ShownLimits:
+    """A run held against a file, or against its own plan where none is named. Raises UsageError, StoreError."""
+    from assay.limits.judge import exit_code, judge  # noqa: PLC0415
+    from assay.limits.read import limits_of_plan, read_limits  # noqa: PLC0415
+    from assay.limits.shown import shown_limits  # noqa: PLC0415
+    from assay.report.overview import unicode_name  # noqa: PLC0415
+    from assay.report.write import foreign  # noqa: PLC0415
+
+    stated = limits_of_plan(run) if file is None else read_limits(file)
+    judged = foreign(lambda: judge(run, tests, stated), f"run {run.run_id}")
+    code = exit_code(judged, undecided=undecided)
+    return shown_limits(run, judged, folder=unicode_name(str(folder)), title=stated.title, code=code)
+
+
+def print_limits(found: ShownLimits) -> None:
+    """Print the verdicts as a table, and how many there are of each."""
+    from assay.limits.shown import COLUMNS, limit_rows, summary  # noqa: PLC0415
+
+    rows = limit_rows(found)
+    print_heading(found.title)
+    print_table(COLUMNS, rows, right=numeric(COLUMNS, rows))
+    click.echo()
+    print_heading(summary(found), style=_ALARM if found.failed + found.undecided else "bold")
+
+
+def _written(run: StoredRun, tests: list[TestReport], found: ShownLimits, out: Path) -> list[Path]:
+    from assay.limits.pages import limits_report  # noqa: PLC0415
+    from assay.report import render_pages  # noqa: PLC0415
+
+    facts = (json.dumps(found.as_json(), indent=2) + "\n").encode()
+    return render_pages(limits_report(run, tests, found), out, {"limits.json": facts})

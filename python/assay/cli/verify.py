@@ -1,0 +1,94 @@
+"""``assay verify``: whether run folders are what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.table import print_heading, print_paragraph, print_table
+from assay.errors import StoreError, VerificationError, strongest
+from assay.version import tool_version
+from assay.visible import visible
+
+if TYPE_CHECKING:
+    from assay.verify.listed import VerifiedRun
+
+_COLUMNS = ("Rule", "Place", "Found", "Expected")
+
+
+@click.command()
+@click.argument("runs", metavar="RUN|BUNDLE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the same as JSON; its form is in docs/formats/output.md.")
+def verify(runs: tuple[Path, ...], as_json: bool) -> int:
+    """Verify that each RUN is what it says: work everything out again from the lowest level that is stored.
+
+    BUNDLE is a file that assay export wrote: it is checked as assay import does, and unpacked for the time of this.
+
+    The rules and their IDs are in docs/rules.md. Nothing is written to the folder. That a run was interrupted or cut
+    short breaks no rule; what it holds is verified. Results that the run itself withholds stay withheld.
+
+    Exit codes: 0 no rule is broken, 5 a rule is broken or the run withholds results, 6 a folder that cannot be read.
+    """
+    found = [_verified(folder) for folder in runs]
+    if as_json:
+        click.echo(json.dumps([one.as_json() for one in found], indent=2))
+    else:
+        for number, one in enumerate(found):
+            click.echo("\n" if number else "", nl=False)
+            _print(one)
+    return strongest({one.exit_code for one in found})
+
+
+def _verified(path: Path) -> VerifiedRun:
+    from assay.bundle import bundle_level, is_bundle, level_text, opened, trusted_keys  # noqa: PLC0415
+    from assay.cli.config import config_folder  # noqa: PLC0415
+    from assay.verify import verify_run  # noqa: PLC0415
+    from assay.verify.listed import unreadable_run, verified_run  # noqa: PLC0415
+
+    try:
+        if not is_bundle(path):
+            return verified_run(verify_run(path), str(path))
+        with opened(path) as found:
+            verified = verify_run(found.folder)
+            level = bundle_level(found.bundle, trusted_keys(config_folder()), passed=verified.passed)
+            return verified_run(verified, str(path), level_text(level))
+    except (StoreError, VerificationError) as error:
+        return unreadable_run(error, str(path), tool_version())
+
+
+def _print(one: VerifiedRun) -> None:
+    print_heading(visible(f"{one.run}: {_verdict(one)}"))
+    if one.error is not None:
+        click.echo(f"assay: {visible(one.error)}", err=True)
+        return
+    if one.broken:
+        print_table(_COLUMNS, [(row.rule, row.place, row.found, row.expected) for row in one.broken])
+    if one.level is not None:
+        print_paragraph(visible(f"Level: {one.level}."))
+    print_paragraph(_basis(one))
+    if one.unchecked:
+        count = f"{len(one.unchecked)} other rules rest" if len(one.unchecked) > 1 else "1 other rule rests"
+        print_paragraph(f"{count} on what is broken, and could not be checked.")
+    for test, reason in one.withheld.items():
+        print_paragraph(f"The run withholds the results of {test}: {reason}. That stands, whatever was verified.")
+    if not one.unchecked and not one.complete:
+        print_paragraph("The journal ends without the end of the run: it goes on, was interrupted, or was cut.")
+
+
+def _verdict(one: VerifiedRun) -> str:
+    if one.error is not None:
+        return "CANNOT BE READ"
+    rules = sorted({row.rule for row in one.broken})
+    if rules:
+        return f"NOT VERIFIED: broken {', '.join(rules)}"
+    return f"verified, {len(one.rules)} rules hold" + (", results withheld by the run itself" if one.withheld else "")
+
+
+def _basis(one: VerifiedRun) -> str:
+    """By what it was verified, and what is held by the last hash."""
+    written = f"written by Assay {one.tool_version}, edition {one.edition}" if one.tool_version else "writer unknown"
+    held = f"; final hash {one.journal_hash}" if one.journal_hash else ""
+    return f"Checked by Assay {one.checker}: {len(one.rules)} rules (docs/rules.md); {written}{held}."

@@ -1,0 +1,122 @@
+"""Whether two runs were made under like conditions: every difference by name."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import UnlikeRunsError, joined
+from assay.pages.printed import printable
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.compare.subject import LoadedRun
+    from assay.pages.test_report import TestReport
+
+_SHARE_TOLERANCE = 1e-3
+"""Amounts of two drives are alike where they are this near to the same share of their capacities."""
+_NO_CONDITION = frozenset({"procedure", "test", "edition", "not_applicable"})
+"""Settings that are no condition of their own: names, and what the drive cannot do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlikeness:
+    """One way in which a run differs from the first. test : the one that it is of, empty for all.
+
+    first, other : the values as printed.
+    """
+
+    test: str
+    what: str
+    first: str
+    other: str
+
+    def text(self, *, blind: bool = False) -> str:
+        """In words; a blind one names no value, which could tell who measured what."""
+        where = f"{self.test}: " if self.test else ""
+        return f"{where}{self.what}" + ("" if blind else f" {self.other} instead of {self.first}")
+
+
+def unlike(first: LoadedRun, other: LoadedRun) -> tuple[Unlikeness, ...]:
+    """Every condition of ``other`` that is not that of ``first``, those of the whole run before those of tests.
+
+    Worked: two runs of the same plan on two drives of one size -> none.
+    """
+    return tuple(chain(_of_run(first, other), _of_tests(first, other)))
+
+
+def unlike_error(first: LoadedRun, other: LoadedRun, found: Sequence[Unlikeness]) -> UnlikeRunsError:
+    """All differences as one error, a line each."""
+    remedy = "compare runs of one plan, or show it apart with --despite"
+    return joined([UnlikeRunsError(other.path, f"unlike {first.path}, {one.text()}", remedy) for one in found])
+
+
+def _of_run(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
+    facts = zip(_run_facts(first), _run_facts(other), strict=True)
+    for (what, one), (_, two) in facts:
+        if one != two:
+            yield Unlikeness(test="", what=what, first=printable(one), other=printable(two))
+
+
+def _run_facts(run: LoadedRun) -> tuple[tuple[str, Any], ...]:
+    platform, plan = run.run.platform, run.run.plan
+    # Virtual time passes alike on every host.
+    host = ("virtual time",) * 3 if run.simulated else (platform.host_id, platform.cpu, platform.kernel)
+    return (
+        ("edition", run.run.edition.get("name")),
+        ("label", run.label_class),
+        ("scale", plan.get("scale", 1.0)),
+        ("quick look", "yes" if "quick look" in run.label else "no"),
+        ("host", host[0]),
+        ("processor", host[1]),
+        ("kernel", host[2]),
+        ("tool", f"{platform.tool} {platform.tool_version}"),
+        ("write cache", run.run.identity.write_cache),
+        ("faults on purpose", run.run.identity.faults_label),
+    )
+
+
+def _of_tests(first: LoadedRun, other: LoadedRun) -> Iterator[Unlikeness]:
+    others = {one.prefix: one for one in other.tests}
+    for one in first.tests:
+        if one.prefix in others:
+            yield from _of_test(one, others[one.prefix])
+
+
+def _of_test(one: TestReport, two: TestReport) -> Iterator[Unlikeness]:
+    sizes = one.run.identity.capacity_bytes, two.run.identity.capacity_bytes
+    ours, theirs = (dict(_flat(asdict(each.test.settings), "")) for each in (one, two))
+    for key in dict.fromkeys((*ours, *theirs)):
+        values = ours.get(key), theirs.get(key)
+        if key.rpartition(".")[2] not in _NO_CONDITION and not _alike(key, values, sizes):
+            shown = [_shown(key, value) for value in values]
+            name = key.removesuffix("_ns").replace("_", " ").replace(".", ", ")
+            yield Unlikeness(test=one.test.settings.test.upper(), what=name, first=shown[0], other=shown[1])
+
+
+def _shown(key: str, value: Any) -> str:
+    """A setting as printed. Worked: ``step_ns`` of 60,000,000,000 -> ``1 min``."""
+    if value is None:
+        return "none"
+    return duration_label(value) if key.endswith("_ns") and isinstance(value, int) else printable(value)
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The leaves of nested settings. Worked: ``{"demand": {"queue_depth": 8}}`` -> ``("demand.queue_depth", 8)``."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value
+
+
+def _alike(key: str, values: tuple[Any, Any], sizes: tuple[int, int]) -> bool:
+    if values[0] == values[1]:
+        return True
+    if not key.endswith("_bytes") or not all(isinstance(value, int) for value in values):
+        return False
+    one, two = (float(value) / size for value, size in zip(values, sizes, strict=True))
+    return abs(one - two) <= _SHARE_TOLERANCE * max(one, two)

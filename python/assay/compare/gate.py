@@ -1,0 +1,307 @@
+"""The gate for firmware: whether a number got worse by more than a limit and by more than its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal
+
+from assay.compare.comparison import (
+    NOT_REPEATED,
+    Side,
+    differences,
+    number_names,
+    ratio_of,
+    refuse_unlike,
+    side_of,
+    uncertainty,
+)
+from assay.compare.numbers import printed_name
+from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.compare.conditions import Unlikeness
+    from assay.compare.numbers import NumberName
+    from assay.compare.subject import LoadedRun, Subject
+
+Verdict = Literal["pass", "fail", "undecided"]
+FALSE_ALARMS = 0.02
+"""The share of gates over unchanged drives that may fail by chance, over all gated numbers together."""
+
+_COUNTED: tuple[tuple[Verdict, str], ...] = (("pass", "passed"), ("fail", "failed"), ("undecided", "undecided"))
+_EXPLAINED = (
+    """A number fails where it is worse than the baseline by more than its limit and by more than its uncertainty.""",
+    """Where a difference as large as the limit could not be seen, the gate cannot decide.""",
+)
+
+_REPEAT = """To decide, give repeats of the baseline, best five --baseline runs (of a simulated drive each with another
+    --seed), or on real drives a reference drive of the host: assay calibrate --reference DRIVE."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Which numbers a limit is of.
+
+    test, item, name : patterns with ``*``, of the test (``iops``, ``tp-*``), of the cell as printed (``RND 4KiB*``) and
+    of the number's column (``latency_ms_p99.9``). limit : a share, 0.05 for 5 %.
+    """
+
+    test: str
+    item: str
+    name: str
+    limit: float
+
+    def holds(self, number: NumberName) -> bool:
+        """Whether it is of this number."""
+        patterns = ((self.test, number.shown), (self.item, number.label), (self.name, number.name))
+        return all(fnmatchcase(text.lower(), pattern.lower()) for pattern, text in patterns)
+
+    @property
+    def text(self) -> str:
+        """The patterns in words."""
+        return f"test {self.test}, item {self.item}, name {self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """What is gated. limit : of the numbers that people quote; None gates those of ``rules`` alone.
+
+    rules : further limits; the last that holds for a number counts. despite : unlike runs are not refused, and nothing
+    of them can pass.
+    """
+
+    limit: float | None
+    rules: tuple[Rule, ...] = ()
+    despite: bool = False
+    blind: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """One number of one subject against the baseline.
+
+    worse : by which share it is worse than the baseline, negative where it is better; None where it has no ratio.
+    reach : the share by which that may be off, at the confidence of the gate. reason : of the verdict, in words.
+    """
+
+    name: NumberName
+    baseline: Side
+    side: Side
+    limit: float
+    verdict: Verdict
+    worse: float | None
+    reach: float | None
+    basis: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """A gate as a whole. confidence : of every interval, of two sides."""
+
+    baseline: Subject
+    subjects: tuple[Subject, ...]
+    gated: tuple[Gated, ...]
+    confidence: float
+    unlike: Mapping[str, tuple[Unlikeness, ...]] = field(default_factory=dict)
+    blind: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """``fail`` where any number fails, else ``undecided`` where one is or nothing was gated, else ``pass``."""
+        found = {one.verdict for one in self.gated}
+        if "fail" in found:
+            return "fail"
+        return "undecided" if "undecided" in found or not found else "pass"
+
+    def count(self, verdict: Verdict) -> int:
+        """How many numbers came out so."""
+        return sum(one.verdict == verdict for one in self.gated)
+
+
+def run_gate(baseline: Sequence[LoadedRun], runs: Sequence[LoadedRun], options: GateOptions) -> GateResult:
+    """Hold runs against the runs of a baseline, which are repeats of one measurement.
+
+    Runs of one drive and firmware are repeats of each other, too.
+    Raises UsageError where a run is given twice or a rule holds for no number; UnlikeRunsError as ``compare_runs``.
+    """
+    check_given_once((*baseline, *runs))
+    check_independent(baseline)
+    groups = subjects_of(runs, repeats=True)
+    for group in groups:
+        check_independent(group)
+    first, subjects = _subjects(tuple(baseline), groups, options.blind)
+    found = {one.letter: differences(first, one) for one in (first, *subjects)}
+    if not options.despite:
+        refuse_unlike((first, *subjects), found)
+    limits = gated_numbers(number_names((first, *subjects)), first, options)
+    confidence = gate_confidence(len(limits) * len(subjects))
+    gated = tuple(
+        _gated(side_of(first, name), side_of(one, name), _Asked(name, limit, confidence, found[one.letter]))
+        for one in subjects
+        for name, limit in limits
+    )
+    apart = {name: one for name, one in found.items() if one}
+    return GateResult(
+        baseline=first, subjects=subjects, gated=gated, confidence=confidence, unlike=apart,
+        blind=options.blind is not None,
+    )  # fmt: skip
+
+
+def gate_confidence(count: int) -> float:
+    """The confidence of each interval, so that by chance alone one gate in 50 fails at most, however many numbers.
+
+    A number can fail on one side only, so that of two sides twice the share is left out.
+    Worked: 8 numbers -> 1 - 2 x 0.02 / 8 = 0.995.
+    """
+    return 1 - 2 * FALSE_ALARMS / max(count, 1)
+
+
+def gated_numbers(
+    names: Sequence[NumberName], baseline: Subject, options: GateOptions
+) -> list[tuple[NumberName, float]]:
+    """The numbers that are gated, with their limits.
+
+    By default those that people quote and that are averages of rounds; of a test that has none of these, its quoted
+    averages. A rule adds the numbers that it holds for.
+    """
+    found: dict[NumberName, float] = {}
+    if options.limit is not None:
+        found = dict.fromkeys(_quoted(names, baseline), options.limit)
+    for rule in options.rules:
+        held = [one for one in names if rule.holds(one) and one.better != "neither"]
+        if not held:
+            raise UsageError(rule.text, "is no number of these runs that can be better or worse", _known(names))
+        found |= dict.fromkeys(held, rule.limit)
+    return [(name, found[name]) for name in names if name in found]
+
+
+def _quoted(names: Sequence[NumberName], baseline: Subject) -> Iterator[NumberName]:
+    averages = [one for one in names if one.quoted and one.better != "neither" and one.kind == "average"]
+    by_rounds = {one for one in averages if any(_rounds(run, one) for run in baseline.runs)}
+    with_rounds = {one.test for one in by_rounds}
+    yield from (one for one in averages if one in by_rounds or one.test not in with_rounds)
+
+
+def _rounds(run: LoadedRun, name: NumberName) -> tuple[float, ...]:
+    number = run.numbers.get(name.key)
+    return number.rounds if number else ()
+
+
+def _known(names: Sequence[NumberName]) -> str:
+    tests = ", ".join(dict.fromkeys(one.shown.lower() for one in names))
+    return (
+        f"take the limit out or run its test; tests are {tests}; assay compare RUN RUN --json has every item and name"
+    )
+
+
+def _subjects(
+    baseline: tuple[LoadedRun, ...], groups: Sequence[tuple[LoadedRun, ...]], blind: str | None
+) -> tuple[Subject, tuple[Subject, ...]]:
+    if blind is None:
+        first, *others = named((baseline, *groups))
+        return first, tuple(others)
+    # The baseline is told from the others by its place, which is no identity.
+    (first,), others = blinded([baseline], blind), list(blinded(groups, blind))
+    letters = named((baseline, *groups))
+    return first, tuple(replace(one, letter=place.letter) for one, place in zip(others, letters[1:], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of a number of a subject. differs : how its runs differ from the baseline."""
+
+    name: NumberName
+    limit: float
+    confidence: float
+    differs: Sequence[Unlikeness]
+
+
+def _gated(baseline: Side, side: Side, asked: _Asked) -> Gated:
+    known, ratio = uncertainty(baseline, side, asked.name), ratio_of(baseline, side)
+    worse, reach, widest = worse_by(asked.name, ratio), known.share(asked.confidence), known.widest(asked.confidence)
+    apart = [one.what for one in asked.differs if one.test in {"", asked.name.shown}]
+    verdict: Verdict
+    if apart:
+        verdict, reason = "undecided", f"cannot decide: made under other conditions ({apart[0]})"
+    elif worse is None:
+        verdict, reason = "undecided", f"cannot decide: {_no_ratio(baseline, side)}"
+    elif not known.repeatable or reach is None:
+        # Where it is not known how far a number moves from run to run, it neither passes nor fails.
+        verdict = "undecided"
+        reason = f"cannot decide: {_change(worse)}, limit {share(asked.limit)}, but {known.reason}"
+    else:
+        verdict, reason = decide(worse, reach, asked.limit)
+    return Gated(
+        name=asked.name,
+        baseline=baseline,
+        side=side,
+        limit=asked.limit,
+        verdict=verdict,
+        worse=worse,
+        reach=reach,
+        basis=widest.basis if widest else known.reason,
+        reason=reason,
+    )
+
+
+def worse_by(name: NumberName, ratio: float | None) -> float | None:
+    """By which share a ratio is worse, whatever the better direction.
+
+    Worked: 95 of 100 IOPS -> 0.05; 1.05 of 1.00 ms -> 0.05; 1.00 of 1.05 ms -> -0.048.
+    """
+    if ratio is None:
+        return None
+    return 1 - ratio if name.better == "higher" else ratio - 1
+
+
+def decide(worse: float, reach: float, limit: float) -> tuple[Verdict, str]:
+    """Whether a number passes, with the reason.
+
+    It fails where it is worse by more than the limit and by more than its uncertainty. Where a difference as large as
+    the limit could not be seen, and the number is not better for certain, nothing can be decided.
+    Worked at a limit of 5 %: worse by 8 % with 2 % -> fail; worse by 8 % with 9 % or by 1 % with 7 % -> undecided;
+    worse by 1 % with 2 % -> pass; better by 10 % with 7 % -> pass.
+    """
+    if worse > limit and worse > reach:
+        return "fail", f"worse by {share(worse)}, more than the limit of {share(limit)} and uncertainty {share(reach)}"
+    if reach > limit and worse + reach > limit:
+        return "undecided", f"cannot decide: uncertainty {share(reach)}, limit {share(limit)}"
+    return "pass", f"{_change(worse)}, limit {share(limit)}, uncertainty {share(reach)}"
+
+
+def share(value: float) -> str:
+    """Print a share in per cent. Worked: 0.0512 -> ``5.12 %``."""
+    return f"{value:.2%}".replace("%", " %")
+
+
+def _change(worse: float) -> str:
+    return f"worse by {share(worse)}" if worse > 0 else f"better by {share(-worse)}" if worse < 0 else "the same"
+
+
+def _no_ratio(baseline: Side, side: Side) -> str:
+    where = "the baseline" if not baseline.counts else side.subject.letter
+    reason = (baseline if not baseline.counts else side).reason or "n/a"
+    return f"{reason} in {where}"
+
+
+def explained(result: GateResult) -> tuple[str, ...]:
+    """What was gated and how it was decided, as sentences for every output."""
+    count = len(result.gated)
+    counts = ", ".join(f"{result.count(one)} {word}" for one, word in _COUNTED)
+    sure, alarms = share(result.confidence), share(FALSE_ALARMS)
+    return (
+        f"{count} gated {'number' if count == 1 else 'numbers'}: {counts}.",
+        *_EXPLAINED,
+        *((" ".join(_REPEAT.split()),) if any(NOT_REPEATED in one.reason for one in result.gated) else ()),
+        f"Each uncertainty holds with {sure}: at most {alarms} of gates of equal drives fail by chance.",
+    )
+
+
+def gated_label(one: Gated) -> str:
+    """The number of a line of the gate. Worked: ``IOPS, RND 4KiB R (IOPS)``."""
+    name = "" if one.name.quoted else f", {printed_name(one.name.name)}"
+    return f"{one.name.shown}, {one.name.label}{name} ({one.name.unit})"

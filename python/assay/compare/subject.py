@@ -1,0 +1,188 @@
+"""What is compared: a run, or several repeats of one, under a letter."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.compare.numbers import numbers_of
+from assay.errors import UsageError
+from assay.pages.printed import printable
+from assay.spec.units import count_label, gigabytes_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.compare.numbers import Number
+    from assay.engine.records import StoredRun
+    from assay.pages.test_report import TestReport
+
+_LETTERS = 26
+
+
+# Without slots: what several steps need is kept in the instance.
+@dataclass(frozen=True, kw_only=True)
+class LoadedRun:
+    """A run with its tests. path : as the user named it. label : how far it conforms, as its report has it.
+
+    level : how far it is vouched for, likewise.
+    """
+
+    path: str
+    run: StoredRun
+    tests: tuple[TestReport, ...]
+    label: str
+    level: str
+    numbers: dict[object, Number] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Work the numbers out once."""
+        found = {one.name.key: one for test in self.tests for one in numbers_of(test)}
+        object.__setattr__(self, "numbers", found)
+
+    @property
+    def label_class(self) -> str:
+        """``conforming``, ``not conforming`` or ``simulated drive``."""
+        return self.label.partition(":")[0].partition(";")[0]
+
+    @property
+    def content(self) -> str:
+        """What the run holds, as the hash of its journal."""
+        return self.run.journal.hash if self.run.journal else self.run.run_id
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the drive is a model, whose time is virtual."""
+        return self.run.identity.kind == "simulated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """One column of a comparison. letter : ``A`` to ``Z``, then ``AA``. runs : one, or repeats of the same.
+
+    model, serial, firmware, level, called : as printed; of a blind comparison what is told instead of them.
+    """
+
+    letter: str
+    runs: tuple[LoadedRun, ...]
+    model: str
+    serial: str
+    firmware: str
+    capacity: str
+    level: str
+    called: str
+
+    @property
+    def first(self) -> LoadedRun:
+        """The run that stands for all in figures."""
+        return self.runs[0]
+
+    @property
+    def label(self) -> str:
+        """How far its runs conform."""
+        return self.first.label_class
+
+    @property
+    def title(self) -> str:
+        """Letter and model as legends have it."""
+        return f"{self.letter}: {self.model}" if self.model else self.letter
+
+
+def check_given_once(runs: Sequence[LoadedRun]) -> None:
+    """Raise UsageError where a run is named twice, or is a copy of another."""
+    seen: dict[str, LoadedRun] = {}
+    for one in runs:
+        if one.content in seen:
+            reason = f"holds the same as {seen[one.content].path}"
+            raise UsageError(one.path, reason, "name each run once: a copy is no repeat")
+        seen[one.content] = one
+
+
+def check_independent(runs: Sequence[LoadedRun]) -> None:
+    """Raise UsageError where repeats of a simulated drive have the same seed: it does the very same again."""
+    seen: dict[object, LoadedRun] = {}
+    for one in runs:
+        if not one.simulated:
+            continue
+        key = (one.run.identity.id, one.run.plan.get("seed"))
+        if key in seen:
+            reason = f"is no repeat of {seen[key].path}: the simulated drive and the seed are the same"
+            raise UsageError(one.path, reason, "run each repeat with another --seed")
+        seen[key] = one
+
+
+def subjects_of(runs: Sequence[LoadedRun], *, repeats: bool) -> list[tuple[LoadedRun, ...]]:
+    """The runs as subjects: each by itself, or those of one drive and firmware together as repeats."""
+    if not repeats:
+        return [(one,) for one in runs]
+    found: dict[object, list[LoadedRun]] = {}
+    for one in runs:
+        identity = one.run.identity
+        found.setdefault((identity.id, identity.serial, identity.firmware), []).append(one)
+    return [tuple(group) for group in found.values()]
+
+
+def named(groups: Iterable[tuple[LoadedRun, ...]]) -> tuple[Subject, ...]:
+    """Subjects with letters in the order given, under their own names."""
+    return tuple(_named(letter(place), runs) for place, runs in enumerate(groups))
+
+
+def blinded(groups: Iterable[tuple[LoadedRun, ...]], key: str) -> tuple[Subject, ...]:
+    """Subjects under a class and a letter instead of their names.
+
+    The order is that of a hash of what the runs hold, keyed with ``key``, so that the same runs in any order get the
+    same letters, and who does not know the key and the runs learns nothing from them.
+    """
+    ordered = sorted(groups, key=lambda runs: _keyed(runs, key))
+    return tuple(_blinded(letter(place), runs) for place, runs in enumerate(ordered))
+
+
+def letter(place: int) -> str:
+    """The letter of a place from 0. Worked: 0 -> ``A``, 25 -> ``Z``, 26 -> ``AA``."""
+    return ("" if place < _LETTERS else chr(ord("A") + place // _LETTERS - 1)) + chr(ord("A") + place % _LETTERS)
+
+
+def _named(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
+    identity = runs[0].run.identity
+    more = f" and {count_label(len(runs) - 1, 'repeat')}" if len(runs) > 1 else ""
+    return Subject(
+        letter=name,
+        runs=runs,
+        model=printable(identity.model_number or identity.path),
+        serial=printable(identity.serial),
+        firmware=printable(identity.firmware),
+        capacity=_capacity(runs),
+        level="; ".join(dict.fromkeys(run.level for run in runs)),
+        called=printable(runs[0].path) + more,
+    )
+
+
+def _blinded(name: str, runs: tuple[LoadedRun, ...]) -> Subject:
+    more = f", {len(runs)} repeats" if len(runs) > 1 else ""
+    return Subject(
+        letter=name, runs=runs, model=_class(runs[0]), serial="-", firmware="-", capacity=_capacity(runs),
+        level="imported" if any(run.run.origin for run in runs) else runs[0].level,
+        called=f"blind{more}",
+    )  # fmt: skip
+
+
+def _class(run: LoadedRun) -> str:
+    """The class of a drive by how it is attached; nothing of what it calls itself is printed.
+
+    Worked: an interface of ``PCIe 4.0 x4`` -> ``NVMe drive``.
+    """
+    told = (run.run.identity.interface or "").upper()
+    known = {"SAS": "SAS drive", "SATA": "SATA drive", "PCI": "NVMe drive", "NVME": "NVMe drive"}
+    kind = next((text for word, text in known.items() if word in told), "drive")
+    return f"simulated {kind}" if run.simulated else kind
+
+
+def _capacity(runs: Sequence[LoadedRun]) -> str:
+    return gigabytes_label(runs[0].run.identity.capacity_bytes, 0)
+
+
+def _keyed(runs: Sequence[LoadedRun], key: str) -> str:
+    content = "\n".join(sorted(one.content for one in runs)).encode()
+    return hmac.new(key.encode(), content, hashlib.sha256).hexdigest()

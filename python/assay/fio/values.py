@@ -1,0 +1,120 @@
+"""Values of job files as fio reads them: sizes, times, shares.
+
+Source: fio 3.42 ``parse.c`` and ``options.c``, and what its own runs showed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\s*([A-Za-z%]*)")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_TIME_US = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+BYTES_MAX = (1 << 63) - 1
+
+
+class ValueFaultError(Exception):
+    """A value that cannot be read: the reason, and what to write instead."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.reason, self.remedy = reason, remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A size in bytes or in per cent of the drive; exactly one of the two."""
+
+    size_bytes: int | None = None
+    percent: int | None = None
+
+
+def size_bytes(text: str, kb_base: int = 1024) -> int:
+    """Bytes of a size. kb_base : 1024, or 1000.
+
+    With 1024, ``k`` and ``kb`` are 1,024 bytes and ``kib`` is 1,000; with 1000 they change places.
+    Worked: ``"4k"`` -> 4096, ``"4kib"`` -> 4000, ``"0x1000"`` -> 4096.
+    """
+    number, unit = _parts(text, "a size, as 4k or 1g")
+    unit = unit.lower()
+    decimal = unit.endswith("ib") and len(unit) == 3  # noqa: PLR2004 - as in kib
+    power = _POWERS.get(unit.removesuffix("ib") if decimal else unit.removesuffix("b"))
+    if power is None:
+        raise ValueFaultError(f"is {text!r}, which has an unknown unit", "write k, m, g, t or p behind the number")
+    value = int(number * (1000 if decimal == (kb_base == 1024) else 1024) ** power)  # noqa: PLR2004 - the default
+    if value > BYTES_MAX:
+        raise ValueFaultError(f"is {text!r}, which is more than a drive can have", "write a smaller size")
+    return value
+
+
+def extent(text: str, kb_base: int = 1024) -> Extent:
+    """A size, or a share of the drive. Worked: ``"50%"`` -> 50 per cent, ``"1g"`` -> 1073741824 bytes."""
+    if not text.rstrip().endswith("%"):
+        return Extent(size_bytes=size_bytes(text, kb_base))
+    return Extent(percent=whole(text.rstrip()[:-1], 0, 100))
+
+
+def time_us(text: str, bare_us: int) -> int:
+    """Microseconds of a time. bare_us : what a number without a unit counts in, as fio has it per key.
+
+    Worked: ``time_us("2m", 1_000_000)`` -> 120000000; ``time_us("50", 1)`` -> 50.
+    """
+    number, unit = _parts(text, "a time, as 30s or 500ms")
+    factor = bare_us if not unit else _TIME_US.get(unit)
+    if factor is None:
+        raise ValueFaultError(f"is {text!r}, which has an unknown unit", "write d, h, m, s, ms or us behind the number")
+    return number * factor
+
+
+def whole(text: str, low: int, high: int) -> int:
+    """A whole number of a range."""
+    if not re.fullmatch(r"\d{1,19}", text.strip()) or not low <= int(text) <= high:
+        raise ValueFaultError(f"is {text[:80]!r}", f"write a whole number from {low} to {high}")
+    return int(text)
+
+
+def flag(text: str | None) -> bool:
+    """Whether a key is set: alone, or with 1; 0 unsets it."""
+    return text is None or whole(text, 0, 1) == 1
+
+
+def equal_sides(text: str) -> tuple[str, str, str]:
+    """A list for reads, writes and trims; the last one given holds for those behind it, an empty one for none.
+
+    Worked: ``"4k,64k"`` -> ``("4k", "64k", "64k")``.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3:  # noqa: PLR2004 - directions
+        raise ValueFaultError("has more than three parts", "write one for reads, one for writes and one for trims")
+    parts += [parts[-1]] * (3 - len(parts))
+    return parts[0], parts[1], parts[2]
+
+
+def split_shares(text: str, kb_base: int = 1024) -> dict[int, Fraction]:
+    """Shares of ``bssplit`` for one direction, in per cent by size; sizes without a share get equal parts of the rest.
+
+    Worked: ``"4k/50:64k/"`` -> 4096: 50, 65536: 50.
+    """
+    items = [item.partition("/") for item in text.split(":")]
+    if len(items) > 64:  # noqa: PLR2004 - as fio
+        raise ValueFaultError("has more than 64 sizes", "write fewer")
+    sizes = [size_bytes(item[0], kb_base) for item in items]
+    given = [whole(item[2], 0, 100) if item[2].strip() else 0 for item in items]
+    left, open_count = 100 - sum(given), given.count(0)
+    if left < 0 or (left > 0 and not open_count):
+        raise ValueFaultError(f"has shares that sum to {sum(given)} per cent", "make them sum to 100")
+    shares: dict[int, Fraction] = {}
+    for size, share in zip(sizes, given, strict=True):
+        part = Fraction(share) if share else Fraction(left, open_count)
+        if part:
+            shares[size] = shares.get(size, Fraction(0)) + part
+    return shares
+
+
+def _parts(text: str, expected: str) -> tuple[int, str]:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise ValueFaultError(f"is {text[:80]!r}", f"write {expected}")
+    return int(match[1], 16 if match[1][:2] in ("0x", "0X") else 10), match[2]

@@ -1,0 +1,1 @@
+"""Changes of the tables of the index, in order, up and down."""

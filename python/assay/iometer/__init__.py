@@ -1,0 +1,29 @@
+"""Iometer: its configuration files as workloads and back, and its result files.
+
+```
+FILE.icf --read_icf--> IcfFile --to_workload--> Workload     (python/assay/spec/workload.py)
+FILE.icf <-write_icf-- IcfFile <-from_workload- Workload
+results.csv --read_results--> Results        figures of a run --results_csv--> text as Iometer writes it
+```
+"""
+
+from __future__ import annotations
+
+from assay.iometer.from_workload import access_spec, from_workload
+from assay.iometer.model import IcfFile
+from assay.iometer.read import read_icf
+from assay.iometer.results_read import read_results
+from assay.iometer.results_write import results_csv
+from assay.iometer.to_workload import to_workload
+from assay.iometer.write import write_icf
+
+__all__ = [
+    "IcfFile",
+    "access_spec",
+    "from_workload",
+    "read_icf",
+    "read_results",
+    "results_csv",
+    "to_workload",
+    "write_icf",
+]

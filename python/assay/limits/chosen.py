@@ -1,0 +1,61 @@
+"""The numbers of a test that a limit is of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.limits.model import LimitEntry
+    from assay.pages.measure import Measure
+    from assay.pages.test_report import TestReport
+
+Fault = tuple[str, str, str]
+"""Key, reason and remedy of a name that is not known."""
+
+
+def chosen_measures(report: TestReport, entry: LimitEntry) -> tuple[list[Measure], Fault | None]:
+    """Every number of a test that has the name and the cell of a limit, or what of these is not known.
+
+    A value that is a number and that no cell has is no fault: a drive may lack a cell that others have.
+    """
+    if "item" in entry.wanted_cell:
+        known = report.once("numbers of limits", lambda: list(report.numbers()))
+    else:
+        known = report.once("measures of limits", lambda: list(report.measures()))
+    if not known:
+        return [], None
+    if entry.wanted_cell and (fault := _unknown_cell(known, entry)):
+        return [], fault
+    cells = [one for one in known if _is_in(one, entry)]
+    found = {(one.cell, one.name): one for one in cells if one.name == entry.measure}
+    if found or not cells:
+        return list(found.values()), None
+    names = list(dict.fromkeys(one.name for one in cells))
+    remedy = did_you_mean(str(entry.measure), names, f"use one of {', '.join(names)}")
+    return [], ("measure", f'is "{entry.measure}", which {report.name.casefold()} does not have there', remedy)
+
+
+def _is_in(one: Measure, entry: LimitEntry) -> bool:
+    cell = dict(one.cell)
+    return all(key in cell and cell[key] == value for key, value in entry.wanted_cell.items())
+
+
+def _unknown_cell(known: Iterable[Measure], entry: LimitEntry) -> Fault | None:
+    values: dict[str, dict[str | int | float, None]] = {}
+    for one in known:
+        for key, value in one.cell:
+            values.setdefault(key, {})[value] = None
+    for key, value in entry.wanted_cell.items():
+        place = "item" if entry.item else f"cell.{key}"
+        if key not in values:
+            remedy = did_you_mean(key, values, f"use one of {', '.join(values)}")
+            return place, "is not known of this test", remedy
+        texts = [text for text in values[key] if isinstance(text, str)]
+        if texts and value not in values[key]:
+            remedy = did_you_mean(str(value), texts, f"use one of {', '.join(texts[:8])}")
+            return place, f'is "{value}", which this test does not have', remedy
+    return None

@@ -1,0 +1,195 @@
+"""The five pages of the five steps, each with its verdict, and a last one with all of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.facts import steady_word
+from assay.pages.headline import Headline
+from assay.pages.model import Box, Text
+from assay.pages.printed import or_null
+from assay.pages.select import NO_RULE, Selected, claim_label
+from assay.pages.time_axis import MINUTES
+from assay.procedures.five_steps.plan import COMPOSITE, INDEPENDENCE, PRECONDITION, STABILITY, SURFACE
+from assay.procedures.five_steps.result import five_steps_result
+from assay.procedures.five_steps.settings import FiveStepsSettings
+from assay.procedures.five_steps.tables import (
+    change_table,
+    composite_table,
+    five_steps_data,
+    surface_table,
+    verdict_table,
+)
+from assay.procedures.loop.figures import matrix_columns
+from assay.procedures.saturation.figures import iops_figure
+from assay.procedures.studies.figures import study_figure
+from assay.procedures.studies.pages import StudyReport
+from assay.procedures.studies.settings import StudyPlot
+from assay.results.step import cell_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.model import Block, DataTable, Figure, Page, Table
+    from assay.procedures.five_steps.result import FiveSteps, StepVerdict
+    from assay.spec.edition import Edition
+
+TITLE = "Five Steps - Report Page (no test of the specification)"
+_OVER_TIME = StudyPlot(kind="time", variable="throughput")
+_SECONDS = StudyPlot(kind="seconds", variable="relative")
+_LOADS = tuple(
+    StudyPlot(kind="places", variable=variable, x_title="Outstanding I/Os", x_scale="log")
+    for variable in ("iops", "response")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiveStepsReport(StudyReport):
+    """The five steps on their way to pages."""
+
+    found: FiveSteps
+
+    @property
+    def used(self) -> FiveStepsSettings:
+        """What the steps used."""
+        return self.test.settings_as(FiveStepsSettings)
+
+    @property
+    def steady(self) -> str:
+        """Whether the random writes of the third step became so."""
+        return steady_word(self.found.samples.window, self.found.study.withheld)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures, by step."""
+        return {
+            "precondition": "Does the drive keep one level? Sequential writes over the whole drive, twice.",
+            "surface": "What does the drive do at any block size and mix? Random accesses, a step per column. The "
+            "surface should have no hole.",
+            "samples": "When do random writes become steady? RND 4KiB writes, sample by sample, until the five-point "
+            "rule holds.",
+            "seconds": "How steady are they then? Every second in per cent of the median.",
+            "independence": "Does one workload change the next? Sequential writes, then random ones, then sequential "
+            "ones again: the last part should be as high as the first.",
+            "composite-iops": "What do workloads of whole systems reach? IOPS over the outstanding I/Os.",
+            "composite-response": "What do they wait for it? Mean response time over the outstanding I/Os.",
+        }
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """A page per step, each with its verdict; behind them all verdicts and the numbers of the workloads."""
+        found, parts = self.found, self._figures()
+        blocks: dict[int, tuple[Block, ...]] = {
+            PRECONDITION: (self.strip(), *parts[PRECONDITION]),
+            SURFACE: parts[SURFACE],
+            STABILITY: parts[STABILITY],
+            INDEPENDENCE: (*parts[INDEPENDENCE], change_table(found.change, self.settings.recovered_share)),
+            COMPOSITE: parts[COMPOSITE],
+        }
+        steps = ((_subtitle(one), (*blocks[place], _box(one))) for place, one in enumerate(found.verdicts))
+        last = ("Verdict per Step", (verdict_table(found.verdicts, self.settings.not_run), composite_table(found)))
+        return self.pages(TITLE, (*steps, last))
+
+    def _figures(self) -> dict[int, tuple[Block, ...]]:
+        found = self.found
+        surface = matrix_columns(
+            f"{self.prefix}-surface", ("IOPS", "IOPS"), self.used.sizes_bytes, self.used.read_pcts, found.matrix
+        )
+        samples = iops_figure(f"{self.prefix}-samples", found.samples, MINUTES, "linear")
+        drawn: dict[int, tuple[Figure | None, ...]] = {
+            PRECONDITION: (self._study("precondition", _OVER_TIME, PRECONDITION),),
+            SURFACE: (surface,),
+            STABILITY: (
+                replace(samples, beside=True, aspect=1.25) if samples else None,
+                self._study("seconds", _SECONDS, STABILITY),
+            ),
+            INDEPENDENCE: (self._study("independence", _OVER_TIME, INDEPENDENCE),),
+            COMPOSITE: tuple(self._study(f"composite-{plot.variable}", plot, COMPOSITE) for plot in _LOADS),
+        }
+        nothing = (Text(paragraphs=("n/a: nothing of this step ran to its end",)),)
+        return {place: tuple(one for one in figures if one) or nothing for place, figures in drawn.items()}
+
+    def _study(self, name: str, plot: StudyPlot, place: int) -> Figure | None:
+        """A figure of one step alone."""
+        only = replace(self.result, variants=self.result.variants[place : place + 1])
+        return study_figure(f"{self.prefix}-{name}", plot, only)
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """One number per step: the last pass, RND 4 KiB writes of the surface, score, drop, lowest share kept."""
+        found = self.found
+        stage = found.study.variants[PRECONDITION].stages[0]
+        tracked = next((iops for cell, iops in found.matrix.items() if cell_label(cell) == _SMALL_WRITES), None)
+        values = (
+            ("five steps, SEQ 128KiB writes", "MB/s", stage.settled.mb_per_s if stage.settled else None),
+            (f"five steps, {_SMALL_WRITES}", "IOPS", tracked),
+            ("five steps, seconds within 10 % of the median", "%", _percent(found.stability, "score")),
+            ("five steps, drop of sequential writes behind random ones", "%", _percent(found.change, "drop_share")),
+        )
+        return tuple(
+            Headline(item=item, unit=unit, value=value, basis=_basis(one, value))
+            for (item, unit, value), one in zip(values, found.verdicts, strict=False)
+        )
+
+    def selected(self) -> tuple[Selected, ...]:
+        """The same numbers."""
+        return tuple(
+            Selected(item=one.item, unit=one.unit, basis=NO_RULE, value=one.text, claim=claim_label(self.run, None))
+            for one in self.headlines()
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """The steps that fail."""
+        failed = [one for one in self.found.verdicts if one.word == "fail"]
+        return tuple(f"five steps: {one.name} fails: {one.finding.reason}" for one in failed)
+
+    def details(self) -> tuple[Table, ...]:
+        """The numbers of the surface, and every step as it was set."""
+        surface = replace(surface_table(self.used, self.found.matrix), folded=True)
+        return (surface, *StudyReport.details(self))
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """Those of the five steps, then what every study has."""
+        yield from five_steps_data(self.found, suffix)
+        # Without arguments super() would name the class that slots replaced.
+        yield from StudyReport.tables(self, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """Verdicts, samples and change, and what every study has."""
+        verdicts = [
+            {"step": one.name, "rule": one.rule, **asdict(one.finding), "level": or_null(one.finding.level)}
+            | {"verdict": or_null(one.word)}
+            for one in self.found.verdicts
+        ]
+        change = asdict(self.found.change) if self.found.change else None
+        stability = asdict(self.found.stability) if self.found.stability else None
+        surface = [{**asdict(cell), "iops": iops} for cell, iops in self.found.matrix.items()]
+        own = {"verdicts": verdicts, "surface": surface, "stability": stability, "change": change}
+        return {**own, **StudyReport.results(self)}
+
+
+_SMALL_WRITES = "RND 4KiB 0/100"
+
+
+def _subtitle(one: StepVerdict) -> str:
+    number, _, name = one.name.partition(" ")
+    return f"Step {number}: {name[0].upper()}{name[1:]}"
+
+
+def _box(one: StepVerdict) -> Box:
+    entries = (("Verdict", one.word), ("Found", one.finding.reason), ("Rule", one.rule))
+    return Box(title="Verdict", entries=entries, wide=True)
+
+
+def _percent(found: object, name: str) -> float | None:
+    return None if found is None else 100 * float(getattr(found, name))
+
+
+def _basis(one: StepVerdict, value: float | None) -> str:
+    return f"step {one.name}" if value is not None else f"n/a: {one.finding.reason}"
+
+
+def five_steps_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> FiveStepsReport:
+    """The stored five steps with everything that their pages print."""
+    found = five_steps_result(test, run.identity.capacity_bytes)
+    return FiveStepsReport(run=run, test=test, edition=edition, prefix=prefix, result=found.study, found=found)

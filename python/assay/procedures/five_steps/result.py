@@ -1,0 +1,210 @@
+"""What the five steps measured, and the verdict on each by a rule that is stated beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from assay.finding import Finding
+from assay.pages.printed import mix_label, size_label
+from assay.procedures.five_steps.plan import (
+    COMPOSITE,
+    INDEPENDENCE,
+    LABELS,
+    PRECONDITION,
+    STABILITY,
+    SURFACE,
+)
+from assay.procedures.five_steps.settings import FiveStepsSettings
+from assay.procedures.saturation.result import sampled_result
+from assay.procedures.studies.readings import changes_of, stability_of
+from assay.procedures.studies.result import study_result
+from assay.results import ran_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine.records import Cell, StepRecord, StoredTest
+    from assay.procedures.saturation.result import SaturationResult
+    from assay.procedures.studies.readings import Change, Stability
+    from assay.procedures.studies.result import StageResult, StudyResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepVerdict:
+    """The verdict on one step. name : of the step. rule : what passes. finding : what was found."""
+
+    name: str
+    rule: str
+    finding: Finding
+
+    @property
+    def word(self) -> str:
+        """As printed: pass, fail or n/a."""
+        return {"pass": "pass", "warn": "fail"}.get(self.finding.level, "n/a")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiveSteps:
+    """All values of the five pages beside those that every study has.
+
+    matrix : IOPS of the surface by cell; empty where it is not whole. samples : of the third step, until steady.
+    stability : of its seconds, change : of the fourth step; None where the step is not whole. verdicts : one per step.
+    """
+
+    study: StudyResult
+    matrix: dict[Cell, float]
+    samples: SaturationResult
+    stability: Stability | None
+    change: Change | None
+    verdicts: tuple[StepVerdict, ...]
+
+
+def five_steps_result(test: StoredTest, capacity_bytes: int) -> FiveSteps:
+    """Compute every value that the pages print from the stored steps. capacity_bytes : of the drive.
+
+    Raises VerificationError where the stored verdict of the third step is not the one its samples give.
+    Source: Spanjer (2009). Worked: sequential writes of 172.5 MB/s before and 16.8 MB/s after random ones -> a drop of
+    90 %, and a verdict of fail at a limit of 10 %.
+    """
+    settings, study = test.settings_as(FiveStepsSettings), study_result(test)
+    part = replace(test, settings=settings.stability, sequences=test.stage("sample"))
+    samples = sampled_result(part, capacity_bytes, study.withheld)
+    matrix = _matrix(settings, study)
+    stability = _stability(study)
+    change = _change(test, settings, printed=study.withheld is None)
+    verdicts = (
+        settled_verdict(_rates(study), settings.settled_limit),
+        surface_verdict(matrix, settings.hole_share),
+        stability_verdict(samples, stability, settings.score_limit),
+        independence_verdict(change, settings.drop_limit),
+        composite_verdict(study.variants[COMPOSITE].stages, settings.load_share),
+    )
+    return FiveSteps(study=study, matrix=matrix, samples=samples, stability=stability, change=change, verdicts=verdicts)
+
+
+def _matrix(settings: FiveStepsSettings, study: StudyResult) -> dict[Cell, float]:
+    stages, cells = study.variants[SURFACE].stages, settings.surface
+    found = {cells[one.label]: one.settled.iops for one in stages if one.settled}
+    return found if len(found) == len(stages) else {}
+
+
+def _stability(study: StudyResult) -> Stability | None:
+    (stage,) = study.variants[STABILITY].stages
+    return stability_of(stage.second_iops, stage.latency_ms_max_second) if stage.settled else None
+
+
+def _rates(study: StudyResult) -> tuple[float, ...]:
+    """MB/s of every sample of the first step, where all of it may be printed."""
+    (stage,) = study.variants[PRECONDITION].stages
+    return stage.throughput if stage.settled else ()
+
+
+def _change(test: StoredTest, settings: FiveStepsSettings, *, printed: bool) -> Change | None:
+    """The sequential writes behind the random ones against those before."""
+    planned = [step for step in settings.variants[INDEPENDENCE].steps if step.role == "measure"]
+    steps = [one for one in test.steps("variant", INDEPENDENCE + 1) if ran_whole(one)]
+    if not printed or len(steps) != sum(step.samples for step in planned):
+        return None
+    records: list[Sequence[StepRecord]] = []
+    for step in planned:
+        records.append(steps[: step.samples])
+        steps = steps[step.samples :]
+    return next(iter(changes_of(planned, records, settings.recovered_share)), None)
+
+
+def settled_verdict(rates: Sequence[float], limit: float) -> StepVerdict:
+    """Whether sequential writes go on at one level. rates : MB/s of every sample of two passes.
+
+    Worked: a last pass of 100, 100, 95 and 95 MB/s -> halves that differ by 5 % -> pass.
+    """
+    rule = f"the two halves of the last pass differ by {limit * 100:g} % at most"
+    last = rates[len(rates) // 2 :]
+    first, second = last[: len(last) // 2], last[len(last) // 2 :]
+    if not first or not second or not sum(first):
+        return _not_judged(PRECONDITION, rule, "the step is not whole")
+    before, after = sum(first) / len(first), sum(second) / len(second)
+    apart = abs(after - before) / before
+    reason = f"{before:,.1f} and {after:,.1f} MB/s, {apart * 100:.1f} % apart"
+    return _judged(PRECONDITION, rule, reason, passes=apart <= limit, measured=apart, limit=limit)
+
+
+def surface_verdict(matrix: dict[Cell, float], share: float) -> StepVerdict:
+    """Whether the surface has no hole: no block size falls below its neighbours.
+
+    Worked: 1,000 IOPS of 4 KiB between 4,000 of 2 KiB and 3,000 of 8 KiB -> a third of the lower -> fail at one half.
+    """
+    rule = f"no block size has less than {share * 100:g} % of the IOPS of the lower of its two neighbours at one mix"
+    found = []
+    for mix in {cell.read_pct for cell in matrix}:
+        row = sorted((cell.transfer_bytes, value) for cell, value in matrix.items() if cell.read_pct == mix)
+        for (_, left), (size, value), (_, right) in zip(row, row[1:], row[2:], strict=False):
+            if min(left, right):
+                found.append((value / min(left, right), f"{size_label(size)} {mix_label(mix)}"))
+    if not found:
+        return _not_judged(SURFACE, rule, "the step is not whole")
+    least, where = min(found)
+    reason = f"lowest: {where} has {least * 100:.0f} % of its lower neighbour"
+    return _judged(SURFACE, rule, reason, passes=least >= share, measured=least, limit=share)
+
+
+def stability_verdict(samples: SaturationResult, stability: Stability | None, limit: float) -> StepVerdict:
+    """Whether random writes become steady, and stay so from second to second."""
+    rule = f"the five-point rule holds, and {limit * 100:g} % of the seconds behind lie within 10 % of their median"
+    if samples.window is None or stability is None:
+        return _not_judged(STABILITY, rule, "the step is not whole, or has no whole second")
+    word = "steady" if samples.window.reached else "not steady"
+    score = f"{stability.score * 100:.1f} % of {stability.count:,} seconds within 10 % of the median"
+    passes = samples.window.reached and stability.score >= limit
+    return _judged(
+        STABILITY,
+        rule,
+        f"{word} after {samples.minutes[-1]:.4g} min; {score}",
+        passes=passes,
+        measured=stability.score,
+        limit=limit,
+    )
+
+
+def independence_verdict(change: Change | None, limit: float) -> StepVerdict:
+    """Whether sequential writes are as fast behind random ones as before.
+
+    Source: Spanjer (2009). Worked: 172.5 before and 16.8 MB/s after -> a drop of 90.3 %, printed there as 90 % -> fail;
+    118.3 and 113.3 MB/s -> 4.2 % -> pass.
+    """
+    rule = f"sequential writes behind random ones are at most {limit * 100:g} % slower than before"
+    if change is None:
+        return _not_judged(INDEPENDENCE, rule, "the step is not whole")
+    reason = f"{change.before:,.1f} to {change.after:,.1f} MB/s, a drop of {change.drop_share * 100:.1f} %"
+    passes = change.drop_share <= limit
+    return _judged(INDEPENDENCE, rule, reason, passes=passes, measured=change.drop_share, limit=limit)
+
+
+def composite_verdict(stages: Sequence[StageResult], share: float) -> StepVerdict:
+    """Whether no workload loses IOPS where its load rises.
+
+    Worked: 100, 300, 290 and 200 IOPS -> the last keeps 67 % of the highest before -> fail at 90 %.
+    """
+    rule = f"no heavier load has less than {share * 100:g} % of the IOPS of a lighter one"
+    rates = [(one.series, one.label, one.settled.iops) for one in stages if one.settled]
+    kept = []
+    highest: dict[str, float] = {}
+    for (series, _, before), (following, label, rate) in pairwise(rates):
+        highest[series] = max(highest.get(series, 0.0), before)
+        if series == following and highest[series]:
+            kept.append((rate / highest[series], label))
+    if not kept or len(rates) < len(stages):
+        return _not_judged(COMPOSITE, rule, "the step is not whole, or the drive can run no workload")
+    least, where = min(kept)
+    reason = f"lowest: {where} keeps {least * 100:.0f} %"
+    return _judged(COMPOSITE, rule, reason, passes=least >= share, measured=least, limit=share)
+
+
+def _judged(place: int, rule: str, reason: str, *, passes: bool, measured: float, limit: float) -> StepVerdict:
+    level = Finding(level="pass" if passes else "warn", reason=reason, measured=measured, limit=limit)
+    return StepVerdict(name=LABELS[place], rule=rule, finding=level)
+
+
+def _not_judged(place: int, rule: str, reason: str) -> StepVerdict:
+    return StepVerdict(name=LABELS[place], rule=rule, finding=Finding(level="n/a", reason=reason))

@@ -1,0 +1,140 @@
+"""The pages of the OEM guide's method."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.finding import Finding
+from assay.pages.headline import Headline
+from assay.pages.model import Text
+from assay.pages.printed import or_null, paragraph
+from assay.pages.select import NO_RULE, Selected, claim_label
+from assay.procedures.oem_guide.checks import guide_checks
+from assay.procedures.oem_guide.plan import ALIGNED, CORNERS, OFF
+from assay.procedures.oem_guide.tables import (
+    checks_table,
+    comparison_table,
+    corner_row,
+    depth_table,
+    guide_data,
+    guide_results,
+    guide_rows,
+    guide_table,
+)
+from assay.procedures.studies.figures import study_figure
+from assay.procedures.studies.pages import StudyReport
+from assay.procedures.studies.result import study_result
+from assay.procedures.studies.settings import StudyPlot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.model import Block, DataTable, Page
+    from assay.procedures.oem_guide.tables import GuideRow
+    from assay.spec.edition import Edition
+
+TITLE = "OEM Guide - Report Page (no test of the specification)"
+PLOTS = (
+    StudyPlot(kind="places", variable="iops", x_title="Queue Depth", x_scale="log"),
+    StudyPlot(kind="places", variable="response", x_title="Queue Depth", x_scale="log"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuideReport(StudyReport):
+    """The OEM guide's method on its way to pages. checks : by name."""
+
+    rows: tuple[GuideRow, ...]
+    checks: dict[str, Finding]
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the two figures."""
+        how = "the four corner tests at 1 to 32 outstanding I/Os"
+        return {
+            "1": f"How much does the drive gain from more outstanding I/Os? Shown are the IOPS of {how}. Where a line "
+            "is level, the drive is saturated. Random writes also change the drive from depth to depth.",
+            "2": f"What does a deeper queue cost? Shown is the mean response time of {how}. Behind saturation it rises "
+            "in proportion to the depth.",
+        }
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The guide's table, the cycling of queue depths, and the comparison of entropy and alignment."""
+        asked = Text(paragraphs=(paragraph(self.settings.question), paragraph(self.settings.outline)))
+        figures: list[Block] = [
+            figure
+            for place, plot in enumerate(PLOTS, 1)
+            if (figure := study_figure(f"{self.prefix}-{place}", plot, self.result)) is not None
+        ]
+        nothing = Text(paragraphs=("n/a: no test ran to its end",))
+        return self.pages(
+            TITLE,
+            (
+                ("The Guide's Table", (self.strip(), guide_table(self.rows), checks_table(self.checks), asked)),
+                ("Queue Depth: IOPS and Response Time", tuple(figures or [nothing])),
+                ("Queue Depth: Table", (depth_table(self.rows),)),
+                ("Entropy and Alignment", (comparison_table(self.rows, dict(self.settings.not_run)),)),
+            ),
+        )
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """The four corners, and the lowest share that is left off the alignment."""
+        found = [row for corner in CORNERS if (row := corner_row(self.rows, ALIGNED, corner))]
+        corners = tuple(
+            Headline(
+                item=f"OEM guide, {row.corner.title}",
+                unit=row.rate[1],
+                value=row.rate[0],
+                basis=f"run of {row.corner.name}, 32 outstanding"
+                if row.rate[0] is not None
+                else "n/a: did not run whole",
+                claim=row.corner.claim,
+            )
+            for row in found
+        )
+        return (*corners, *self._off_alignment(found))
+
+    def _off_alignment(self, found: list[GuideRow]) -> Iterator[Headline]:
+        pairs = [(corner_row(self.rows, OFF, row.corner), row) for row in found]
+        shares = [off.rate[0] / row.rate[0] for off, row in pairs if off and off.rate[0] is not None and row.rate[0]]
+        if shares:
+            item = "OEM guide, slowest corner off the alignment over aligned"
+            yield Headline(item=item, unit="x", value=min(shares), basis="the same four tests, begun at 63 sectors")
+
+    def selected(self) -> tuple[Selected, ...]:
+        """The four corners."""
+        return tuple(
+            Selected(
+                item=one.item,
+                unit=one.unit,
+                basis=NO_RULE,
+                value=one.text,
+                claim=claim_label(self.run, one.claim),
+            )
+            for one in self.headlines()
+            if one.claim
+        )
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """The guide's rows, then what every study has."""
+        yield from guide_data(self.rows, suffix)
+        # Zero arguments of super() name the class that slots replaced.
+        yield from StudyReport.tables(self, suffix)
+
+    def results(self) -> dict[str, Any]:
+        """The guide's rows and checks, and what every study has."""
+        checks = {name: {**asdict(one), "level": or_null(one.level)} for name, one in self.checks.items()}
+        return {"guide": guide_results(self.rows), "guide_checks": checks, **StudyReport.results(self)}
+
+
+def guide_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> GuideReport:
+    """A stored test with everything that its pages print; I/Os of others before it stand over every page."""
+    found = study_result(test)
+    checks = guide_checks(run, test, found.outstanding_error)
+    others = checks["Idle before the test"]
+    warned = (Finding(level="warn", reason=f"DRIVE NOT IDLE: {others.reason}"),) if others.level == "warn" else ()
+    result = replace(found, findings=(*found.findings, *warned))
+    rows = guide_rows(test, result)
+    return GuideReport(run=run, test=test, edition=edition, prefix=prefix, result=result, rows=rows, checks=checks)

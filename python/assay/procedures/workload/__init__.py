@@ -1,0 +1,45 @@
+"""WORKLOAD, stages of streams that run side by side, as a plan or a file of another tool states them.
+
+Question:      How does the drive serve a workload that somebody else has written down?
+Clauses:       no test of the specification; Iometer access specifications, fio jobs, data-centre workloads.
+Purge:         yes, unless the workload says no.
+Precondition:  as many sequential fills as the workload states, and its stages that prepare.
+Loop:          stages in turn; in each up to 64 streams, each with demand or rate, range and operation of its own.
+Tracking:      none.
+Stop:          when all stages have run.
+Result:        I/Os per second, MB/s and response times of every stream and of each stage, offered and achieved rates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.procedure import Procedure
+from assay.procedures.workload.options import WorkloadOptions
+from assay.procedures.workload.pages import workload_report
+from assay.procedures.workload.run import plan_workload
+from assay.procedures.workload.settings import WorkloadSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _departures(*_: object) -> Iterator[str]:
+    yield "a workload is no test of the specification"
+
+
+WORKLOAD = Procedure(
+    name="workload",
+    header=__doc__,
+    title="Workload",
+    question="How the drive serves a workload of streams that somebody else has written down.",
+    outline="Stages in turn, each of streams side by side with demand or rate, range and operation of their own.",
+    preconditioning="As many sequential fills as the workload states, and its own stages that prepare.",
+    kind="study",
+    table=None,
+    options=WorkloadOptions,
+    settings=WorkloadSettings,
+    plan=plan_workload,
+    report=workload_report,
+    departures=_departures,
+)

@@ -1,0 +1,296 @@
+"""The pages of a workload: what was asked, and what every stream of each stage did."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.headline import Headline
+from assay.pages.measure import Measure
+from assay.pages.model import DataTable, Table, Text
+from assay.pages.printed import capacity_label, milliseconds_or_na, or_na, size_label
+from assay.pages.time_axis import MINUTES
+from assay.pages.time_figures import time_figure
+from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.workload.result import iops_over_time, stage_results
+from assay.procedures.workload.settings import WorkloadSettings
+from assay.results import withheld_reason
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import AccessPattern, StepSpec, StoredRun, StoredTest
+    from assay.pages.facts import TestFacts
+    from assay.pages.model import Block, Entry, Figure, Page
+    from assay.procedures.workload.result import StreamResult
+    from assay.procedures.workload.settings import WorkloadStage
+    from assay.spec.edition import Edition
+
+_NAMED_STAGES = 6
+_HOUR_MINUTES = 60
+_TITLE = "Workload - Report Page (no test of the specification)"
+_ASKED = ("Stage", "Stream", "I/Os", "Threads x depth", "Rate (I/O/s)", "Range", "Ends after")
+_DONE = ("Stream", "I/Os per second", "MB/s", "Average (ms)", "99 % (ms)", "99.9 % (ms)", "Maximum (ms)", "Errors")
+_RATES = (
+    "Stream",
+    "Offered (I/O/s)",
+    "Achieved (I/O/s)",
+    "Issued late by (ms, mean)",
+    "From due, 99 % (ms)",
+    "From due, maximum (ms)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadResult(CustomResult):
+    """What the stages did; empty where the results are withheld."""
+
+    stages: tuple[tuple[StreamResult, ...], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadReport(CustomReport):
+    """One workload on its way to pages."""
+
+    result: WorkloadResult
+
+    @property
+    def settings(self) -> WorkloadSettings:
+        """What it used."""
+        return self.test.settings_as(WorkloadSettings)
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries, with its fills."""
+        fill = self.settings.fill_bytes
+        found = super().facts
+        if not fill:
+            return found
+        return replace(found, independent="sequential writes", independent_amount=capacity_label(fill))
+
+    @property
+    def outline(self) -> str:
+        """Stages and their lengths."""
+        first, rest = self.settings.stages[:_NAMED_STAGES], self.settings.stages[_NAMED_STAGES:]
+        stages = "; ".join(f"{stage.name}: {ends_after(stage)}" for stage in first)
+        more = f"; and {len(rest)} more" if rest else ""
+        return f"{self.settings.title or 'A workload'}, {stages}{more}."
+
+    @property
+    def preparation(self) -> str:
+        """Purge and fills as they were asked for."""
+        settings = self.settings
+        purge = "Purge" if settings.purges else "No purge"
+        if not settings.fill_bytes:
+            return f"{purge}, no preconditioning."
+        return f"{purge}, then {capacity_label(settings.fill_bytes)} of sequential writes."
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """What was asked, then a page for every measured stage."""
+        asked = [("Workload", (self.strip(), self._asked(), *self._left_out()))]
+        if self.result.withheld:
+            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
+        return self.pages(_TITLE, (*asked, *((stage[0].stage, self._done(stage)) for stage in self.result.stages)))
+
+    def _asked(self) -> Table:
+        rows = [
+            (
+                stage.name,
+                spec.label,
+                pattern_label(spec.pattern),
+                *_demand_texts(spec),
+                _range_label(spec),
+                ends_after(stage),
+            )
+            for stage in self.settings.stages
+            for spec in stage.streams
+        ]
+        source = self.settings.source
+        return Table(
+            caption=self.settings.title or "Streams",
+            columns=_ASKED,
+            rows=tuple(rows),
+            notes=(f"Source: {source}",) if source else (),
+        )
+
+    def _left_out(self) -> tuple[Block, ...]:
+        if not self.settings.left_out:
+            return ()
+        rows = tuple((line,) for line in self.settings.left_out)
+        return (Table(caption="In the workload's file, and not done here", columns=("What",), rows=rows),)
+
+    def _done(self, stage: tuple[StreamResult, ...]) -> tuple[Block, ...]:
+        done = Table(caption="What each stream did", columns=_DONE, rows=tuple(_done_row(one) for one in stage))
+        figure = self._over_time(stage[0].stage)
+        curves: tuple[Block, ...] = () if figure is None else (figure,)
+        rated = [one for one in stage if one.offered is not None]
+        if not rated:
+            return (done, *curves)
+        notes = ("Lateness is our own: from when an I/O was due to when it was issued.",)
+        return (
+            done,
+            *curves,
+            Table(caption="Rates", columns=_RATES, rows=tuple(_rate_row(one) for one in rated), notes=notes),
+        )
+
+    def _over_time(self, stage: str) -> Figure | None:
+        """The rate of each stream in every second, one colour each."""
+        place = [one[0].stage for one in self.result.stages].index(stage) + 1
+        streams = iops_over_time(self.test).get(stage, ())
+        figure = time_figure(
+            f"{self.prefix}-stage-{place}",
+            [(label, minutes, counts, colour) for colour, (label, minutes, counts) in enumerate(streams)],
+            alt=f"I/Os per second of every stream of {stage} over time",
+            y_title="I/Os per second",
+            y_scale="log",
+        )
+        if figure is None:
+            return None
+        # Stages are short beside the tests that last hours.
+        series = tuple(replace(one, x=tuple(hours * _HOUR_MINUTES for hours in one.x)) for one in figure.series)
+        return replace(figure, x_title=MINUTES, series=series)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return {"stage": "Does each stream keep its rate? I/Os completed in every second, one colour for each stream."}
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """Rate, throughput and mean response time of each stage: of its only stream, or of all together."""
+        found = []
+        for stage in self.result.stages:
+            whole, basis = stage[-1], f"stage {stage[0].stage}"
+            for unit, value in (("IOPS", whole.iops), ("MB/s", whole.mb_per_s), ("ms", whole.latency_ms_mean)):
+                found.append(Headline(item=whole.item, unit=unit, value=value, basis=basis))
+        return tuple(found)
+
+    def measures(self) -> Iterator[Measure]:
+        """Every number of every stream."""
+        for one in (one for stage in self.result.stages for one in stage):
+            cell = (("stage", one.stage), ("stream", one.label))
+            for name, unit, value in _numbers(one):
+                yield Measure(cell=cell, label=one.item, name=name, unit=unit, value=value)
+
+    def main_tables(self) -> tuple[Table, ...]:
+        """What the streams of each stage did."""
+        return tuple(
+            Table(caption=stage[0].stage, columns=_DONE, rows=tuple(_done_row(one) for one in stage))
+            for stage in self.result.stages
+        )
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """Title, source and how the drive was prepared."""
+        settings = self.settings
+        return (
+            ("Workload", settings.title or "not named"),
+            ("Source of the workload", settings.source or "not stated"),
+            ("Preparation", self.preparation),
+            ("Stages", f"{len(settings.stages):,}"),
+        )
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """A row for every stream of each measured stage."""
+        names = [name for name in _FIELDS if name != "spec"]
+        rows = tuple(
+            tuple(or_na(getattr(one, name)) for name in names) for stage in self.result.stages for one in stage
+        )
+        yield DataTable(name=f"workload_streams{suffix}", columns=tuple(names), rows=rows)
+
+    def results(self) -> dict[str, Any]:
+        """The same for ``results.json``, with what each stream was asked."""
+        found = [asdict(one) for stage in self.result.stages for one in stage]
+        return {"withheld": self.result.withheld, "title": self.settings.title, "streams": found}
+
+
+_FIELDS = (
+    "stage", "label", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_p99", "latency_ms_p999", "latency_ms_max",
+    "errors", "offered", "late_ms_mean", "due_ms_p99", "due_ms_max",
+)  # fmt: skip
+
+
+def workload_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> WorkloadReport:
+    """The report of a stored workload."""
+    withheld = withheld_reason(test)
+    stages = () if withheld else stage_results(test)
+    values = tuple(
+        Value(item=one.item, unit="IOPS", value=one.iops) for stage in stages for one in stage if one.spec is not None
+    )
+    result = WorkloadResult(values=values, withheld=withheld, stages=stages)
+    title = test.settings_as(WorkloadSettings).title or "Workload"
+    return WorkloadReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title=title)
+
+
+def pattern_label(pattern: AccessPattern) -> str:
+    """What the I/Os of a stream look like.
+
+    Worked: 4 KiB, 67 % reads, all random -> ``4KiB, 67 % read, 100 % random``.
+    """
+    sizes = " / ".join(
+        f"{size_label(size)} {share:.0%}" if share < 1 else size_label(size) for size, share in pattern.sizes
+    )
+    if pattern.operation == "flush":
+        return "flush"
+    if pattern.operation == "trim":
+        return f"trim of {sizes}, {_percent(pattern.random_share)} random"
+    return f"{sizes}, {_percent(pattern.read_share)} read, {_percent(pattern.random_share)} random{_bursts(pattern)}"
+
+
+def _bursts(pattern: AccessPattern) -> str:
+    if not any(line.delay_ns or line.burst_io_count > 1 for line in pattern.lines):
+        return ""
+    texts = [f"{line.burst_io_count} behind {duration_label(line.delay_ns)}" for line in pattern.lines]
+    return f", in bursts of {' / '.join(texts)}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.6g} %"
+
+
+def _demand_texts(spec: StepSpec) -> tuple[str, str]:
+    demand = spec.demand
+    if demand.arrivals_per_s is None:
+        return f"{demand.thread_count} x {demand.queue_depth}", "as fast as it can"
+    ramp = "" if demand.arrival_end_factor == 1 else f" to {demand.arrivals_per_s * demand.arrival_end_factor:,.6g}"
+    return (
+        f"at most {demand.thread_count} x {demand.queue_depth}",
+        f"{demand.arrivals_per_s:,.6g}{ramp}, {demand.arrival_process}",
+    )
+
+
+def _range_label(spec: StepSpec) -> str:
+    (start,), length = spec.active_range.segment_starts, spec.active_range.segment_bytes
+    return f"{length / 1e9:,.6g} GB" + (f" from {start / 1e9:,.6g} GB" if start else "")
+
+
+def ends_after(stage: WorkloadStage) -> str:
+    """What ends a stage. Worked: 60 s behind a ramp-up of 10 s -> ``1 min behind 10 s of ramp-up``."""
+    stop = stage.streams[0].stop
+    if stop.time_ns is not None:
+        text = duration_label(stop.time_ns)
+    elif stop.amount_bytes is not None:
+        text = f"{stop.amount_bytes / 1e9:,.6g} GB"
+    else:
+        text = f"{stop.io_count:,} I/Os"
+    return text + (f" behind {duration_label(stage.ramp_up_ns)} of ramp-up" if stage.ramp_up_ns else "")
+
+
+def _numbers(one: StreamResult) -> tuple[tuple[str, str, float | None], ...]:
+    return (
+        ("iops", "IOPS", one.iops),
+        ("mb_per_s", "MB/s", one.mb_per_s),
+        ("latency_ms_mean_of_ios", "ms", one.latency_ms_mean),
+        ("latency_ms_p99", "ms", one.latency_ms_p99),
+        ("latency_ms_p99.9", "ms", one.latency_ms_p999),
+        ("latency_ms_max", "ms", one.latency_ms_max),
+    )
+
+
+def _done_row(one: StreamResult) -> tuple[str, ...]:
+    times = (one.latency_ms_mean, one.latency_ms_p99, one.latency_ms_p999, one.latency_ms_max)
+    return (one.label, f"{one.iops:,.1f}", f"{one.mb_per_s:,.2f}", *map(milliseconds_or_na, times), f"{one.errors:,}")
+
+
+def _rate_row(one: StreamResult) -> tuple[str, ...]:
+    times = (one.late_ms_mean, one.due_ms_p99, one.due_ms_max)
+    return (one.label, f"{one.offered or 0:,.1f}", f"{one.iops:,.1f}", *map(milliseconds_or_na, times))

@@ -1,0 +1,144 @@
+"""What every stream of a workload did, and all streams of a stage together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.results import error_count, intended_times, iops, mean_latency_ns, step_times, throughput
+from assay.results.step import latency_count, max_latency_ns
+from assay.spec.units import MILLISECOND_NS, SECOND_NS
+
+_MINUTE_SECONDS = 60
+
+if TYPE_CHECKING:
+    from assay.engine.records import StepRecord, StepSpec, StoredSequence, StoredTest
+    from assay.results.histogram import ResponseTimes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamResult:
+    """One stream of a measured stage; the stage itself has the label ``all streams``.
+
+    iops, mb_per_s : of completions in the window; MB/s of all streams are those of reads and writes.
+    latency_ms_* : of I/Os issued in it; None where there are none or, of percentiles, too few.
+    offered : I/Os per second that were due, where a rate is stated. late_ms_mean : how much later than due they were
+    issued. due_ms_* : from when they were due to their completion.
+    """
+
+    stage: str
+    label: str
+    spec: StepSpec | None
+    iops: float
+    mb_per_s: float
+    latency_ms_mean: float | None
+    latency_ms_p99: float | None
+    latency_ms_p999: float | None
+    latency_ms_max: float | None
+    errors: int
+    offered: float | None = None
+    late_ms_mean: float | None = None
+    due_ms_p99: float | None = None
+    due_ms_max: float | None = None
+
+    @property
+    def item(self) -> str:
+        """Stage and stream as printed. Worked: ``corner tests, writes``."""
+        return f"{self.stage}, {self.label}"
+
+
+def stage_results(test: StoredTest) -> tuple[tuple[StreamResult, ...], ...]:
+    """The streams of every measured stage that ran, and behind several of them all together."""
+    return tuple(_stage(one) for one in test.sequences if one.role == "measure")
+
+
+def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]]:
+    """I/Os in every second of each measured stage: name, minutes since its window opened and counts of each stream.
+
+    The last second may be cut short and is left out.
+    """
+    return {one.name: _seconds(one) for one in test.sequences if one.role == "measure" and one.series is not None}
+
+
+def _seconds(sequence: StoredSequence) -> tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]:
+    found, table = [], sequence.series
+    for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
+        whole = record.span_ns // SECOND_NS
+        if table is None or table.second is None or not whole:
+            continue
+        own = (table.step == place) & (table.second < whole)
+        counts = np.bincount(table.second[own].astype(np.int64), table.io_count[own].astype(np.float64), whole)
+        minutes = tuple((second + 1) / _MINUTE_SECONDS for second in range(whole))
+        found.append((spec.label, minutes, tuple(float(count) for count in counts)))
+    return tuple(found)
+
+
+def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
+    times, due = step_times(sequence), intended_times(sequence)
+    streams = []
+    for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
+        own_due = due[place] if due and spec.demand.arrivals_per_s is not None else None
+        streams.append(_stream(sequence.name, record, spec, times[place] if times else None, own_due))
+    return (*streams, _all(sequence)) if len(streams) > 1 else tuple(streams)
+
+
+def _stream(
+    stage: str, record: StepRecord, spec: StepSpec, times: ResponseTimes | None, due: ResponseTimes | None
+) -> StreamResult:
+    return StreamResult(
+        stage=stage,
+        label=spec.label,
+        spec=spec,
+        iops=float(iops(record)) if record.span_ns else 0.0,
+        mb_per_s=float(throughput(record)) if record.span_ns else 0.0,
+        latency_ms_mean=_ms(mean_latency_ns(record)),
+        latency_ms_p99=times.percentile(0.99) if times else None,
+        latency_ms_p999=times.percentile(0.999) if times else None,
+        latency_ms_max=_ms(max_latency_ns(record)),
+        errors=error_count(record),
+        offered=_offered(record),
+        late_ms_mean=_late_ms(record),
+        due_ms_p99=due.percentile(0.99) if due else None,
+        due_ms_max=_ms(max((side.intended_ns_max or 0 for side in record.sides), default=None)) if due else None,
+    )
+
+
+def _offered(record: StepRecord) -> float | None:
+    if record.offered_io_count is None or not record.span_ns:
+        return None
+    return record.offered_io_count * SECOND_NS / record.span_ns
+
+
+def _late_ms(record: StepRecord) -> float | None:
+    """How much later than due I/Os were issued, on the mean."""
+    count = latency_count(record)
+    if record.offered_io_count is None or not count:
+        return None
+    waited = sum((side.intended_ns_sum or 0) - side.latency_ns_sum for side in record.sides)
+    return waited / count / MILLISECOND_NS
+
+
+def _all(sequence: StoredSequence) -> StreamResult:
+    records = sequence.steps
+    moving = [one for one, spec in zip(records, sequence.asked, strict=False) if spec.pattern.operation == "transfer"]
+    count = sum(map(latency_count, records))
+    spent = sum(side.latency_ns_sum for record in records for side in record.sides)
+    largest = [found for record in records if (found := max_latency_ns(record)) is not None]
+    return StreamResult(
+        stage=sequence.name,
+        label="all streams",
+        spec=None,
+        iops=sum(float(iops(record)) for record in records if record.span_ns),
+        mb_per_s=sum(float(throughput(record)) for record in moving if record.span_ns),
+        latency_ms_mean=_ms(spent / count) if count else None,
+        latency_ms_p99=None,
+        latency_ms_p999=None,
+        latency_ms_max=_ms(max(largest, default=None)),
+        errors=sum(map(error_count, records)),
+    )
+
+
+def _ms(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / MILLISECOND_NS

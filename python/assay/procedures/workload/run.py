@@ -1,0 +1,171 @@
+"""How a workload is planned and what it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+from assay.engine.pattern import fill_pattern, leading_range
+from assay.engine.records import Demand, Ending, Purge, StepSequence, StepSpec, StopRule
+from assay.errors import ValueRangeError
+from assay.procedures.custom import common_settings, whole_drive_bytes
+from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
+from assay.procedures.planned import OUTSTANDING_MAX, scaled_ns
+from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
+from assay.procedures.workload.settings import WorkloadSettings, WorkloadStage
+from assay.procedures.workload.streams import stage_steps
+from assay.spec.units import KIB, SECOND_NS, count_label
+
+if TYPE_CHECKING:
+    from assay.engine.records import OnVoid, Role
+    from assay.procedures.procedure import Context, Course, Request
+    from assay.procedures.workload.options import WorkloadOptions
+    from assay.spec.datum import Strict
+
+_CHANCE = 6
+"""Standard deviations that a count may lie above its mean."""
+FILL_DEMAND = Demand(thread_count=1, queue_depth=32)
+FILL_BYTES = 128 * KIB
+
+
+def plan_workload(request: Request[Strict, WorkloadOptions]) -> list[PlannedTest]:
+    """Settle what a workload does on a drive.
+
+    Raises UsageError without stages, ValueRangeError naming the stream that this drive cannot run.
+    """
+    request.options.require_stages()
+    settings = _settings(request)
+    phases = (*_fill_phase(settings), *(_phase(stage) for stage in settings.stages))
+    least_ns = sum(_span_ns(stage) or 0 for stage in settings.stages)
+    timed = all(_span_ns(stage) is not None for stage in settings.stages)
+    return [
+        PlannedTest(
+            settings=settings,
+            run=run_workload,
+            earliest_ns=least_ns,
+            latest_ns=least_ns if timed and not settings.fill_bytes else None,
+            written_first_bytes=settings.fill_bytes,
+            phases=phases,
+            purge_count=int(settings.purges),
+            outline=_outline(settings, least_ns),
+        )
+    ]
+
+
+def _settings(request: Request[Strict, WorkloadOptions]) -> WorkloadSettings:
+    options, drive = request.options, request.drive
+    stages = tuple(
+        WorkloadStage(
+            name=stage.name,
+            role=stage.role,
+            ramp_up_ns=scaled_ns(stage.ramp_up_s, request.scale),
+            streams=stage_steps(stage, drive, request.scale, request.data),
+        )
+        for stage in options.stages
+    )
+    for stage in stages:
+        _refuse_deep(stage)
+    fill = whole_drive_bytes(drive)
+    common = common_settings(request, "workload", stages[0].streams[0].demand)
+    return WorkloadSettings(
+        **{**common, "test": "study-workload", "purges": options.purge},
+        title=options.title,
+        source=options.source,
+        left_out=options.left_out,
+        fill_bytes=round(options.prepare_fills * fill) // drive.logical_block_bytes * drive.logical_block_bytes,
+        fill_transfer_bytes=max(FILL_BYTES, drive.logical_block_bytes),
+        stages=stages,
+    )
+
+
+def _refuse_deep(stage: WorkloadStage) -> None:
+    outstanding = sum(spec.demand.thread_count * spec.demand.queue_depth for spec in stage.streams)
+    if outstanding > OUTSTANDING_MAX:
+        reason = f"its streams keep {outstanding:,} I/Os outstanding together, more than {OUTSTANDING_MAX:,}"
+        raise ValueRangeError(f"stage {stage.name!r}", reason, "lower queue_depth or thread_count of its streams")
+
+
+def run_workload(settings: WorkloadSettings, _: Context) -> Course:
+    """Purge and fill as stated, then every stage."""
+    if settings.purges:
+        yield Purge()
+    if settings.fill_bytes:
+        yield _fill(settings)
+    for index, stage in enumerate(settings.stages, 1):
+        if stage.ramp_up_ns:
+            stop = StopRule(time_ns=stage.ramp_up_ns)
+            steps = tuple(replace(spec, stop=stop) for spec in stage.streams)
+            yield _sequence(f"ramp-up of {stage.name}", "ramp-up", index, steps, measured=False)
+        yield _sequence(stage.name, "stage", index, stage.streams, measured=stage.role == "measure")
+    return Ending(reason="time", reached=True)
+
+
+def _sequence(name: str, stage: str, index: int, steps: tuple[StepSpec, ...], *, measured: bool) -> StepSequence:
+    role: Role = "measure" if measured else "prepare"
+    # What comes behind a stall or a reset cannot be told from what it left; the drive is only made ready otherwise.
+    on_void: OnVoid = "stop" if measured else "accept"
+    return StepSequence(name=name, stage=stage, index=index, steps=steps, role=role, on_void=on_void)
+
+
+def _fill(settings: WorkloadSettings) -> StepSequence:
+    step = StepSpec(
+        label="sequential fill",
+        pattern=fill_pattern(settings.fill_transfer_bytes, settings.data),
+        demand=FILL_DEMAND,
+        active_range=leading_range(settings.range_amount_bytes),
+        stop=StopRule(amount_bytes=settings.fill_bytes),
+    )
+    return _sequence("preconditioning", "precondition", 0, (step,), measured=False)
+
+
+def _fill_phase(settings: WorkloadSettings) -> tuple[PlannedPhase, ...]:
+    if not settings.fill_bytes:
+        return ()
+    return (PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=settings.fill_bytes),)
+
+
+def _span_ns(stage: WorkloadStage) -> int | None:
+    span_ns = stage.streams[0].stop.time_ns
+    return None if span_ns is None else stage.ramp_up_ns + span_ns
+
+
+def _phase(stage: WorkloadStage) -> PlannedPhase:
+    stop, span_ns = stage.streams[0].stop, _span_ns(stage)
+    if span_ns is not None:
+        moving = [spec for spec in stage.streams if spec.pattern.operation == "transfer" and spec.demand.thread_count]
+        closed = [spec for spec in moving if spec.demand.arrivals_per_s is None]
+        steps = [steps_of(spec.pattern, spec.demand, span_ns, 1) for spec in closed]
+        phase = timed_phase(stage.name, steps, least_ns=span_ns, most_ns=span_ns)
+        at_rates = sum(_rated_bytes(spec, span_ns) for spec in moving)
+        # The streams share one link; a rate bounds what is written at it.
+        return replace(
+            phase, writing_ns=min(phase.writing_ns, span_ns), carried_bytes=phase.carried_bytes + ceil(at_rates)
+        )
+    amount = stop.amount_bytes
+    if amount is None:
+        sizes = [size for spec in stage.streams for size, _ in spec.pattern.sizes]
+        amount = (stop.io_count or 0) * max(sizes)
+    return PlannedPhase(name=stage.name, amount_bytes=amount, most_ns=LONGEST_NS, writing_ns=LONGEST_NS)
+
+
+def _rated_bytes(spec: StepSpec, span_ns: int) -> float:
+    """What a stream with a rate writes at most; chance may bring a Poisson process a little more."""
+    demand, sizes = spec.demand, spec.pattern.sizes
+    most_per_s = (demand.arrivals_per_s or 0.0) * max(demand.arrival_end_factor, 1.0)
+    count = most_per_s * span_ns / SECOND_NS
+    if demand.arrival_process == "poisson":
+        count += _CHANCE * sqrt(count)
+    mean_bytes = sum(size * share for size, share in sizes)
+    return count * mean_bytes * (1 - spec.pattern.read_share)
+
+
+def _outline(settings: WorkloadSettings, span_ns: int) -> PlanSummary:
+    most = max(len(stage.streams) for stage in settings.stages)
+    return PlanSummary(
+        what=settings.title or "workload",
+        steps=count_label(len(settings.stages), "stage"),
+        step_ns=span_ns // max(len(settings.stages), 1),
+        notes=(f"at most {count_label(most, 'stream')} side by side", *settings.left_out),
+        facts={"stages": [stage.name for stage in settings.stages]},
+    )

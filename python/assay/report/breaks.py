@@ -1,0 +1,29 @@
+"""Where a run was cut short and resumed, in words that every output has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import paragraph, utc
+from assay.spec.units import count_label
+
+if TYPE_CHECKING:
+    from assay.engine.records import RunBreak, StoredRun
+
+
+def break_texts(run: StoredRun) -> list[str]:
+    """A sentence for each break of a run, in order; none for a run without."""
+    anew = "; the simulated drive began anew with it" if run.identity.kind == "simulated" else ""
+    return [paragraph(f"{_text(one)}{anew}") for one in run.breaks]
+
+
+def _text(one: RunBreak) -> str:
+    when = f"resumed {utc(one.wall_ns)}, last record before {utc(one.last_wall_ns)}"
+    if one.test is None:
+        return f"{when}; no test was cut short"
+    how = one.ended or "its process ended"
+    lost = count_label(one.sequence_count, "sequence")
+    return (
+        f"{when}; {one.test.upper()} was cut short ({how}) after {lost}, which are in no result, and was run again "
+        "from its start"
+    )

@@ -1,0 +1,63 @@
+"""A comparison and a gate as files: pages (PDF, HTML), workbook, CSV, JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from assay.compare.subject import LoadedRun
+from assay.report import render_pages, reports_of_tests
+from assay.report.comparison_facts import comparison_facts, gate_facts
+from assay.report.comparison_pages import comparison_report, gate_report
+from assay.report.comparison_tables import data_tables, gate_data
+from assay.report.conforming import conformity_label
+from assay.report.gate_output import junit_xml
+from assay.report.level import level_label
+from assay.report.table_csv import table_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.compare.comparison import Comparison
+    from assay.compare.gate import GateResult
+    from assay.engine.records import StoredRun
+    from assay.pages.model import DataTable, Report, Table
+
+NAME = "comparison"
+
+
+def loaded_run(run: StoredRun, path: str) -> LoadedRun:
+    """A stored run ready to be compared. path : as the user named it.
+
+    Raises as ``reports_of_tests``.
+    """
+    tests = tuple(reports_of_tests(run))
+    return LoadedRun(path=path, run=run, tests=tests, label=conformity_label(run), level=level_label(run))
+
+
+def write_comparison(found: Comparison, folder: Path, published: Sequence[Table] = ()) -> list[Path]:
+    """Write a comparison as ``report.pdf``, ``report.html``, ``comparison.xlsx``, ``comparison.json`` and CSV files.
+
+    published : figures of others, for a page behind all others.
+    Returns the paths. The same runs give the same bytes. Raises StoreError where the folder cannot be written.
+    """
+    facts = json.dumps(comparison_facts(found).as_json(), indent=1).encode()
+    return _write(folder, comparison_report(found, published), data_tables(found), facts)
+
+
+def write_gate(found: GateResult, folder: Path, exit_code: int, *, undecided_fails: bool) -> list[Path]:
+    """Write a gate as one page (``report.pdf``, ``report.html``), workbook, JSON, CSV and ``junit.xml``; the paths."""
+    facts = json.dumps(gate_facts(found, exit_code).as_json(), indent=1).encode()
+    junit = {"junit.xml": junit_xml(found, undecided_fails=undecided_fails)}
+    return _write(folder, gate_report(found), (gate_data(found),), facts, junit)
+
+
+def _write(
+    folder: Path, report: Report, tables: Sequence[DataTable], facts: bytes, more: dict[str, bytes] | None = None
+) -> list[Path]:
+    from assay.report.workbook import workbook  # noqa: PLC0415 - heavy
+
+    others = {f"{table.name}.csv": table_csv(table.columns, table.rows) for table in tables}
+    others |= {f"{NAME}.json": facts, f"{NAME}.xlsx": workbook(report, tables), **(more or {})}
+    return render_pages(report, folder, others)

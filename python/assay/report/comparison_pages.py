@@ -1,0 +1,241 @@
+"""The pages of a comparison, and the one page of a gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from assay.pages.header import ORGANISATION
+from assay.pages.model import Group, Header, Page, Report, Table
+from assay.pages.printed import utc, utc_datetime
+from assay.report.anchors import slug
+from assay.report.comparison_figures import columns_figures, curve_figures, distribution_figures, fresh_figures
+from assay.report.comparison_tables import (
+    cell_tables,
+    cohort_tables,
+    gate_table,
+    matrix_tables,
+    quoted_tables,
+    subject_table,
+    summary_tables,
+    unlike_tables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.compare.comparison import Comparison
+    from assay.compare.gate import GateResult, Verdict
+    from assay.compare.subject import Subject
+    from assay.pages.model import Block
+    from assay.report.comparison_figures import Titled
+
+BLIND_DATE = (2000, 1, 1, 0, 0, 0)
+"""A date tells who measured; a blind comparison has this one."""
+
+_VERDICTS: dict[Verdict, str] = {
+    "pass": "PASSED",
+    "fail": "FAILED",
+    "undecided": "CANNOT DECIDE",
+}
+_ROWS_MAX = 16
+"""Rows of tables on one page."""
+_ROWS_STACKED = 26
+"""Rows of several tables, one above the other, with their captions, heads and notes."""
+_HEAD_ROWS, _NOTE_ROWS = 3, 3
+_NARROW = 78
+"""Characters of a line of half a page."""
+_SAID_MAX = 4
+"""Reasons in a banner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """What stands on one page below its title: blocks across it, or tables in two columns.
+
+    titles : of what it holds, one of each.
+    """
+
+    titles: tuple[str, ...]
+    blocks: tuple[Block, ...] = ()
+    columns: tuple[tuple[Table, ...], ...] = ()
+
+    @classmethod
+    def of(cls, title: str, table: Table) -> Self:
+        """A page with one table."""
+        narrow = _width(table) <= _NARROW
+        return cls(titles=(title,), columns=((table,),)) if narrow else cls(titles=(title,), blocks=(table,))
+
+    def with_table(self, title: str, table: Table) -> Self | None:
+        """The page with one more table; None where it has no room for it."""
+        titles = tuple(dict.fromkeys((*self.titles, title)))
+        if (_width(table) <= _NARROW) != bool(self.columns) or table.spanner:
+            return None
+        if not self.columns:
+            blocks = (*self.blocks, table)
+            return replace(self, titles=titles, blocks=blocks) if _height(blocks) <= _ROWS_STACKED else None
+        last = (*self.columns[-1], table)
+        if _height(last) <= _ROWS_STACKED:
+            return replace(self, titles=titles, columns=(*self.columns[:-1], last))
+        return replace(self, titles=titles, columns=(*self.columns, (table,))) if len(self.columns) == 1 else None
+
+    def finished(self) -> Self:
+        """A page of one table has it across; of several each has its caption."""
+        held = [*self.blocks, *(table for column in self.columns for table in column)]
+        if len(held) == 1:
+            return replace(self, blocks=tuple(held), columns=())
+        return replace(
+            self, blocks=tuple(replace(one, titled=True) if isinstance(one, Table) else one for one in self.blocks)
+        )
+
+    @property
+    def title(self) -> str:
+        """Of all that it holds. Worked: three titles -> ``"The numbers that people quote to Ranks"``."""
+        first, last = self.titles[0], self.titles[-1]
+        return first if first == last else f"{first}{'; ' if len(self.titles) == 2 else ' to '}{last}"  # noqa: PLR2004
+
+
+def _width(table: Table) -> int:
+    """Characters that a table needs in a line."""
+    if table.spanner:
+        return _NARROW + 1
+    texts = zip(table.columns, *table.rows, strict=True)
+    return sum(max(map(len, column)) + 2 for column in texts)
+
+
+def _height(blocks: Sequence[Block]) -> int:
+    """Rows that tables take with their captions, heads and notes."""
+    tables = [one for one in blocks if isinstance(one, Table)]
+    return sum(len(one.rows) + _HEAD_ROWS + _NOTE_ROWS * len(one.notes) for one in tables)
+
+
+def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Report:
+    """Lay out a comparison: who, the summary of 2012, ratios, ranks, then curves and matrices at common scales.
+
+    published : figures of others, which stand on a page of their own behind all that was measured.
+    """
+    subjects = found.subjects
+    tables = (
+        *((table, "What is compared") for table in (subject_table(subjects), *unlike_tables(found))),
+        *((table, "Summary performance") for table in summary_tables(found)),
+        *((table, table.caption) for table in quoted_tables(found)),
+        *((table, table.caption) for table in cohort_tables(found)),
+    )
+    cells = ((table, table.caption) for table in (*cell_tables(found), *matrix_tables(found)))
+    parts = [
+        *_paged(tables),
+        *map(_sheet, (*curve_figures(found), *fresh_figures(found))),
+        *_paged(cells),
+        *map(_sheet, (*columns_figures(found), *distribution_figures(found))),
+        *([Sheet(titles=("Published figures",), blocks=tuple(published))] if published else ()),
+    ]
+    return _report("Comparison", parts, subjects, blind=found.blind, banner=_banner(found))
+
+
+def gate_report(found: GateResult) -> Report:
+    """Lay out a gate as one page; a further one only where there are more numbers than it holds."""
+    subjects = (found.baseline, *found.subjects)
+    table = gate_table(found)
+    banner = f"GATE: {_VERDICTS[found.verdict]} - {found.count('fail')} failed, {found.count('undecided')} undecided"
+    first, *rest = _parts_of(table)
+    caption = "A is the baseline" + (f", {len(found.baseline.runs)} repeats" if len(found.baseline.runs) > 1 else "")
+    before = (subject_table(subjects, caption), *unlike_tables(found))
+    title = "Against the baseline"
+    whole = sum(len(one.rows) for one in (*before, first)) <= _ROWS_MAX
+    one_page = Sheet(titles=(title,), blocks=(*before, first))
+    head = [one_page] if whole else _paged((one, title) for one in (*before, first))
+    parts = [*head, *(_sheet((title, (one,))) for one in rest)]
+    return _report("Gate", parts, subjects, blind=found.blind, banner=banner)
+
+
+def _report(
+    title: str,
+    parts: Iterable[Sheet],
+    subjects: Sequence[Subject],
+    *,
+    blind: bool,
+    banner: str | None,
+) -> Report:
+    header = _header(title, subjects, blind=blind)
+    pages = [
+        Page(
+            title=title,
+            subtitle=one.title,
+            header=header,
+            banner=banner,
+            blocks=one.blocks,
+            columns=one.columns,
+            anchor=slug(one.title),
+        )
+        for one in parts
+    ]
+    numbered = tuple(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1))
+    tools = {f"{run.run.platform.tool} {run.run.platform.tool_version}" for one in subjects for run in one.runs}
+    return Report(
+        title=f"{title} of {len(subjects)} drives" + (", blind" if blind else ""),
+        label="; ".join(dict.fromkeys(one.label for one in subjects)),
+        colophon=", ".join(sorted(tools)),
+        date=BLIND_DATE if blind else utc_datetime(_latest_ns(subjects)).timetuple()[:6],
+        pages=numbered,
+    )
+
+
+def _paged(tables: Iterable[tuple[Table, str]]) -> list[Sheet]:
+    """Tables under their titles: narrow ones in two columns of a page, wide ones one above the other, long in parts."""
+    sheets: list[Sheet] = []
+    for table, title in tables:
+        for part in _parts_of(table):
+            held = sheets[-1].with_table(title, part) if sheets else None
+            if held:
+                sheets[-1] = held
+            else:
+                sheets.append(Sheet.of(title, part))
+    return [one.finished() for one in sheets]
+
+
+def _sheet(titled: Titled) -> Sheet:
+    title, blocks = titled
+    return Sheet(titles=(title,), blocks=tuple(blocks))
+
+
+def _parts_of(table: Table) -> list[Table]:
+    """A table as parts that each fit a page; the notes stand below the last."""
+    begins = range(0, max(len(table.rows), 1), _ROWS_MAX)
+    parts = [replace(table, rows=table.rows[begin : begin + _ROWS_MAX], notes=()) for begin in begins]
+    return [*parts[:-1], replace(parts[-1], notes=table.notes)]
+
+
+def _latest_ns(subjects: Sequence[Subject]) -> int:
+    """When the last of the runs began: the same runs give the same report."""
+    return max(run.run.started_wall_ns for one in subjects for run in one.runs)
+
+
+def _banner(found: Comparison) -> str | None:
+    """That subjects stand apart, with the reason, on every page."""
+    said = [
+        f"{letter} APART: {'; '.join(dict.fromkeys(one.what for one in listed))}"
+        for letter, listed in found.unlike.items()
+    ]
+    more = [f"{len(said) - _SAID_MAX} MORE APART"] if len(said) > _SAID_MAX else []
+    return " - ".join((*said[:_SAID_MAX], *more)) or None
+
+
+def _header(title: str, subjects: Sequence[Subject], *, blind: bool) -> Header:
+    runs = [run for one in subjects for run in one.runs]
+    dates = [run.run.started_wall_ns for run in runs]
+    shown = ("withheld", "withheld") if blind else (utc(min(dates)), utc(max(dates)))
+    editions = dict.fromkeys(str(run.tests[0].edition.title) for run in runs)
+    return Header(
+        form="2.0",
+        organisation=ORGANISATION,
+        revision=title.lower(),
+        dates=(("First run", shown[0]), ("Last run", shown[1])),
+        parties=(("Vendor", "several"), ("SSD Model", f"{len(subjects)} columns"), ("Tested By", "see the runs")),
+        groups=(
+            Group(title=title, entries=(("Columns", str(len(subjects))), ("Runs", str(len(runs))))),
+            Group(title="Edition", entries=(("Edition", "; ".join(editions)),)),
+            Group(
+                title="Identities", entries=(("Names", "class and letter (blind)" if blind else "as the drives tell"),)
+            ),
+        ),
+    )

@@ -1,0 +1,168 @@
+"""Workloads of others: stages of streams that run side by side, as plan files and converters write them.
+
+```
+Workload ── stages, in turn ──> Stage ── streams, side by side ──> Stream ── lines, drawn per burst ──> Line
+```
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from assay.spec.datum import Strict
+
+STREAMS_MAX = 64
+"""Streams that may run side by side in one stage."""
+_SHARE_TOLERANCE = 1e-6
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+Name = Annotated[str, Field(min_length=1, max_length=127)]
+Operation = Literal["transfer", "trim", "flush"]
+"""What the I/Os of a stream do: reads and writes, deallocation, or the write cache made durable."""
+
+
+class Line(Strict):
+    """One kind of access of a stream; several of them are drawn by their share, once per burst.
+
+    percent : share of the bursts. size_bytes : of each transfer, a multiple of the logical block.
+    read_percent, random_percent : drawn per I/O, independently. align_bytes : grid of the starts; 0 is the size.
+    burst_io_count : I/Os of one burst. delay_ms : pause before each burst; what is outstanding goes on meanwhile.
+    """
+
+    percent: Percent = 100.0
+    size_bytes: Annotated[int, Field(ge=512, le=64 << 20)]
+    read_percent: Percent = 100.0
+    random_percent: Percent = 100.0
+    align_bytes: Annotated[int, Field(ge=0, le=1 << 40)] = 0
+    burst_io_count: Annotated[int, Field(ge=1, le=1 << 30)] = 1
+    delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0.0
+
+
+class Rate(Strict):
+    """At which rate a stream asks for I/Os, whatever the drive does. Exactly one of the first four is given.
+
+    ios_per_s, bytes_per_s : over all threads of the stream; bytes by the mean size of its I/Os.
+    ios_per_s_per_tb, bytes_per_s_per_tb : the same for each 10^12 bytes of the drive's capacity.
+    arrivals : all the same time apart, or exponential. end_factor : the rate changes evenly over the stage to this
+    many times its first value.
+    """
+
+    ios_per_s: Annotated[float, Field(gt=0.001, le=1e9)] | None = None
+    bytes_per_s: Annotated[float, Field(gt=0, le=1e13)] | None = None
+    ios_per_s_per_tb: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    bytes_per_s_per_tb: Annotated[float, Field(gt=0, le=1e13)] | None = None
+    arrivals: Literal["fixed", "poisson"] = "fixed"
+    end_factor: Annotated[float, Field(gt=0, le=1000)] = 1.0
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        rates = (self.ios_per_s, self.bytes_per_s, self.ios_per_s_per_tb, self.bytes_per_s_per_tb)
+        if sum(rate is not None for rate in rates) != 1:
+            raise ValueError("give one of ios_per_s, bytes_per_s, ios_per_s_per_tb and bytes_per_s_per_tb")
+        return self
+
+
+class Content(Strict):
+    """What writes hold. kind : as in a plan's ``data``. stored_percent : of compressible data, 5 to 95."""
+
+    kind: Literal["random", "compressible", "stamped", "repeating"] = "random"
+    stored_percent: Annotated[float, Field(ge=5, le=95)] | None = None
+    pool_bytes: Annotated[int, Field(ge=512, le=1 << 30)] | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.kind == "compressible") != (self.stored_percent is not None):
+            raise ValueError("stored_percent belongs to compressible data, and to no other")
+        if (self.kind == "repeating") != (self.pool_bytes is not None):
+            raise ValueError("pool_bytes belongs to repeating data, and to no other")
+        return self
+
+
+class Stream(Strict):
+    """I/Os of one kind from threads of their own.
+
+    lines : what they look like; a trim's have sizes and places only, a flush has one line whose size says nothing.
+    start_bytes, start_percent, size_bytes, size_percent : where they go; without a size to the drive's end.
+    thread_count, queue_depth : outstanding I/Os, with a rate the most there may be.
+    cursor : sequential I/Os share one place, or have one per thread, started apart by an equal share of the range, or
+    one for reads and one for writes.
+    data : None is what the plan says of all writes.
+    """
+
+    name: Name
+    operation: Operation = "transfer"
+    lines: Annotated[tuple[Line, ...], Field(min_length=1, max_length=100)]
+    start_bytes: Annotated[int, Field(ge=0, lt=1 << 63)] | None = None
+    start_percent: Annotated[float, Field(ge=0, lt=100)] | None = None
+    size_bytes: Annotated[int, Field(gt=0, lt=1 << 63)] | None = None
+    size_percent: Annotated[float, Field(gt=0, le=100)] | None = None
+    thread_count: Annotated[int, Field(ge=1, le=1024)] = 1
+    queue_depth: Annotated[int, Field(ge=1, le=4096)] = 1
+    rate: Rate | None = None
+    cursor: Literal["shared", "per_thread", "per_direction"] = "shared"
+    data: Content | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if abs(sum(line.percent for line in self.lines) - 100) > _SHARE_TOLERANCE:
+            raise ValueError("the percents of the lines must sum to 100")
+        if self.start_bytes is not None and self.start_percent is not None:
+            raise ValueError("give start_bytes or start_percent, not both")
+        if self.size_bytes is not None and self.size_percent is not None:
+            raise ValueError("give size_bytes or size_percent, not both")
+        if self.rate and any(line.delay_ms for line in self.lines):
+            raise ValueError("a stream has a rate or delays, not both")
+        return self
+
+
+class Stage(Strict):
+    """Streams that run side by side until one of time_s, amount_bytes (of all together) and io_count is done.
+
+    role : whether its numbers are reported. ramp_up_s : runs first, unmeasured. Without streams nothing is issued.
+    name : as printed; unique in the workload.
+    """
+
+    name: Name
+    role: Literal["prepare", "measure"] = "measure"
+    ramp_up_s: Annotated[float, Field(ge=0, le=1e6)] = 0.0
+    time_s: Annotated[float, Field(gt=0, le=1e7)] | None = None
+    amount_bytes: Annotated[int, Field(gt=0, lt=1 << 63)] | None = None
+    amount_fills: Annotated[float, Field(gt=0, le=100)] | None = None
+    io_count: Annotated[int, Field(gt=0, lt=1 << 62)] | None = None
+    streams: Annotated[tuple[Stream, ...], Field(max_length=STREAMS_MAX)]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        ends = (self.time_s, self.amount_bytes, self.amount_fills, self.io_count)
+        if sum(end is not None for end in ends) != 1:
+            raise ValueError("give one of time_s, amount_bytes, amount_fills (of the capacity) and io_count")
+        if not self.streams and self.time_s is None:
+            raise ValueError("a stage without streams needs time_s")
+        names = [stream.name for stream in self.streams]
+        if len(set(names)) < len(names):
+            raise ValueError("two streams of a stage have the same name")
+        return self
+
+
+class Workload(Strict):
+    """Stages in turn, without a gap.
+
+    title : one line. source : where it is from. purge : before the first stage. prepare_fills : sequential writes of
+    the drive's capacity before it. left_out : what the original says and a block device cannot do, a line each.
+    """
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    source: Annotated[str, Field(max_length=500)] = ""
+    purge: bool = True
+    prepare_fills: Annotated[float, Field(ge=0, le=100)] = 0.0
+    left_out: Annotated[tuple[Annotated[str, Field(max_length=500)], ...], Field(max_length=1000)] = ()
+    stages: Annotated[tuple[Stage, ...], Field(min_length=1, max_length=10_000)]
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        names = [stage.name for stage in self.stages]
+        if len(set(names)) < len(names):
+            raise ValueError("two stages have the same name")
+        return self

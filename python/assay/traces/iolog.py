@@ -1,0 +1,113 @@
+"""Logs of I/Os that fio writes, ``fio version 2 iolog`` and ``fio version 3 iolog``.
+
+Source: fio 3.42 ``iolog.c``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from assay.traces.records import BATCH_ROWS, BYTES_MAX, FLUSH, READ, TRIM, WRITE, Batch, batch_of_lists
+from assay.traces.text import blocks, fault, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Wait = Literal["us_since_previous", "ms_since_start"]
+
+HEADS = {b"fio version 2 iolog": 2, b"fio version 3 iolog": 3}
+_OPERATIONS = {b"read": READ, b"write": WRITE, b"trim": TRIM, b"sync": FLUSH, b"datasync": FLUSH}
+_FILE_ACTIONS = {b"add", b"open", b"close"}
+_NUMBER_LENGTH_MAX = 19
+
+
+@dataclass(slots=True)
+class _State:
+    """What earlier lines said. time_ns : of the next I/O of version 2."""
+
+    path: Path
+    version: int
+    wait: Wait | None
+    name: bytes | None = None
+    time_ns: int = 0
+    rows: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+
+def iolog_batches(path: Path, version: int, wait: Wait | None) -> Iterator[Batch]:
+    """The I/Os of a log, as they stand there.
+
+    wait : how the waits of version 2 count; fio's manual says microseconds since the one before, its code compares
+    milliseconds with the time since its start. Raises UsageError with the line that is wrong.
+    """
+    state = _State(path, version, wait)
+    for block in blocks(path):
+        for number, raw in enumerate(block.content.split(b"\n")[:-1], block.line):
+            if number > 1:
+                _line(state, number, raw.split())
+            if len(state.rows) >= BATCH_ROWS:
+                yield batch_of_lists(state.rows)
+                state.rows.clear()
+    if state.rows:
+        yield batch_of_lists(state.rows)
+
+
+def _line(state: _State, number: int, fields: list[bytes]) -> None:
+    if not fields:
+        return
+    if state.version == 3:  # noqa: PLR2004 - with the time first
+        state.time_ns = _number(state, number, fields[0], "a time in microseconds", BYTES_MAX // 1000) * 1000
+        fields = fields[1:]
+    if len(fields) == 2 and fields[1] in _FILE_ACTIONS:  # noqa: PLR2004 - name and action
+        _name(state, number, fields[0])
+        return
+    if len(fields) != 4:  # noqa: PLR2004 - name, action, offset, length
+        raise fault(state.path, number, "is no line of such a log", "write FILE ACTION, or FILE ACTION OFFSET LENGTH")
+    offset = _number(state, number, fields[2], "an offset in bytes", BYTES_MAX)
+    if fields[1] == b"wait":
+        _wait(state, number, offset)
+        return
+    _add(state, number, fields, offset)
+
+
+def _add(state: _State, number: int, fields: list[bytes], offset: int) -> None:
+    operation = _OPERATIONS.get(fields[1])
+    if operation is None:
+        expected = b", ".join([*_OPERATIONS, *_FILE_ACTIONS, b"wait"]).decode()
+        raise fault(state.path, number, f"has the action {shown(fields[1])}", f"write one of {expected}")
+    _name(state, number, fields[0])
+    length = _number(state, number, fields[3], "a length in bytes", BYTES_MAX - offset)
+    if operation == FLUSH:
+        offset = length = 0
+    state.rows.append((state.time_ns, operation, offset, length))
+
+
+def _name(state: _State, number: int, name: bytes) -> None:
+    """One drive is asked, so a log is of one file."""
+    if state.name not in (None, name):
+        reason = f"is of {shown(name)}, and lines before of {shown(state.name or b'')}"
+        raise fault(state.path, number, reason, "keep the lines of one file: a replay asks one drive")
+    state.name = name
+
+
+def _wait(state: _State, number: int, value: int) -> None:
+    if state.version == 3:  # noqa: PLR2004 - it has times
+        raise fault(state.path, number, "waits, and lines of version 3 have times", "remove it")
+    if state.wait is None:
+        reason = "waits, and fio's manual and its code count that in different ways"
+        raise fault(state.path, number, reason, "say us_since_previous or ms_since_start")
+    if value > BYTES_MAX // 10**6:
+        raise fault(state.path, number, f"waits for {value}", "write a time that can pass")
+    if state.wait == "us_since_previous":
+        state.time_ns += value * 1000
+    else:
+        state.time_ns = max(state.time_ns, value * 1_000_000)
+    if state.time_ns > BYTES_MAX:
+        raise fault(state.path, number, "waits beyond what times can count", "write a time that can pass")
+
+
+def _number(state: _State, line: int, text: bytes, expected: str, high: int) -> int:
+    if not text.isdigit() or len(text) > _NUMBER_LENGTH_MAX or int(text) > high:
+        raise fault(state.path, line, f"has {shown(text)}", f"write {expected}, at most {high}")
+    return int(text)

@@ -1,0 +1,72 @@
+"""Text traces in blocks of whole lines, with the number of the first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.errors import StoreError, UsageError
+from assay.files import open_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import IO
+
+LINE_BYTES_MAX = 1 << 16
+BLOCK_BYTES = 1 << 20
+
+
+class Block(NamedTuple):
+    """Whole lines. line : number of the first, from 1."""
+
+    line: int
+    content: bytes
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a trace. Raises StoreError where it cannot be read."""
+    try:
+        return open_named(path)
+    except OSError as error:
+        raise StoreError(str(path), error.strerror or "cannot be read", "name a readable trace") from None
+
+
+def beginning(path: Path, count: int = LINE_BYTES_MAX) -> bytes:
+    """The first bytes of a trace. Raises StoreError where it cannot be read."""
+    with opened(path) as file:
+        return _read(path, file, count)
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    """The lines of a file. Raises UsageError for a line of more than 64 KiB, StoreError where it cannot be read."""
+    line, rest = 1, b""
+    with opened(path) as file:
+        while more := _read(path, file, BLOCK_BYTES):
+            content, newline, rest = (rest + more).rpartition(b"\n")
+            if newline:
+                yield Block(line, content + newline)
+                line += content.count(b"\n") + 1
+            if len(rest) > LINE_BYTES_MAX:
+                raise fault(
+                    path, line, f"is longer than {LINE_BYTES_MAX} bytes", "name a text file with a line per I/O"
+                )
+    if rest:
+        yield Block(line, rest + b"\n")
+
+
+def fault(path: Path, line: int, reason: str, remedy: str) -> UsageError:
+    """A fault of one line."""
+    return UsageError(f"{path}:{line}", reason, remedy)
+
+
+def shown(field: bytes | str) -> str:
+    """A field as errors show it, short and printable."""
+    text = field.decode("utf-8", "replace") if isinstance(field, bytes) else field
+    return repr(text[:40])
+
+
+def _read(path: Path, file: IO[bytes], count: int) -> bytes:
+    try:
+        return file.read(count)
+    except OSError as error:
+        raise StoreError(str(path), f"cannot be read: {error.strerror}", "check the disk that it lies on") from None

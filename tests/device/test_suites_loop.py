@@ -1,0 +1,51 @@
+"""The OEM guide's method and the five steps on a loop device: the kernel counts every byte, the offset is real."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from assay.results import sequence_audits
+from assay.run.store.read import read_run
+from conftest import PATIENT, LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 64 << 20
+
+
+def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    patient = PATIENT if arguments[0] == "run" else ()
+    return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
+
+
+def known_id(path: str) -> str:
+    listed = json.loads(assay("drives", "--json").stdout)
+    return next(str(drive["id"]) for drive in listed if drive["path"] == path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("suite", ["oem-guide", "five-steps"])
+def test_a_method_runs_on_a_loop_device(suite: str, loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
+    path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
+    given = ("--suite", suite, "--scale", "0.0002", "--yes-destroy", known_id(path), "--out", str(out))
+    done = assay("run", path, *given)
+    # A busy host may withhold results.
+    assert done.returncode in {0, 5}, done.stderr
+    (test,) = read_run(out, histograms=True).tests
+    assert test.settings.test == f"study-{suite}"
+    assert test.ended == "time"
+    for audit in sequence_audits(test):
+        assert audit.read_bytes[0] == audit.read_bytes[1], audit
+        assert audit.write_bytes[0] == audit.write_bytes[1], audit
+    found = json.loads((out / "report/results.json").read_text())["tests"][0]
+    if suite == "oem-guide":
+        assert found["guide_checks"]["Secondary drive"]["level"] == "pass"
+        assert found["guide_checks"]["Idle before the test"]["level"] == "pass"
+        starts = {asked.active_range.segment_starts for one in test.stage("variant", 2) for asked in one.asked}
+        assert starts == {(63 * 512,)}
+    else:
+        assert len(found["verdicts"]) == 5
+    assert "no test of the specification" in (out / "report/report.html").read_text()

@@ -1,0 +1,145 @@
+"""A workload of streams: what each was asked, what it did, and that the rest of the tool takes it as any other test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from assay.cli import assay
+from assay.dut.dut import Answers
+from assay.errors import AssayError, UsageError, ValueRangeError
+from assay.procedures.workload.result import stage_results
+from assay.procedures.workload.streams import ios_per_s, size_shares
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
+from assay.run.store.read import read_run
+from assay.spec.workload import Line, Rate, Stage, Stream, Workload
+from assay.verify import verify_run
+from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from assay.engine.records import StoredRun
+
+READS = {"name": "reads", "queue_depth": 4, "lines": [{"size_bytes": 4096}]}
+WRITES = {
+    "name": "writes",
+    "queue_depth": 64,
+    "lines": [{"size_bytes": 8192, "read_percent": 0}],
+    "rate": {"ios_per_s": 2000},
+    "start_percent": 50,
+}
+TRIMS = {
+    "name": "trims",
+    "operation": "trim",
+    "lines": [{"size_bytes": 1 << 20}],
+    "rate": {"bytes_per_s_per_tb": 52_428_800_000},
+}
+FLUSHES = {"name": "flushes", "operation": "flush", "lines": [{"size_bytes": 4096}], "rate": {"ios_per_s": 100}}
+STAGE = {"name": "mixed", "time_s": 2, "ramp_up_s": 0.1, "streams": [READS, WRITES, TRIMS, FLUSHES]}
+PLANS = Path(__file__).parents[2] / "plans/data-centre"
+MODEL = "sim:client-tlc?capacity=1GB"
+
+
+def run_of(folder: Path, stages: list[dict[str, Any]], **more: object) -> StoredRun:
+    workload = {"stages": stages, **more}
+    plan = load_plan(None, {"drive": MODEL, "studies": ["workload"], "seed": 1, "workload": workload})
+    run_plan(plan, out=folder, answers=Answers(), show=lambda _: None)
+    return read_run(folder, histograms=True)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StoredRun]:
+    folder = tmp_path_factory.mktemp("runs") / "workload"
+    return folder, run_of(folder, [STAGE], prepare_fills=1)
+
+
+def test_every_stream_does_what_it_was_asked(stored: tuple[Path, StoredRun]) -> None:
+    (streams,) = stage_results(stored[1].tests[0])
+    found = {one.label: one for one in streams}
+    assert list(found) == ["reads", "writes", "trims", "flushes", "all streams"]
+    # Rates within half a per cent, or one I/O: 52.4288 GB/s for each TB are 50 trims of 1 MiB a second of 1 GB.
+    for label, rate in (("writes", 2000), ("trims", 50), ("flushes", 100)):
+        assert found[label].iops == pytest.approx(rate, rel=0.005, abs=0.5), label
+        assert found[label].offered == pytest.approx(rate, rel=0.005, abs=0.5), label
+    assert found["reads"].offered is None
+    assert found["all streams"].iops == pytest.approx(sum(one.iops for one in streams[:-1]))
+    moved = found["reads"].mb_per_s + found["writes"].mb_per_s
+    assert found["all streams"].mb_per_s == pytest.approx(moved)
+    assert not any(one.errors for one in streams)
+
+
+def test_trims_and_flushes_are_no_writes(stored: tuple[Path, StoredRun]) -> None:
+    (sequence,) = (one for one in stored[1].tests[0].sequences if one.role == "measure")
+    by_label = {spec.label: record for spec, record in zip(sequence.asked, sequence.steps, strict=True)}
+    assert by_label["trims"].write.window_io_count == 0
+    assert by_label["trims"].other is not None
+    assert by_label["trims"].other.window_bytes == by_label["trims"].other.window_io_count << 20
+    assert by_label["flushes"].other is not None
+    assert by_label["flushes"].other.window_bytes == 0
+    assert by_label["reads"].other is None
+    # What runs side by side opens and ends at one instant.
+    assert len({(record.start_ns, record.span_ns) for record in sequence.steps}) == 1
+
+
+def test_a_stored_workload_keeps_every_rule(stored: tuple[Path, StoredRun]) -> None:
+    verified = verify_run(stored[0])
+    assert verified.passed, [one for one in verified.rules if one.broken]
+
+
+def test_a_plan_of_a_data_centre_meets_its_limits_on_a_drive_of_its_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan, drive = PLANS / "reads-writes-trims-6-dwpd.toml", "sim:enterprise-tlc?capacity=64GB"
+    options = ["--scale", "0.02", "--seed", "1", "--no-report", "--out", str(tmp_path / "run")]
+    assert assay(["run", drive, str(plan), *options], standalone_mode=False) == 0
+    assert "5 pass, 0 fail, 0 not decided" in capsys.readouterr().out
+
+
+def test_a_workload_without_stages_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="workload: has no stages"):
+        run_of(tmp_path / "run", [])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"lines": [{"size_bytes": 4096, "percent": 50}]}, "must sum to 100"),
+        ({"rate": {"ios_per_s": 5, "bytes_per_s": 5}}, "give one of"),
+        ({"rate": {"ios_per_s": 5}, "lines": [{"size_bytes": 4096, "delay_ms": 1}]}, "a rate or delays"),
+        ({"start_bytes": 0, "start_percent": 1}, "start_bytes or start_percent"),
+        ({"data": {"kind": "compressible"}}, "stored_percent"),
+    ],
+)
+def test_a_stream_that_contradicts_itself_is_refused(change: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValidationError, match=reason):
+        Stream.model_validate({**READS, **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"time_s": None}, "give one of time_s"),
+        ({"io_count": 5}, "give one of"),
+        ({"streams": [READS, READS]}, "same name"),
+    ],
+)
+def test_a_stage_that_contradicts_itself_is_refused(change: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValidationError, match=reason):
+        Stage.model_validate({**STAGE, **change})
+    with pytest.raises(ValidationError, match="two stages"):
+        Workload.model_validate({"stages": [STAGE, STAGE]})
+
+
+def test_rates_scale_with_the_capacity_and_the_mean_size() -> None:
+    rate = Rate(bytes_per_s_per_tb=24e6)
+    assert ios_per_s(rate, 4000, 2 * 10**12) == 12000.0
+    lines = [Line(percent=50, size_bytes=4096), Line(percent=50, size_bytes=8192, burst_io_count=3)]
+    assert size_shares(lines) == ((4096, 0.25), (8192, 0.75))
+
+
+def test_a_range_that_holds_no_transfer_is_refused_by_the_name_of_the_stream(tmp_path: Path) -> None:
+    small = {**READS, "size_bytes": 1024}
+    with pytest.raises(AssayError, match="stream 'reads'") as refused:
+        run_of(tmp_path / "run", [{**STAGE, "streams": [small]}])
+    assert isinstance(refused.value, ValueRangeError)
