@@ -47,6 +47,7 @@ UNNAMED = {
     "PLAN.toml",
     "pause",
     "workload",
+    "replay",
     "received/mine",
 }
 """Words of commands that are only named: what they speak of is not here."""

@@ -11,7 +11,17 @@ from assay.errors import AssayError
 from assay.files import exists_inside
 from assay.run.store.read import checked_table
 from assay.run.store.series import series_rows
-from assay.run.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, direction_places, numbers, read_histograms
+from assay.run.store.tables import (
+    HISTOGRAMS,
+    INTENDED,
+    LATENESS,
+    LEAD_INS,
+    REPLAYS,
+    SERIES,
+    direction_places,
+    numbers,
+    read_histograms,
+)
 from assay.run.store.trace_summary import trace_summary
 from assay.verify.rule import Broken
 
@@ -66,6 +76,8 @@ def _tables(evidence: Evidence) -> _Tables:
 
 def _row_fault(steps: Steps, name: str, content: bytes, place: str) -> str | None:
     """What is wrong with the order of a table's rows; None where nothing is. Raises StoreError for its form."""
+    if name.startswith(REPLAYS):
+        return None
     if name.startswith(SERIES):
         return _series_fault(series_rows(steps.steps, content, name=place))
     table = read_histograms(content, step_count=len(steps.steps), name=place)
@@ -74,27 +86,31 @@ def _row_fault(steps: Steps, name: str, content: bytes, place: str) -> str | Non
 
 def table_names(evidence: Evidence) -> Iterator[Broken]:
     """Each sequence has the tables of its number, those that its steps fill and no others."""
+    replays = evidence.replays
     for number, (entry, steps) in enumerate(evidence.sequences, 1):
-        expected = {f"{kind}/{number:06}.parquet" for kind in _kinds(steps)}
+        expected = {f"{kind}/{number:06}.parquet" for kind in _kinds(steps, replays=entry.seq in replays)}
         if set(steps.tables) != expected:
             found = ", ".join(sorted(steps.tables)) or "none"
             yield Broken(place=entry.place, found=found, expected=", ".join(sorted(expected)))
 
 
-def _kinds(steps: Steps) -> Iterator[str]:
+def _kinds(steps: Steps, *, replays: bool) -> Iterator[str]:
     yield SERIES
     yield HISTOGRAMS
     if any(step.offered_io_count is not None for step in steps.steps):
         yield INTENDED
+        yield LATENESS
     if any(side.lead_in_latency_ns_max is not None for step in steps.steps for side in step.sides):
         yield LEAD_INS
+    if replays:
+        yield REPLAYS
 
 
 def unnamed_tables(evidence: Evidence) -> Iterator[Broken]:
     """A table that no line names can only be the one that a run was writing when it was cut short."""
     named = {name for _, steps in evidence.sequences for name in steps.tables}
     cut = set() if evidence.journal.complete else {f"{len(evidence.sequences) + 1:06}.parquet"}
-    for kind in (SERIES, HISTOGRAMS, INTENDED, LEAD_INS):
+    for kind in (SERIES, HISTOGRAMS, INTENDED, LATENESS, LEAD_INS, REPLAYS):
         for path in sorted((evidence.folder / kind).glob("*.parquet")):
             name = f"{kind}/{path.name}"
             if name not in named and path.name not in cut:

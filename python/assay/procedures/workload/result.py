@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.results import error_count, intended_times, iops, mean_latency_ns, step_times, throughput
+from assay.results.seconds import completions_per_second
 from assay.results.step import latency_count, max_latency_ns
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
@@ -63,15 +62,11 @@ def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, 
 
 
 def _seconds(sequence: StoredSequence) -> tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]:
-    found, table = [], sequence.series
-    for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
-        whole = record.span_ns // SECOND_NS
-        if table is None or table.second is None or not whole:
-            continue
-        own = (table.step == place) & (table.second < whole)
-        counts = np.bincount(table.second[own].astype(np.int64), table.io_count[own].astype(np.float64), whole)
-        minutes = tuple((second + 1) / _MINUTE_SECONDS for second in range(whole))
-        found.append((spec.label, minutes, tuple(float(count) for count in counts)))
+    found = []
+    for place, (_, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
+        if counts := completions_per_second(sequence, place):
+            minutes = tuple((second + 1) / _MINUTE_SECONDS for second in range(len(counts)))
+            found.append((spec.label, minutes, counts))
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
 from assay.run.store.resumed import run_breaks, superseded
+from assay.run.store.tables import REPLAYS
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
@@ -146,7 +147,7 @@ def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> 
     left = _TABLES_BYTES_MAX
     for name, digest in (pair for sequence in sequences for pair in sequence.tables.items()):
         content = checked_table(folder, name, digest, bytes_max=left)
-        if kept:
+        if kept and not name.startswith(REPLAYS):
             contents[name] = content
             left -= len(content)
     return contents
