@@ -18,7 +18,8 @@ class ReplayOptions(Options):
 
     trace : the trace, a file. columns : of a CSV of another than the public forms, as
     ``time=1:us,op=2,offset=3:bytes,size=4:bytes``.
-    event : which event of blktrace is an I/O. device : the drive, where a trace has several. wait : how waits of an iolog of version 2 count.
+    event : which event of blktrace is an I/O. device : the drive, where a trace has several.
+    wait : how waits of an iolog of version 2 count.
     speed : the times between I/Os are divided by it, or ``max``: in order, as fast as possible.
     map : places as they are, or stretched or shrunk alike, or counted from the start again behind the drive's end.
     traced_bytes : size of the drive that was traced; without it the end of the trace's last I/O.
