@@ -78,7 +78,9 @@ def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
     for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
         rated = spec.demand.arrivals_per_s is not None
         own_due, own_late = (found[place] if found and rated else None for found in (due, late))
-        streams.append(_stream(sequence.name, record, spec, times[place] if times else None, own_due, own_late))
+        streams.append(
+            _stream(sequence.name, record, spec, times=times[place] if times else None, due=own_due, late=own_late)
+        )
     return (*streams, _all(sequence)) if len(streams) > 1 else tuple(streams)
 
 
@@ -86,6 +88,7 @@ def _stream(
     stage: str,
     record: StepRecord,
     spec: StepSpec,
+    *,
     times: ResponseTimes | None,
     due: ResponseTimes | None,
     late: ResponseTimes | None,
