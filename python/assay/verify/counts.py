@@ -98,7 +98,7 @@ def _of_step(table: HistogramTable | None, place: int, direction: int) -> tuple[
     # Rows ascend by step, as a rule before this one has seen.
     of_step = slice(*np.searchsorted(table.step, [place, place + 1]))
     chosen = table.direction[of_step] == direction
-    return table.count[of_step][chosen].astype(np.int64), table.bucket[of_step][chosen]
+    return table.count[of_step][chosen].astype(np.int64), table.bucket[of_step][chosen].astype(np.uint64)
 
 
 def series_sums(evidence: Evidence) -> Iterator[Broken]:
