@@ -90,7 +90,7 @@ def step(number: int, **changes: Any) -> StepRecord:
 
 def histograms(counts: tuple[int, int] = (READS, WRITES)) -> HistogramTable:
     return HistogramTable(
-        step=np.array([0, 0, 1, 1], dtype=np.uint64),
+        step=np.array([0, 0, 1, 1], dtype=np.uint32),
         direction=np.array([0, 1, 0, 1]),
         bucket=np.array([9000] * 4, dtype=np.uint64),
         count=np.array([*counts, READS, WRITES], dtype=np.uint64),

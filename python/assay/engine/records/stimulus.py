@@ -286,12 +286,12 @@ class HistogramTable:
     """Response-time counts of a sequence's steps, as equally long columns.
 
     step : index in the sequence. direction : place in ``DIRECTIONS``. bucket : as in ``DirectionRecord``.
-    count : I/Os in it, at least 1.
+    count : I/Os in it, at least 1. A run has half a million of such rows, so that they are no wider than they must be.
     """
 
-    step: NDArray[np.uint64]
-    direction: NDArray[np.int64]
-    bucket: NDArray[np.uint64]
+    step: NDArray[np.uint32]
+    direction: NDArray[np.int8]
+    bucket: NDArray[np.uint32]
     count: NDArray[np.uint64]
 
 

@@ -92,9 +92,9 @@ def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramT
     if counts.sum(dtype=np.float64) >= 1 << 62:
         raise StoreError(name, "counts more I/Os than a run can have", _DAMAGED)
     return HistogramTable(
-        step=steps,
-        direction=direction_places(table["direction"]),
-        bucket=buckets,
+        step=steps.astype(np.uint32),
+        direction=direction_places(table["direction"]).astype(np.int8),
+        bucket=buckets.astype(np.uint32),
         count=counts,
     )
 
@@ -132,9 +132,11 @@ def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: s
         with pq.ParquetFile(pa.BufferReader(content)) as file:
             _check_sizes(file.metadata, rows_max, name)
             _check_columns(file.schema_arrow, columns, name)
+            known = file.metadata
         # A text that repeats is read as one, whatever its length.
-        with pq.ParquetFile(pa.BufferReader(content), read_dictionary=["direction"]) as file:
-            table = file.read()
+        with pq.ParquetFile(pa.BufferReader(content), metadata=known, read_dictionary=["direction"]) as file:
+            # Small tables: handing them to threads takes longer than reading them.
+            table = file.read(use_threads=False)
         empty = [column for column in columns if table[column].null_count]
         strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in DIRECTIONS]
     except (pa.ArrowException, OSError, ValueError, MemoryError):
