@@ -152,6 +152,18 @@ class ReplayReport(CustomReport):
             "trace": "How even is the load? The rate at which the host asked for I/Os when the trace was taken.",
         }
 
+    def remarks(self) -> tuple[str, ...]:
+        """That the times of the trace were not kept, where they were not."""
+        done = self.result.replayed
+        if done is None or done.late is None or done.grade not in {"fair", "poor"}:
+            return ()
+        late_ms = done.late.largest if done.late.p99 is None else done.late.p99
+        return (
+            f"the times of the trace were not kept (fidelity {done.grade}): I/Os were issued up to "
+            f"{milliseconds_or_na(late_ms)} ms late, 99 % of them less; {done.held:,.3g} of "
+            f"{self.settings.step.demand.queue_depth} slots were taken on the mean",
+        )
+
     def headlines(self) -> tuple[Headline, ...]:
         """Rate, throughput and response time from when I/Os were due, or issued."""
         quoted = [*_quoted(self.result.replayed)][:3]
