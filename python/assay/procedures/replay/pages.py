@@ -157,12 +157,11 @@ class ReplayReport(CustomReport):
         done = self.result.replayed
         if done is None or done.late is None or done.grade not in {"fair", "poor"}:
             return ()
-        late_ms = done.late.largest if done.late.p99 is None else done.late.p99
-        return (
-            f"the times of the trace were not kept (fidelity {done.grade}): I/Os were issued up to "
-            f"{milliseconds_or_na(late_ms)} ms late, 99 % of them less; {done.held:,.3g} of "
-            f"{self.settings.step.demand.queue_depth} slots were taken on the mean",
-        )
+        late = f"1 % of the I/Os were issued more than {milliseconds_or_na(done.late.p99)} ms late"
+        if done.late.p99 is None:
+            late = f"I/Os were issued up to {milliseconds_or_na(done.late.largest)} ms late"
+        slots = f"{done.held:,.3g} of {self.settings.step.demand.queue_depth} slots were taken on the mean"
+        return (f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}",)
 
     def headlines(self) -> tuple[Headline, ...]:
         """Rate, throughput and response time from when I/Os were due, or issued."""
