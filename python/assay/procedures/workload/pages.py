@@ -241,7 +241,14 @@ def pattern_label(pattern: AccessPattern) -> str:
         return "flush"
     if pattern.operation == "trim":
         return f"trim of {sizes}, {_percent(pattern.random_share)} random"
-    return f"{sizes}, {_percent(pattern.read_share)} read, {_percent(pattern.random_share)} random{_bursts(pattern)}"
+    mix = f"{_percent(pattern.read_share)} read, {_percent(pattern.random_share)} random"
+    return f"{sizes}, {mix}{_groups(pattern)}{_bursts(pattern)}"
+
+
+def _groups(pattern: AccessPattern) -> str:
+    """Worked: half of the accesses to the first twentieth -> ``, 50 % to 5 % / 50 % to 95 % of the range``."""
+    parts = " / ".join(f"{_percent(access)} to {_percent(part)}" for access, part in pattern.lba_groups)
+    return f", {parts} of the range" if parts else ""
 
 
 def _bursts(pattern: AccessPattern) -> str:
