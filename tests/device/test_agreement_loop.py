@@ -116,10 +116,9 @@ def test_fio_counts_what_we_count_in_one_stream_and_in_two_with_rates(
             mine = ours(throttle, path, folder)
             fio = theirs(throttle, folder, "one stream") | theirs(throttle, folder, "two streams")
         figures.append((mine, fio))
-        # More than was asked or allowed is nobody's noise.
+        # More than was asked is nobody's noise.
         assert mine["small reads"] <= 400 * SECONDS + 1
         assert mine["large writes"] <= 200 * SECONDS + 1
-        assert mine["reads"] <= (1 + CLOSED) * CAP * SECONDS
         if agree(mine, fio):
             return
         assert host_findings(watch.record, 1)[0].level != "pass", figures

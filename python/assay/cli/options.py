@@ -15,6 +15,7 @@ from assay.cli.candidates import (
     test_candidates,
 )
 from assay.cli.config import with_settings
+from assay.cli.workload_options import WORKLOAD_OPTIONS, add_replay, workload_overrides
 from assay.errors import UsageError, ValueRangeError
 from assay.nearest import did_you_mean
 
@@ -243,35 +244,11 @@ _DRIVE_OPTIONS = [
 """How a real drive is driven and prepared."""
 
 
-_WORKLOAD_OPTIONS = [
-    click.option(
-        "--icf",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
-    ),
-    click.option(
-        "--fio",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Run the workload of a job file of fio. Default: the tests of the plan.",
-    ),
-    click.option(
-        "--run-time",
-        "run_time_s",
-        type=click.FloatRange(min=0, min_open=True, max=1e7),
-        metavar="SECONDS",
-        help="Time of each run of an --icf file that says until stopped. Default: such a file is refused.",
-    ),
-]
-"""Workloads of other tools."""
-
-
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [
         *_WHAT_OPTIONS,
-        *_WORKLOAD_OPTIONS,
+        *WORKLOAD_OPTIONS,
         click.option(
             "--seed",
             type=int,
@@ -329,14 +306,18 @@ def make_plan(
     icf: Path | None = None,
     fio: Path | None = None,
     run_time_s: float | None = None,
+    replay: Path | None = None,
+    speed: str | None = None,
+    mapping: str | None = None,
+    columns: str | None = None,
     name: str | None = None,
     tags: tuple[str, ...] = (),
     **options: Any,
 ) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
-    icf, fio : a workload of another tool, which is all that is run. run_time_s : of an icf
-    without a run time. name, tags : of the run; they win over those of a file.
+    icf, fio, replay : a workload or trace of another tool, which is all that is run; run_time_s : of an icf without a
+    run time; speed, mapping, columns : how a trace is issued. name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
@@ -355,33 +336,12 @@ def make_plan(
         if not overrides.get("file_target"):
             _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
-    overrides |= _workload_overrides({"icf": icf, "fio": fio}, run_time_s, overrides)
+    overrides |= workload_overrides({"icf": icf, "fio": fio, "replay": replay}, run_time_s, overrides)
+    add_replay(overrides, {"speed": speed, "map": mapping, "columns": columns})
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     plan = load_plan(files[0] if files else None, overrides, chosen)
     return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
-
-
-def _workload_overrides(
-    files: dict[str, Path | None], run_time_s: float | None, overrides: dict[str, Any]
-) -> dict[str, Any]:
-    """What a workload of another tool says of a plan. Raises UsageError where it is not the only thing to run."""
-    given = {form: file for form, file in files.items() if file is not None}
-    if run_time_s is not None and "icf" not in given:
-        raise UsageError("--run-time", "is for files of Iometer", "give --icf FILE, or state time_s in the plan")
-    if not given:
-        return {}
-    others = [*given][1:] + [name for name in ("suite", "tests", "studies") if name in overrides]
-    if others:
-        reason = f"contradicts {', '.join(_OPTION_NAMES.get(one, f'--{one}') for one in others)}"
-        raise UsageError(f"--{next(iter(given))}", f"{reason}: a workload runs alone", "give one of them")
-    from assay.cli.convert import workload_of  # noqa: PLC0415
-
-    ((form, file),) = given.items()
-    return {"studies": ("workload",), "workload": workload_of(form, file, run_time_s).model_dump(exclude_none=True)}
-
-
-_OPTION_NAMES = {"tests": "--test", "studies": "--study"}
 
 
 def _named(plan: Plan, given: dict[str, Any]) -> Plan:
