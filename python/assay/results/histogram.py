@@ -88,6 +88,11 @@ def intended_times(sequence: StoredSequence) -> list[ResponseTimes]:
     return _by_step(sequence, sequence.intended, [_range_ns(step, "intended_ns") for step in sequence.steps])
 
 
+def lateness_times(sequence: StoredSequence) -> list[ResponseTimes]:
+    """How much later than due the same I/Os were issued; empty without a stated arrival rate."""
+    return _by_step(sequence, sequence.lateness, [_range_ns(step, "late_ns") for step in sequence.steps])
+
+
 def direction_times(direction: DirectionRecord) -> ResponseTimes:
     """The response times of one direction of a step that holds its histogram."""
     counted = np.array(direction.histogram or np.empty((0, 2)), np.uint64).reshape(-1, 2)

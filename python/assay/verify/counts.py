@@ -28,15 +28,20 @@ if TYPE_CHECKING:
 
 _LAST_BUCKET = BUCKET_COUNT - 1
 """Of all that is longer than the others hold: a sum has no upper limit there."""
+_PREFIXES = {
+    "window": "latency_ns",
+    "lead-in": "lead_in_latency_ns",
+    "intended": "intended_ns",
+    "lateness": "late_ns",
+}
+"""What a direction's record calls the times of each histogram."""
 
 
 def histogram_counts(evidence: Evidence) -> Iterator[Broken]:
     """Histograms count what the steps issued, and each part of them what it is of."""
     yield from audited(evidence, "histogram-counts", "as many as the step issued and completed")
     for one, name, side, kind, counts, _ in _histograms(evidence):
-        due = {"window": side.latency_io_count, "lead-in": _lead_in_count(side), "intended": side.latency_io_count}[
-            kind
-        ]
+        due = _lead_in_count(side) if kind == "lead-in" else side.latency_io_count
         if (total := int(counts.sum())) != due:
             yield Broken(place=f"{one.where}, {name}", found=f"{total:,} in the {kind} histogram", expected=f"{due:,}")
 
@@ -49,7 +54,7 @@ def _lead_in_count(side: DirectionRecord) -> int:
 def histogram_ends(evidence: Evidence) -> Iterator[Broken]:
     """The smallest and largest latency lie in the first and last bucket, and their sum between the buckets' limits."""
     for one, name, side, kind, counts, buckets in _histograms(evidence):
-        prefix = {"window": "latency_ns", "lead-in": "lead_in_latency_ns", "intended": "intended_ns"}[kind]
+        prefix = _PREFIXES[kind]
         least, most, total = (getattr(side, f"{prefix}_{part}") for part in ("min", "max", "sum"))
         if fault := _ends_fault(buckets, counts, least, most, total):
             expected = f"as the {len(buckets):,} buckets of its {kind} histogram"
@@ -81,13 +86,18 @@ Counted = tuple["Step", str, "DirectionRecord", str, "NDArray[np.int64]", "NDArr
 
 
 def _histograms(evidence: Evidence) -> Iterator[Counted]:
-    """Every histogram: its step, direction, that record, ``window``, ``lead-in`` or ``intended``, counts, buckets."""
+    """Every histogram: its step, direction, that record, which of ``_PREFIXES`` it is, counts, buckets."""
     for one in all_steps(evidence):
         sequence = one.sequence
-        tables = {"window": sequence.histograms, "lead-in": sequence.lead_in, "intended": sequence.intended}
+        tables = {
+            "window": sequence.histograms,
+            "lead-in": sequence.lead_in,
+            "intended": sequence.intended,
+            "lateness": sequence.lateness,
+        }
         for direction, (name, side) in enumerate(one.sides):
             for kind, table in tables.items():
-                if kind == "intended" and one.record.offered_io_count is None:
+                if kind in {"intended", "lateness"} and one.record.offered_io_count is None:
                     continue
                 yield one, name, side, kind, *_of_step(table, one.place, direction)
 

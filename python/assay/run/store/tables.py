@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DirectionRecord, StepRecord
 
-SERIES, HISTOGRAMS, INTENDED, LEAD_INS = "series", "histograms", "intended", "lead-ins"
+SERIES, HISTOGRAMS, INTENDED, LEAD_INS, LATENESS = "series", "histograms", "intended", "lead-ins", "lateness"
 """Folders of the tables."""
+REPLAYS = "replays"
+"""Folder of the I/Os that sequences issued again, named by the journal as the tables are."""
 BUCKET_COUNT = 32 * 512 + 1
 """Of a histogram: 512 to an octave up to 2^40 ns, and one for all that is longer."""
 SERIES_COLUMNS = ("step", "direction", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")
@@ -60,6 +62,13 @@ def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
     if all(step.offered_io_count is None for step in steps):
         return None
     return _counts([[side.intended_histogram for side in step.sides] for step in steps])
+
+
+def lateness_table(steps: Sequence[StepRecord]) -> bytes | None:
+    """How much later than they were due the same I/Os were issued; None where no step states a rate of arrivals."""
+    if all(step.offered_io_count is None for step in steps):
+        return None
+    return _counts([[side.late_histogram for side in step.sides] for step in steps])
 
 
 def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
