@@ -49,8 +49,8 @@ class Step:
 
     @property
     def sides(self) -> list[Json]:
-        """Reads and writes."""
-        return [self.record["read"], self.record["write"]]
+        """Reads, writes, and I/Os of no direction where there are any."""
+        return [self.record[name] for name in ("read", "write", "other") if self.record.get(name)]
 
     @property
     def latency_ms(self) -> Fraction:
@@ -181,14 +181,12 @@ def spread(test: Test) -> dict[tuple[float, int], dict[str, Number]]:
     return {steps[0].cell: {name: percentile(steps, share) for name, share in NINES.items()} for steps in cells}
 
 
-def grid(test: Test) -> dict[tuple[int, int], tuple[float, float]]:
+def grid(test: Test) -> dict[tuple[int, int], tuple[float, Number]]:
     """IOPS and mean response time in ms of each demand of a grid over the window."""
     found = {}
     for steps in zip(*window(test), strict=True):
-        sides = [side for step in steps for side in step.sides]
-        count, summed = (sum(side[name] for side in sides) for name in ("latency_io_count", "latency_ns_sum"))
         if steps[0].asked["pattern"]["read_share"]:
-            found[steps[0].demand] = (float(sum(step.rate for step in steps) / 5), summed / count / MS)
+            found[steps[0].demand] = (float(sum(step.rate for step in steps) / 5), mean_ms(list(steps)))
     return found
 
 
@@ -289,16 +287,13 @@ class Stage:
     @property
     def latency_ms(self) -> float:
         """The same."""
-        sides = [side for step in self.settled for side in step.sides]
-        count = sum(side["latency_io_count"] for side in sides)
-        return sum(side["latency_ns_sum"] for side in sides) / count / MS if count else 0.0
+        return mean_ms(self.settled) or 0.0
 
     @property
     def score(self) -> float:
         """The share of its whole seconds that lie within a tenth of their median, in per cent."""
-        rates = [
-            step.seconds.get(second, 0) for step in self.samples for second in range(step.record["span_ns"] // SECOND)
-        ]
+        whole = ((step, step.record["span_ns"] // SECOND) for step in self.samples)
+        rates = [step.seconds.get(second, 0) for step, count in whole for second in range(count)]
         middle = median(rates)
         return 100 * sum(abs(rate - middle) <= middle / 10 for rate in rates) / len(rates)
 
@@ -306,6 +301,13 @@ class Stage:
 def mb_per_s(steps: list[Step]) -> float:
     """Megabytes per second of several steps in a row."""
     return sum(step.moved for step in steps) * SECOND / _span_ns(steps) / 10**6
+
+
+def mean_ms(steps: list[Step], name: str = "latency") -> Number:
+    """Mean response time of all I/Os of several steps, None without any. name : of the time in the record."""
+    sides = [side for step in steps for side in step.sides]
+    count = sum(side["latency_io_count"] for side in sides)
+    return sum(side[f"{name}_ns_sum"] or 0 for side in sides) / count / MS if count else None
 
 
 def _span_ns(steps: list[Step]) -> int:
@@ -329,9 +331,7 @@ def _study(test: Test) -> dict[tuple[str, str], Number]:
     found: dict[tuple[str, str], Number] = {}
     every = [(label, stages) for label, stages in variants(test) if stages]
     first = every[0][1][0].label
-    ordered = sorted(
-        ((stages[0].iops, label) for label, stages in every if stages[0].label == first), key=lambda one: one[0]
-    )
+    ordered = sorted((stages[0].iops, label) for label, stages in every if stages[0].label == first)
     for rate, label in (ordered[0], ordered[-1]):
         found[_stage_name(label, first), "IOPS"] = rate
     if len(ordered) > 1:
@@ -361,12 +361,7 @@ def _proposed(stages: list[Stage]) -> Stage:
 
 def _five_steps(test: Test) -> dict[tuple[str, str], Number]:
     passes, surface, stable, independence = (stages for _, stages in variants(test)[:4])
-    before, after = next(
-        (one, other)
-        for place, other in enumerate(independence)
-        for one in independence[:place]
-        if one.label == other.label
-    )
+    before, after = (one for one in independence if one.label == independence[0].label)
     kept = mb_per_s(after.samples[: len(before.samples)]) / mb_per_s(before.samples)
     return {
         ("five steps, SEQ 128KiB writes", "MB/s"): mb_per_s(passes[0].settled),
@@ -388,15 +383,10 @@ def _oem_guide(test: Test) -> dict[tuple[str, str], Number]:
     rates: dict[str, dict[str, float]] = {}
     for label, stages in variants(test):
         corners = [(stage.label.partition(" ")[0], stage) for stage in stages if stage.place is None]
-        rates[label] = {
-            name: mb_per_s(stage.settled) if _CORNERS[name][1] == "MB/s" else stage.iops
-            for name, stage in corners
-            if name in _CORNERS
-        }
-    aligned = rates["entropy 100 % aligned"]
-    found: dict[tuple[str, str], Number] = {
-        (f"OEM guide, {title}", unit): aligned[name] for name, (title, unit) in _CORNERS.items()
-    }
+        known = ((name, stage, _CORNERS[name][1]) for name, stage in corners if name in _CORNERS)
+        rates[label] = {name: stage.iops if unit == "IOPS" else mb_per_s(stage.settled) for name, stage, unit in known}
+    aligned, found = rates["entropy 100 % aligned"], dict[tuple[str, str], Number]()
+    found |= {(f"OEM guide, {title}", unit): aligned[name] for name, (title, unit) in _CORNERS.items()}
     if off := rates.get("entropy 100 % offset 32,256 B"):
         item = "OEM guide, slowest corner off the alignment over aligned"
         found[item, "x"] = min(off[name] / aligned[name] for name in off)
@@ -408,13 +398,23 @@ def _workload(test: Test) -> dict[tuple[str, str], Number]:
     for (name, role), (_, _, steps) in zip(test.roles, test.sequences, strict=True):
         if role == "measure":
             item = f"{name}, {steps[0].asked['label'] if len(steps) == 1 else 'all streams'}"
-            sides = [side for step in steps for side in step.sides]
-            count = sum(side["latency_io_count"] for side in sides)
             moving = [step for step in steps if step.asked["pattern"]["operation"] == "transfer"]
             found[item, "IOPS"] = float(sum(step.rate for step in steps))
             found[item, "MB/s"] = float(sum(step.mb_per_s for step in moving))
-            found[item, "ms"] = sum(side["latency_ns_sum"] for side in sides) / count / MS if count else None
+            found[item, "ms"] = mean_ms(steps)
     return found
+
+
+def _replay(test: Test) -> dict[tuple[str, str], Number]:
+    (step,) = next(
+        steps for (_, role), (_, _, steps) in zip(test.roles, test.sequences, strict=True) if role == "measure"
+    )
+    start, name = ("issue", "latency") if step.record["offered_io_count"] is None else ("due", "intended")
+    return {
+        ("Rate", "IOPS"): float(step.rate),
+        ("Throughput", "MB/s"): float(step.mb_per_s),
+        (f"Response time from {start}, mean", "ms"): mean_ms([step], name),
+    }
 
 
 _KINDS = {
@@ -430,6 +430,7 @@ _KINDS = {
     "five-steps": _five_steps,
     "oem-guide": _oem_guide,
     "workload": _workload,
+    "replay": _replay,
 }
 
 
