@@ -98,6 +98,7 @@ def test_ios_that_find_no_slot_are_late_and_the_fidelity_says_so(tmp_path: Path)
     report = report_of(run)
     done = report.results()["replayed"]
     assert done["grade"] == "poor"
+    assert "the times of the trace were not kept (fidelity poor)" in report.remarks()[0]
     step = run.tests[0].sequences[-1].steps[0]
     late, service, due = (
         sum(getattr(side, f"{name}_sum") or 0 for side in step.sides)

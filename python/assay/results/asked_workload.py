@@ -164,15 +164,19 @@ def _streams(specs: Sequence[StepSpec], notes: list[str]) -> Iterator[Stream]:
         name = name if name not in taken else f"{name[: _NAME_MAX - 8]}, {len(taken) + 1}"
         taken.add(name)
         start, size = _extent(spec.active_range, name, notes)
+        operation, rate = spec.pattern.operation, _rate(spec.demand)
+        if operation == "replay":
+            reason = "issues the I/Os of a trace, which no workload says"
+            raise UsageError(f"step {spec.label!r}", reason, "give the trace itself to the other tool")
         yield Stream(
             name=name,
-            operation=spec.pattern.operation,
+            operation=operation,
             lines=_lines(spec.pattern),
             start_bytes=start or None,
             size_bytes=size,
             thread_count=spec.demand.thread_count,
             queue_depth=spec.demand.queue_depth,
-            rate=_rate(spec.demand),
+            rate=rate,
             cursor=spec.pattern.cursor,
             data=_content(spec.pattern.data, name, notes),
             lba_groups=tuple(_group(access, part) for access, part in spec.pattern.lba_groups),
@@ -224,7 +228,7 @@ def _group(access: float, part: float) -> LbaGroup:
 
 
 def _rate(demand: Demand) -> Rate | None:
-    if demand.arrivals_per_s is None:
+    if demand.arrivals_per_s is None or demand.arrival_process == "recorded":
         return None
     return Rate(ios_per_s=demand.arrivals_per_s, arrivals=demand.arrival_process, end_factor=demand.arrival_end_factor)
 

@@ -152,6 +152,17 @@ class ReplayReport(CustomReport):
             "trace": "How even is the load? The rate at which the host asked for I/Os when the trace was taken.",
         }
 
+    def remarks(self) -> tuple[str, ...]:
+        """That the times of the trace were not kept, where they were not."""
+        done = self.result.replayed
+        if done is None or done.late is None or done.grade not in {"fair", "poor"}:
+            return ()
+        late = f"1 % of the I/Os were issued more than {milliseconds_or_na(done.late.p99)} ms late"
+        if done.late.p99 is None:
+            late = f"I/Os were issued up to {milliseconds_or_na(done.late.largest)} ms late"
+        slots = f"{done.held:,.3g} of {self.settings.step.demand.queue_depth} slots were taken on the mean"
+        return (f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}",)
+
     def headlines(self) -> tuple[Headline, ...]:
         """Rate, throughput and response time from when I/Os were due, or issued."""
         quoted = [*_quoted(self.result.replayed)][:3]
