@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 import polars as pl
@@ -35,6 +35,7 @@ class Step:
     completed: int
     moved: int
     buckets: dict[int, int]
+    seconds: dict[int, int]
 
     @property
     def rate(self) -> Fraction:
@@ -48,8 +49,8 @@ class Step:
 
     @property
     def sides(self) -> list[Json]:
-        """Reads and writes."""
-        return [self.record["read"], self.record["write"]]
+        """Reads, writes, and I/Os of no direction where there are any."""
+        return [self.record[name] for name in ("read", "write", "other") if self.record.get(name)]
 
     @property
     def latency_ms(self) -> Fraction:
@@ -71,10 +72,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Test:
-    """A test: its settings, and its sequences with stage and index."""
+    """A test: its settings, its sequences with stage and index, and name and role of each."""
 
     settings: Json
     sequences: list[tuple[str, int, list[Step]]]
+    roles: list[tuple[str, str]]
 
     __test__ = False
 
@@ -91,12 +93,13 @@ def read_tests(folder: Path) -> list[Test]:
     for line in map(json.loads, (folder / "journal.jsonl").read_text("utf-8").splitlines()):
         data = line["data"]
         if line["kind"] == "test_started":
-            tests.append(Test(data["settings"], []))
+            tests.append(Test(data["settings"], [], []))
         elif line["kind"] == "asked":
             specs |= data["specs"]
         elif line["kind"] == "steps":
             steps = _steps(folder, data, [specs[name] for name in data["asked"]])
             tests[-1].sequences.append((data["stage"], data["index"], steps))
+            tests[-1].roles.append((data["name"], data["role"]))
     return tests
 
 
@@ -108,8 +111,12 @@ def _steps(folder: Path, data: Json, asked: list[Json]) -> list[Step]:
     for step, bucket, count in tables["histograms"].select("step", "bucket", "count").iter_rows():
         found = buckets.setdefault(step, {})
         found[bucket] = found.get(bucket, 0) + count
+    seconds: dict[int, dict[int, int]] = {}
+    for step, second, count in tables["series"].select("step", "second", "io_count").iter_rows():
+        counted = seconds.setdefault(step, {})
+        counted[second] = counted.get(second, 0) + count
     return [
-        Step(record, spec, *moved.get(place, (0, 0)), buckets.get(place, {}))
+        Step(record, spec, *moved.get(place, (0, 0)), buckets.get(place, {}), seconds.get(place, {}))
         for place, (record, spec) in enumerate(zip(data["steps"], asked, strict=False))
     ]
 
@@ -152,7 +159,7 @@ def is_steady(values: list[Fraction], settings: Json) -> bool:
 def headlines(test: Test) -> dict[tuple[str, str], Number]:
     """Item and unit of each number that people quote, with its value."""
     kind = test.settings["procedure"]
-    return _KINDS[kind](test) if kind in _KINDS else {}
+    return _KINDS.get(kind, _study)(test)
 
 
 def window(test: Test) -> list[list[Step]]:
@@ -174,14 +181,12 @@ def spread(test: Test) -> dict[tuple[float, int], dict[str, Number]]:
     return {steps[0].cell: {name: percentile(steps, share) for name, share in NINES.items()} for steps in cells}
 
 
-def grid(test: Test) -> dict[tuple[int, int], tuple[float, float]]:
+def grid(test: Test) -> dict[tuple[int, int], tuple[float, Number]]:
     """IOPS and mean response time in ms of each demand of a grid over the window."""
     found = {}
     for steps in zip(*window(test), strict=True):
-        sides = [side for step in steps for side in step.sides]
-        count, summed = (sum(side[name] for side in sides) for name in ("latency_io_count", "latency_ns_sum"))
         if steps[0].asked["pattern"]["read_share"]:
-            found[steps[0].demand] = (float(sum(step.rate for step in steps) / 5), summed / count / MS)
+            found[steps[0].demand] = (float(sum(step.rate for step in steps) / 5), mean_ms(list(steps)))
     return found
 
 
@@ -265,6 +270,153 @@ def _demands(test: Test) -> dict[tuple[str, str], Number]:
     return found
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A measured stage of a variant of a study. settled : the last of its samples, whose mean it is known by."""
+
+    label: str
+    place: Number
+    samples: list[Step]
+    settled: list[Step]
+
+    @property
+    def iops(self) -> float:
+        """Of its settled samples."""
+        return sum(step.completed for step in self.settled) * SECOND / _span_ns(self.settled)
+
+    @property
+    def latency_ms(self) -> float:
+        """The same."""
+        return mean_ms(self.settled) or 0.0
+
+    @property
+    def score(self) -> float:
+        """The share of its whole seconds that lie within a tenth of their median, in per cent."""
+        whole = ((step, step.record["span_ns"] // SECOND) for step in self.samples)
+        rates = [step.seconds.get(second, 0) for step, count in whole for second in range(count)]
+        middle = median(rates)
+        return 100 * sum(abs(rate - middle) <= middle / 10 for rate in rates) / len(rates)
+
+
+def mb_per_s(steps: list[Step]) -> float:
+    """Megabytes per second of several steps in a row."""
+    return sum(step.moved for step in steps) * SECOND / _span_ns(steps) / 10**6
+
+
+def mean_ms(steps: list[Step], name: str = "latency") -> Number:
+    """Mean response time of all I/Os of several steps, None without any. name : of the time in the record."""
+    sides = [side for step in steps for side in step.sides]
+    count = sum(side["latency_io_count"] for side in sides)
+    return sum(side[f"{name}_ns_sum"] or 0 for side in sides) / count / MS if count else None
+
+
+def _span_ns(steps: list[Step]) -> int:
+    return sum(step.record["span_ns"] for step in steps)
+
+
+def variants(test: Test) -> list[tuple[str, list[Stage]]]:
+    """The variants of a study by label, each with its measured stages."""
+    found = []
+    for index, variant in enumerate(test.settings["variants"], 1):
+        steps, stages = test.steps("variant", index), []
+        for planned in (one for one in variant["steps"] if one["role"] == "measure"):
+            own, steps = steps[: planned["samples"]], steps[planned["samples"] :]
+            last = max(round(len(own) * test.settings["settled_share"]), 1)
+            stages.append(Stage(planned["label"], planned["place"], own, own[-last:]))
+        found.append((variant["label"], stages))
+    return found
+
+
+def _study(test: Test) -> dict[tuple[str, str], Number]:
+    found: dict[tuple[str, str], Number] = {}
+    every = [(label, stages) for label, stages in variants(test) if stages]
+    first = every[0][1][0].label
+    ordered = sorted((stages[0].iops, label) for label, stages in every if stages[0].label == first)
+    for rate, label in (ordered[0], ordered[-1]):
+        found[_stage_name(label, first), "IOPS"] = rate
+    if len(ordered) > 1:
+        found["Fastest variant over slowest", "x"] = ordered[-1][0] / ordered[0][0]
+    for label, stages in every:
+        if test.settings["reading"] == "demand":
+            proposed = _proposed(stages)
+            threads, depth = proposed.samples[0].demand
+            found[f"{label}, proposed TC {threads} x QD {depth}", "IOPS"] = proposed.iops
+        if test.settings["reading"] == "stability":
+            for stage in stages:
+                item = f"{_stage_name(label, stage.label)}, seconds within 10 % of the median"
+                found[item, "%"] = stage.score
+    return found
+
+
+def _stage_name(variant: str, stage: str) -> str:
+    return variant if stage in {variant, ""} else f"{variant}, {stage}"
+
+
+def _proposed(stages: list[Stage]) -> Stage:
+    """Of those at 95 % of the highest rate the one of the fewest I/Os outstanding, then of the lowest latency."""
+    highest = max(stage.iops for stage in stages)
+    good = [stage for stage in stages if stage.iops >= 0.95 * highest]
+    return min(good, key=lambda stage: (math.prod(stage.samples[0].demand), stage.latency_ms))
+
+
+def _five_steps(test: Test) -> dict[tuple[str, str], Number]:
+    passes, surface, stable, independence = (stages for _, stages in variants(test)[:4])
+    before, after = (one for one in independence if one.label == independence[0].label)
+    kept = mb_per_s(after.samples[: len(before.samples)]) / mb_per_s(before.samples)
+    return {
+        ("five steps, SEQ 128KiB writes", "MB/s"): mb_per_s(passes[0].settled),
+        ("five steps, RND 4KiB 0/100", "IOPS"): next(one.iops for one in surface if one.label == "RND 4KiB 0/100"),
+        ("five steps, seconds within 10 % of the median", "%"): stable[0].score,
+        ("five steps, drop of sequential writes behind random ones", "%"): 100 * (1 - kept),
+    }
+
+
+_CORNERS = {
+    "128k_seq_100rd": ("SEQ 128KiB reads", "MB/s"),
+    "128k_seq_100wr": ("SEQ 128KiB writes", "MB/s"),
+    "4k_ran_100rd": ("RND 4KiB reads", "IOPS"),
+    "4k_ran_100wr": ("RND 4KiB writes", "IOPS"),
+}
+
+
+def _oem_guide(test: Test) -> dict[tuple[str, str], Number]:
+    rates: dict[str, dict[str, float]] = {}
+    for label, stages in variants(test):
+        corners = [(stage.label.partition(" ")[0], stage) for stage in stages if stage.place is None]
+        known = ((name, stage, _CORNERS[name][1]) for name, stage in corners if name in _CORNERS)
+        rates[label] = {name: stage.iops if unit == "IOPS" else mb_per_s(stage.settled) for name, stage, unit in known}
+    aligned, found = rates["entropy 100 % aligned"], dict[tuple[str, str], Number]()
+    found |= {(f"OEM guide, {title}", unit): aligned[name] for name, (title, unit) in _CORNERS.items()}
+    if off := rates.get("entropy 100 % offset 32,256 B"):
+        item = "OEM guide, slowest corner off the alignment over aligned"
+        found[item, "x"] = min(off[name] / aligned[name] for name in off)
+    return found
+
+
+def _workload(test: Test) -> dict[tuple[str, str], Number]:
+    found: dict[tuple[str, str], Number] = {}
+    for (name, role), (_, _, steps) in zip(test.roles, test.sequences, strict=True):
+        if role == "measure":
+            item = f"{name}, {steps[0].asked['label'] if len(steps) == 1 else 'all streams'}"
+            moving = [step for step in steps if step.asked["pattern"]["operation"] == "transfer"]
+            found[item, "IOPS"] = float(sum(step.rate for step in steps))
+            found[item, "MB/s"] = float(sum(step.mb_per_s for step in moving))
+            found[item, "ms"] = mean_ms(steps)
+    return found
+
+
+def _replay(test: Test) -> dict[tuple[str, str], Number]:
+    (step,) = next(
+        steps for (_, role), (_, _, steps) in zip(test.roles, test.sequences, strict=True) if role == "measure"
+    )
+    start, name = ("issue", "latency") if step.record["offered_io_count"] is None else ("due", "intended")
+    return {
+        ("Rate", "IOPS"): float(step.rate),
+        ("Throughput", "MB/s"): float(step.mb_per_s),
+        (f"Response time from {start}, mean", "ms"): mean_ms([step], name),
+    }
+
+
 _KINDS = {
     "wsat": _saturation,
     "iops": _loop,
@@ -274,6 +426,11 @@ _KINDS = {
     "xsr": _cross_stimulus,
     "ecw": _demands,
     "dirth": _demands,
+    "xsr-reverse": _cross_stimulus,
+    "five-steps": _five_steps,
+    "oem-guide": _oem_guide,
+    "workload": _workload,
+    "replay": _replay,
 }
 
 

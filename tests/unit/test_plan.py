@@ -11,7 +11,7 @@ from assay.procedures.loop.run import loop_range, preconditioning, round_sequenc
 from assay.procedures.procedure import PlannedTest
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.tp import TP
-from assay.run.plan_file import Plan, load_plan
+from assay.run.plan_file import Plan, left_out_choices, load_plan
 from assay.run.planning import PlannedRun, plan_suite
 from assay.spec import edition as edition_module
 from assay.spec.units import GIB, MIB, MINUTE_NS
@@ -377,3 +377,12 @@ def test_a_profile_with_a_base_is_refused_by_its_place(text: str, said: str, tmp
     with pytest.raises(PlanError) as caught:
         load_edition(str(own))
     assert said in str(caught.value)
+
+
+def test_choices_that_a_test_does_not_take_are_named() -> None:
+    choices = {"thread_count": 4, "queue_depth": 2}
+    plan = load_plan(None, {"drive": "sim:client-2011", "tests": ["wsat", "lat"], "studies": ["oem-guide"]}, choices)
+    own = "is not for lat, oem-guide, which have demands of their own"
+    assert list(left_out_choices(plan, choices)) == [f"--thread-count {own}", f"--queue-depth {own}"]
+    plan = load_plan(None, {"drive": "sim:client-2011", "tests": ["wsat"]}, choices)
+    assert not list(left_out_choices(plan, choices))

@@ -12,18 +12,14 @@ import pytest
 from assay.report import reports_of_tests
 from assay.report.findings import run_findings
 from assay.report.results_json import results_json
-from every_kind import KINDS, run_of
+from every_kind import EVERY, run_of
 from second_values import differing
 
 SECOND = Path(__file__).with_name("second_values.py")
-TESTS = [kind for kind in KINDS if not kind.startswith("study")]
 DRIVE = "sim:client-2011?capacity=1GB"
-LONG = {"xsr", "ecw", "dirth", "hir"}
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=pytest.mark.long) if kind in LONG else kind for kind in TESTS]
-)
+@pytest.mark.parametrize("kind", EVERY)
 def test_a_second_implementation_comes_to_the_same_numbers(kind: str, tmp_path: Path) -> None:
     run = run_of(kind, tmp_path / "run", drive=DRIVE)
     tests = reports_of_tests(run)

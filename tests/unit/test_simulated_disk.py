@@ -50,6 +50,15 @@ def test_a_fault_of_a_drive_model_is_named_with_its_place(old: str, new: str, wo
         parse_simulated(f"sim:{path}")
 
 
+def test_every_parameter_that_is_not_there_and_must_be_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "half.toml"
+    lines = SHIPPED.with_name("client-2011.toml").read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(("read_ns", "program_ns"))), "utf-8")
+    with pytest.raises(PlanError, match=r"parameters.read_ns: is missing") as caught:
+        load_drive_model(str(path))
+    assert [one.thing.rpartition(" ")[2] for one in caught.value.further] == ["parameters.program_ns"]
+
+
 def test_the_capacity_of_a_disk_has_the_limits_of_every_simulated_drive() -> None:
     with pytest.raises(ValueRangeError, match="128 MB to 16 TB"):
         parse_simulated("sim:hdd-15k?capacity=1MB")

@@ -123,6 +123,16 @@ def test_outstanding_i_os_beyond_a_thread_s_32_are_those_of_more_threads() -> No
         assert max(one.queue_depth for one in demands) == 32
 
 
+def test_a_plan_has_a_line_per_part_and_says_where_steps_have_their_own_demand() -> None:
+    test, _ = planned("oio")
+    assert [phase.name for phase in test.phases] == [
+        "fill SEQ 128KiB 0/100", "RND 4KiB 0/100", "10 steps of writes", "10 steps of 65/35", "10 steps of reads",
+    ]  # fmt: skip
+    own = "some steps have a demand of their own, which no option changes"
+    assert own in test.outline.notes
+    assert own not in planned("stability")[0].outline.notes
+
+
 def test_a_demand_map_runs_from_the_highest_total_oio_to_the_lowest() -> None:
     _, settings = planned("demand-map")
     for variant in settings.variants:

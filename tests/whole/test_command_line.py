@@ -34,7 +34,11 @@ def assay(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (2, "scale", ["plan", DRIVE, "--scale", "0"]),
         (2, "edition", ["plan", DRIVE, "--profile", ""]),
         (2, "--test: ", ["plan", DRIVE, "--test", ","]),
-        (2, "outstanding", ["plan", DRIVE, "--scale", "0.01", "--thread-count", "1024", "--queue-depth", "4096"]),
+        (
+            2,
+            "outstanding",
+            ["plan", DRIVE, "--test", "wsat", "--thread-count", "1024", "--queue-depth", "4096"],
+        ),
         (2, "--thread-count: is 0", ["run", DRIVE, "--thread-count", "0"]),
         (2, "--queue-depth: is 1000000", ["run", DRIVE, "--queue-depth", "1000000"]),
         (2, "--scale: is -1", ["run", DRIVE, "--scale", "-1"]),

@@ -320,7 +320,7 @@ def make_plan(
     run time; speed, mapping, columns : how a trace is issued. name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
-    from assay.run.plan_file import load_plan  # noqa: PLC0415
+    from assay.run.plan_file import left_out_choices, load_plan  # noqa: PLC0415
 
     files = [Path(target) for target in targets if _is_plan(target)]
     drives = [target for target in targets if not _is_plan(target)]
@@ -341,6 +341,8 @@ def make_plan(
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     plan = load_plan(files[0] if files else None, overrides, chosen)
+    for text in left_out_choices(plan, chosen):
+        click.echo(f"assay: {text}", err=True)
     return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
 
 

@@ -147,7 +147,7 @@ class DataOptions(Strict):
 
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from assay.procedures.options import Options
@@ -353,6 +353,19 @@ def _refuse_arrival(plan: Plan) -> None:
                 f"{name} asks for all that the drive takes, or has demands of its own, so nothing arrives at a rate"
             )
             raise UsageError("--arrival", reason, f"name the tests with --test {','.join(takes)}")
+
+
+def left_out_choices(plan: Plan, choices: dict[str, Any]) -> Iterator[str]:
+    """What of the command line's choices tests of a plan do not take, a sentence per choice.
+
+    Worked: a thread count for ``lat`` -> ``"--thread-count is not for lat, which has a demand of its own"``.
+    """
+    used = [find_procedure(name) for name in (*plan.tests, *plan.studies)]
+    for key in choices:
+        names = [one.name for one in used if key not in plan.options(one).chosen(choices)]
+        if names:
+            have = "has a demand of its own" if len(names) == 1 else "have demands of their own"
+            yield f"--{key.replace('_', '-')} is not for {', '.join(names)}, which {have}"
 
 
 def _check_arrival(choices: dict[str, Any]) -> None:

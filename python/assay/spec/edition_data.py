@@ -20,7 +20,7 @@ Unique = AfterValidator(_unique)
 """At least one value, and none twice."""
 
 Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Share = Annotated[float, Field(gt=0, le=1)]
 Seconds = Annotated[float, Field(ge=0.05, le=7 * 24 * 3600)]
 HistogramSeconds = Annotated[float, Field(ge=0, le=24 * 3600)]

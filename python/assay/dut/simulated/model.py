@@ -16,7 +16,7 @@ from pydantic import Field
 from assay.dut.simulated import shipped
 from assay.dut.simulated.injected_faults import Fault, InjectedFaults, fault_label, injected, read_fault_file
 from assay.engine.records import Control, DriveIdentity
-from assay.errors import DriveNotFoundError, ValueRangeError
+from assay.errors import DriveNotFoundError, ValueRangeError, joined
 from assay.nearest import did_you_mean
 from assay.spec.datum import Datum, Strict
 from assay.spec.units import parse_bytes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PREFIX = shipped.PREFIX
 _SUFFIX = ".toml"
+_MISSING = "is missing"
 _OPTIONS = ("capacity", "seed", "state", "faults")
 CAPACITY_BYTES_MIN = 128_000_000
 CAPACITY_BYTES_MAX = 16_000_000_000_000
@@ -160,6 +161,11 @@ def _read_drive_model(path: Path) -> ModelFile:
     refuse_other_kind(path, table, "model")
     model = validated(ModelFile, path, table, positions)
     fault = drive_model_fault(_text(model.kind, {name: datum.value for name, datum in model.parameters.items()}))
+    if fault is not None and fault[1] == _MISSING:
+        # Only the first is found natively; whoever writes a file wants to know of all.
+        stated = (one.name for one in known_parameters(model.kind) if one.default is None)
+        missing = [f"parameters.{name}" for name in stated if name not in model.parameters]
+        raise joined([place_error(path, positions, key, _MISSING, "add it") for key in missing or [fault[0]]])
     if fault is not None:
         raise place_error(path, positions, *fault)
     return model

@@ -124,7 +124,7 @@ def variants_planned(settings: StudySettings, _: Ground) -> PlannedTest:
         step_count=sum(step.samples for variant in variants for step in variant.steps),
         written_first_bytes=_written_bytes(settings, "prepare"),
         written_amount_bytes=_written_bytes(settings, "measure"),
-        phases=tuple(phase for variant in variants for phase in variant_phases(variant)),
+        phases=tuple(phase for variant in variants for phase in joined_phases(variant)),
         # The first is purged as every test is.
         purge_count=sum(variant.purge or not place for place, variant in enumerate(variants)),
         outline=_outline(settings),
@@ -190,7 +190,8 @@ def joined_phases(variant: StudyVariant) -> Iterator[PlannedPhase]:
             continue
         samples = [steps_of(step.pattern, step.demand, step.span_ns, step.samples) for step in part.steps]
         least_ns = sum(step.samples * step.span_ns for step in part.steps)
-        yield timed_phase(variant.label, samples, stages=_STAGES, least_ns=least_ns)
+        name = f"{len(samples)} steps of {variant.label}"
+        yield timed_phase(name, samples, stages=_STAGES, least_ns=least_ns)
 
 
 def _measured(variant: StudyVariant) -> list[StudyStep]:
@@ -203,12 +204,14 @@ def _outline(settings: StudySettings) -> PlanSummary:
     timed = (step for variant in settings.variants for step in variant.steps if step.role == "prepare")
     prepared_ns = sum(step.span_ns * step.samples for step in timed)
     on_top = (f"timed preparation of {duration_label(prepared_ns)} comes on top",) if prepared_ns else ()
+    demands = {step.demand for variant in settings.variants for step in _measured(variant)}
+    own = ("some steps have a demand of their own, which no option changes",) if demands - {settings.demand} else ()
     not_run = tuple(f"{label} not run: {reason}" for label, reason in settings.not_run)
     return PlanSummary(
         what=count_label(len(labels), "variant"),
         steps=count_label(steps, "sample"),
         step_ns=settings.sample_ns,
-        notes=(f"variants: {', '.join(labels)}", *on_top, *not_run),
+        notes=(f"variants: {', '.join(labels)}", *own, *on_top, *not_run),
         facts={"variants": labels, "preparation_ns": prepared_ns, "not_run": dict(settings.not_run)},
     )
 
