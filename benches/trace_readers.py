@@ -103,13 +103,13 @@ def write_blktrace(path: Path, count: int) -> None:
 
 def write_capture(path: Path, count: int) -> None:
     """As the engine keeps completions."""
-    names = ("at_ns", "latency_ns", "write", "step", "offset_bytes", "length_bytes")
-    kinds = (pa.int64(), pa.int64(), pa.bool_(), pa.int32(), pa.int64(), pa.int32())
+    names = ("at_ns", "latency_ns", "operation", "step", "offset_bytes", "length_bytes")
+    kinds = (pa.int64(), pa.int64(), pa.int32(), pa.int32(), pa.int64(), pa.int32())
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     with pq.ParquetWriter(path, schema) as file:
         for times, sectors, writes in parts(count):
             ones = np.ones(PART, np.int32)
-            columns = (times * 1000 + 90_000, times % 7, writes, ones, sectors * 512, ones * 4096)
+            columns = (times * 1000 + 90_000, times % 7, writes.astype(np.int32), ones, sectors * 512, ones * 4096)
             file.write_table(pa.table([pa.array(column) for column in columns], schema=schema), row_group_size=MILLION)
 
 

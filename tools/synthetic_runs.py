@@ -18,10 +18,11 @@ DRIVES, FIRMWARES, HOSTS = 40, 5, 7
 """How many different ones there are."""
 
 
-def synthetic_runs(run: Path, folder: Path, count: int, *, first: int = 0) -> None:
+def synthetic_runs(run: Path, folder: Path, count: int, *, first: int = 0, **identity: Any) -> None:
     """Make runs in a folder, an hour apart, the oldest first.
 
     run : the folder that they are made from. count : how many. first : number of the first.
+    identity : what else of the drive is to be another, such as ``kind="block"``.
     Tables are hard links to those of the run, on the same file system.
     """
     document = json.loads((run / "run.json").read_bytes())
@@ -30,7 +31,7 @@ def synthetic_runs(run: Path, folder: Path, count: int, *, first: int = 0) -> No
     for number in range(first, first + count):
         path = folder / f"run-{number:05}"
         path.mkdir(parents=True)
-        head = canonical(_document(document, number))
+        head = canonical(_document({**document, "identity": {**document["identity"], **identity}}, number))
         (path / "run.json").write_bytes(head)
         (path / "journal.jsonl").write_bytes(_journal(lines, head, number * _APART_NS))
         for table in tables:

@@ -92,7 +92,7 @@ class NativeStimulus:
 
         The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
         """
-    def run(self, /, sequence: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None) -> tuple[str, tuple[int, int] | None]:
+    def run(self, /, sequence: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None, replay: str | PathLike[str] | None) -> tuple[str, tuple[int, int] | None]:
         """
         Run the steps without a gap and return one record per step that was begun, as JSON.
 
@@ -100,7 +100,8 @@ class NativeStimulus:
         of its range, and the order in which they are run.
         `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the sequence:
         the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
-        kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
+        kept; its rows, and the completions that were lost, are returned beside the records. `replay` is the file of the I/Os
+        that a step of the operation `replay` issues. An I/O that is outstanding for
         longer than `io_time_limit_ns` ends the sequence as `hung`.
         """
     @staticmethod

@@ -27,14 +27,14 @@ ALLOWED = {
     "engine": BASE | {"_native", "spec"},
     "results": BASE | {"engine", "spec"},
     "pages": BASE | {"engine", "results", "spec"},
-    "procedures": BASE | {"engine", "pages", "results", "spec"},
+    "procedures": BASE | {"engine", "pages", "results", "spec", "traces"},
     "compare": BASE | {"engine", "pages", "results", "spec"},
     "index": {"errors", "files", "forms", "pages", "spec", "version"},
     "report": BASE | {"compare", "crosscheck", "engine", "forms", "iostack", "pages", "procedures", "results", "spec"},
     "dut": BASE | {"_native", "engine", "host", "procedures", "run", "spec"},
     "host": BASE | {"_native", "crosscheck", "dut", "engine", "results", "spec"},
     "run": BASE
-    | {"crosscheck", "dut", "engine", "host", "iostack", "limits", "procedures", "report", "results", "spec"},
+    | {"crosscheck", "dut", "engine", "host", "iostack", "limits", "procedures", "report", "results", "spec", "traces"},
     "crosscheck": BASE | {"dut", "engine", "results", "spec"},
     "fio": BASE | {"spec"},
     "traces": BASE | {"spec"},
@@ -43,7 +43,7 @@ ALLOWED = {
     "limits": BASE | {"engine", "pages", "procedures", "report", "results", "spec"},
     "frames": BASE | {"engine", "pages", "report", "results", "run", "spec"},
     "simfit": BASE | {"dut", "engine", "procedures", "results", "run", "spec"},
-    "verify": BASE | {"engine", "procedures", "report", "results", "run"},
+    "verify": BASE | {"engine", "procedures", "report", "results", "run", "traces"},
     "bundle": BASE | {"engine", "pages", "report", "results", "run"},
     "cli": BASE
     | {

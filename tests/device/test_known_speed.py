@@ -57,6 +57,25 @@ with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thr
     print(record.offered_io_count, read.window_io_count, read.intended_ns_max / 1e9, read.latency_ns_max / 1e9)
 """
 
+STREAMS = """
+import json, os, sys
+from assay.engine.pattern import random_pattern
+from assay.engine.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
+path, size, seconds, rates = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
+quarter = size // 4
+descriptor = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
+with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thread_count=4, seed=1, data_origin=1,
+                   counters_path=None) as stimulus:
+    steps = [StepSpec(label=str(place), pattern=random_pattern(4096, 1.0, DataPattern()),
+                      demand=Demand(thread_count=1, queue_depth=64, arrivals_per_s=rate, arrival_process=process),
+                      active_range=ActiveRange(segment_starts=(place * quarter,), segment_bytes=quarter),
+                      stop=StopRule(time_ns=seconds * 10**9), beside=place > 0)
+             for place, (rate, process) in enumerate(rates)]
+    print(json.dumps([[one.offered_io_count, one.read.window_io_count, one.read.latency_io_count]
+                      for one in stimulus.run(steps)]))
+"""
+
 
 @pytest.fixture
 def throttle() -> Iterator[Path]:
@@ -110,6 +129,26 @@ def test_an_open_loop_beyond_the_cap_tells_how_late_it_is(loop_drive: LoopDrive,
     # The throttle deals out its tokens in slices of a tenth of a second.
     assert abs(largest_s - late_s) < 0.15, f"{largest_s} s late, {late_s} s computed"
     assert issued_s < 0.5, "from its submission on an I/O waits for slices, not for the backlog"
+
+
+def test_four_streams_at_stated_rates_share_a_device_of_known_speed(loop_drive: LoopDrive, throttle: Path) -> None:
+    cap, seconds = 10_000, 4
+    rates = [(600.0, "fixed"), (1200.0, "fixed"), (1800.0, "fixed"), (400.0, "poisson")]
+    path = throttled(loop_drive, throttle, cap)
+    command = [sys.executable, "-c", STREAMS, path, str(SIZE), str(seconds), json.dumps(rates)]
+    for _ in range(ATTEMPTS_MAX):
+        with HostWatch() as watch:
+            found = json.loads(run_in(throttle, command))
+        for (rate, process), (offered, done, issued) in zip(rates, found, strict=True):
+            # What is due is exact whatever the host does; chance spreads a Poisson process by the root of its count.
+            due, spread = rate * seconds, 5 * (rate * seconds) ** 0.5 if process == "poisson" else 1
+            assert abs(offered - due) <= spread, f"{offered} due of {due}"
+            assert done <= issued <= offered
+        # All of them together are 40 % of what the device serves, so that each achieves what was due.
+        if all(done >= 0.995 * offered for offered, done, _ in found):
+            return
+        assert disturbed(watch), str(found)
+    pytest.skip(f"SKIPPED: the host was disturbed in all {ATTEMPTS_MAX} attempts")
 
 
 def throttled(loop_drive: LoopDrive, throttle: Path, cap: int) -> str:

@@ -147,7 +147,7 @@ def test_every_io_is_sent_before_it_arrives_and_seen_after_it_is_answered(
     # Seeded places in a terabyte: each is asked for once.
     ours, theirs = np.argsort(trace["offset_bytes"]), np.argsort(log["offset_bytes"])
     assert np.array_equal(trace["offset_bytes"][ours], log["offset_bytes"][theirs])
-    assert np.array_equal(trace["write"][ours], log["write"][theirs] == 1)
+    assert np.array_equal(trace["operation"][ours], log["write"][theirs] == 1)
     seen = trace["at_ns"][ours].astype(np.int64)
     sent = seen - trace["latency_ns"][ours].astype(np.int64)
     arrived, answered = (log[name][theirs].astype(np.int64) for name in ("arrival_ns", "answered_ns"))

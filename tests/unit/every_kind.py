@@ -28,6 +28,8 @@ _STREAMS = [
     {"name": "writes", "lines": [{"size_bytes": 8192, "read_percent": 0}], "rate": {"ios_per_s": 1000}},
 ]
 _WORKLOAD = {"prepare_fills": 1, "stages": [{"name": "mixed", "time_s": 6000, "streams": _STREAMS}]}
+TRACE = Path(__file__).with_name("short-trace.iolog")
+"""400 reads, writes, trims and flushes over about 2.5 s, drawn with a seed and written as fio logs them."""
 _GRID = {"thread_counts": [2, 1], "queue_depths": [2, 1]}
 KINDS: dict[str, dict[str, Any]] = {
     "wsat": {"tests": ["wsat"], "wsat": {"histogram_minutes": 20}},
@@ -39,6 +41,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "ecw": {"tests": ["ecw"], "ecw": _GRID},
     "dirth": {"tests": ["dirth"], "dirth": _GRID},
     **{f"study-{one.name}": {"studies": [one.name]} for one in studies()},
+    "study-replay": {"studies": ["replay"], "replay": {"trace": str(TRACE)}},
     "study-workload": {"studies": ["workload"], "workload": _WORKLOAD},
 }
 """What a plan says of each kind, by its name: every test, with grids and recovery made short, and every study."""

@@ -225,7 +225,7 @@ def judged_samples(
 
 def stored_sequence(sequence: StepSequence, steps: Sequence[StepRecord], **facts: Any) -> StoredSequence:
     """Make what is stored of a sequence that did this."""
-    shared = {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name != "steps"}
+    shared = {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name not in {"steps", "replay"}}
     return StoredSequence(**(shared | {"steps": tuple(steps), "asked": sequence.steps} | facts))
 
 

@@ -31,7 +31,7 @@ def test_a_file_of_iometer_becomes_a_plan_and_that_a_file_again(tmp_path: Path) 
     assert done.exit_code == 0
     assert "assay: Line 28: the results display" in done.stderr
     text = plan.read_text("utf-8")
-    assert 'drive = "sim:ideal"\ntests = ["workload"]\n' in text
+    assert 'drive = "sim:ideal"\nstudies = ["workload"]\n' in text
     assert text.count("[[workload.stages]]") == 4
     assert convert(plan, "--out", icf, "--icf-version", "2006.07.27").exit_code == 0
     assert icf.read_bytes().startswith(b"Version 2006.07.27 \r\n")

@@ -48,7 +48,7 @@ def table(values: NDArray[np.int64], step: int) -> HistogramTable:
     found, counts = np.unique(buckets(values), return_counts=True)
     size = len(found)
     return HistogramTable(
-        step=np.full(size, step, np.uint64),
+        step=np.full(size, step, np.uint32),
         direction=np.ones(size, np.int64),
         bucket=found,
         count=counts.astype(np.uint64),

@@ -142,6 +142,13 @@ def test_what_changes_nothing_is_named_with_its_line() -> None:
         ("[j]\nioengine=external:x.so\ndirect=1\n", "x.fio:2 [j] ioengine", "no way to a block device", "io_uring"),
         ("[j]\nrw=randread\n", "x.fio:1 [j] direct", "page cache", "direct=1"),
         ("[j]\ndirect=1\nrandom_distribution=zipf:1.2\n", "x.fio:3 [j] random_distribution", "'zipf'", "remove it"),
+        (
+            "[j]\ndirect=1\nrw=randread\nrandom_distribution=zoned:x/5\n",
+            "x.fio:4 [j] random_distribution",
+            "is 'x'",
+            "zoned:60",
+        ),
+        ("[j]\ndirect=1\nrw=randread\nrandom_distribution=zoned:50/5\n", "x.fio:1 [j]", "must sum to 100", "correct"),
         ("[j]\ndirect=1\nrw=trimwrite\n", "x.fio:3 [j] rw", "'trimwrite'", "write one of"),
         ("[j]\nfilename=/dev/a:/dev/b\n", "x.fio:2 [j] filename", "is a list", "one drive"),
         ("[j]\ndirect=1\nstartdelay=3\n", "x.fio:3 [j] startdelay", "times of their own", "stonewall"),

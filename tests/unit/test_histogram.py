@@ -44,7 +44,7 @@ def test_a_percentile_with_fewer_than_ten_ios_beyond_is_not_given() -> None:
 
 def test_no_percentile_exceeds_the_exact_maximum() -> None:
     table = HistogramTable(
-        step=np.zeros(1, np.uint64),
+        step=np.zeros(1, np.uint32),
         direction=np.ones(1, np.int64),
         bucket=np.array([bucket(41_000_000)], np.uint64),
         count=np.array([1000], np.uint64),
@@ -65,8 +65,8 @@ def test_histograms_are_merged_and_percentiles_never_averaged() -> None:
 
 def test_the_steps_of_a_program_are_told_apart_and_directions_added() -> None:
     table = HistogramTable(
-        step=np.array([2, 0, 2], np.uint64),
-        direction=np.array([1, 1, 0]),
+        step=np.array([2, 0, 2], np.uint32),
+        direction=np.array([1, 1, 0], np.int8),
         bucket=np.array([7, 5, 7], np.uint64),
         count=np.array([3, 1, 2], np.uint64),
     )

@@ -90,7 +90,7 @@ def step(number: int, **changes: Any) -> StepRecord:
 
 def histograms(counts: tuple[int, int] = (READS, WRITES)) -> HistogramTable:
     return HistogramTable(
-        step=np.array([0, 0, 1, 1], dtype=np.uint64),
+        step=np.array([0, 0, 1, 1], dtype=np.uint32),
         direction=np.array([0, 1, 0, 1]),
         bucket=np.array([9000] * 4, dtype=np.uint64),
         count=np.array([*counts, READS, WRITES], dtype=np.uint64),
@@ -395,7 +395,7 @@ def test_a_trace_is_summed_up_by_step_size_and_place(tmp_path: Path) -> None:
     columns = {
         "at_ns": pa.array([1, 2, 3, 4], pa.int64()),
         "latency_ns": pa.array([1, 1, 1, 1], pa.int64()),
-        "write": pa.array([True] * 4),
+        "operation": pa.array([1] * 4, pa.int32()),
         "step": pa.array([0, 0, 1, 1], pa.int32()),
         "offset_bytes": pa.array([0, 4096, 0, 1 << 20], pa.int64()),
         "length_bytes": pa.array([4096, 4096, 512, 65_536], pa.int32()),

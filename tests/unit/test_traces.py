@@ -231,7 +231,7 @@ def capture(path: Path, **columns: object) -> Path:
     table = {
         "at_ns": pa.array([500, 900, 950], pa.int64()),
         "latency_ns": pa.array([100, 800, 50], pa.int64()),
-        "write": pa.array([True, False, True]),
+        "operation": pa.array([1, 0, 1], pa.int32()),
         "step": pa.array([0, 0, 0], pa.int32()),
         "offset_bytes": pa.array([4096, 0, 8192], pa.int64()),
         "length_bytes": pa.array([4096, 512, 4096], pa.int32()),

@@ -234,6 +234,14 @@ def _finding(folder: Folder) -> None:
     folder.raw["report/results.json"] = (json.dumps(results, indent=1) + "\n").encode()
 
 
+def _one_more(folder: Folder) -> None:
+    """The file of a replay holds its first I/O twice."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    (name,) = (name for name in folder.tables if name.startswith("replays/"))
+    table(folder, name, lambda rows: pa.concat_tables([rows.slice(0, 1), rows]))
+
+
 def _set(kind: str, key: str, value: Any) -> Callable[[Folder], object]:
     return lambda folder: data(folder, kind).update({key: value})
 
@@ -267,6 +275,7 @@ BREAKINGS: dict[str, Breaking] = {
     "W-12": Breaking("lat", _too_long),
     "W-13": Breaking("lat", _bytes_of_a_second),
     "W-14": Breaking("captured", _captured_latency),
+    "W-15": Breaking("replayed", _one_more),
     "V-01": Breaking("lat", lambda folder: data(folder, "test_started")["settings"].update(void_limit=2)),
     "V-02": Breaking("lat", lambda folder: folder.document["deviations"].pop()),
     "V-03": Breaking("lat", lambda folder: data(folder, "steps", 1).update(on_void="repeat")),

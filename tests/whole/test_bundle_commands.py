@@ -18,6 +18,7 @@ from assay.errors import AssayError, StoreError, UsageError
 from assay.report import build_report
 from assay.run.reporting import stored_run
 from every_kind import run_of
+from synthetic_runs import synthetic_runs
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "docs/results-repository/build_page.py"
@@ -74,6 +75,18 @@ def test_a_run_goes_from_one_user_to_another(
     command("report", folder / "x", "--html", "--json")
     assert level in (folder / "x/report/report.html").read_text("utf-8")
     assert json.loads((folder / "x/report/results.json").read_bytes())["origin"]["level"] == level
+
+
+def test_a_list_says_which_runs_were_found_again(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Copies with another host and serial each, as if of real drives; those of another model come from one host.
+    synthetic_runs(runs / "wsat", tmp_path / "runs", 3, kind="block", model_number="NV9000")
+    synthetic_runs(runs / "wsat", tmp_path / "runs", 1, first=3, kind="block", model_number="NV9001")
+    synthetic_runs(runs / "wsat", tmp_path / "runs", 1, first=4)
+    listed = json.loads(said(capsys, "runs", tmp_path / "runs", "--json", "--replicated"))
+    found = [one["level"].partition("replicated by ")[2] for one in listed]
+    assert found == ["2 runs", "2 runs", "2 runs", "", ""]
 
 
 def test_a_bundle_is_verified_as_the_run_in_it(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

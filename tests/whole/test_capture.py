@@ -59,7 +59,7 @@ def test_a_trace_holds_exactly_what_the_step_counted(tmp_path: Path) -> None:
             own = [
                 (at - latency, latency)
                 for at, latency, step, is_write in zip(
-                    rows["at_ns"], rows["latency_ns"], rows["step"], rows["write"], strict=True
+                    rows["at_ns"], rows["latency_ns"], rows["step"], rows["operation"], strict=True
                 )
                 if step == index and is_write == write
             ]
@@ -76,7 +76,7 @@ def test_a_trace_holds_exactly_what_the_step_counted(tmp_path: Path) -> None:
 def test_capturing_changes_nothing_and_addresses_are_kept_on_wish_only(tmp_path: Path) -> None:
     path = tmp_path / "trace.parquet"
     assert _run(Capture(path=path)) == _run(None)
-    assert pq.read_schema(path).names == ["at_ns", "latency_ns", "write", "step"]
+    assert pq.read_schema(path).names == ["at_ns", "latency_ns", "operation", "step"]
     assert path.stat().st_size <= 6 * 200_000
 
 

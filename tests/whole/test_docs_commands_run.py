@@ -15,6 +15,7 @@ import click
 import pytest
 from assay.cli import assay
 from click.testing import CliRunner
+from every_kind import TRACE
 from test_docs_commands import PAGES, ROOT, RUN, commands
 from test_iometer_results import TEXT as IOMETER_RESULTS
 
@@ -31,6 +32,7 @@ STAND_INS = {
     "runs/mine": "runs/first",
     "BUNDLE": "first.assay",
     "RESULTS.csv": "results.csv",
+    "TRACE": "trace.iolog",
     "/tmp/run-7": "elsewhere",  # noqa: S108 - the name on the page
     "NAME": "hdd-15k",
     "[FOLDER]": "runs",
@@ -47,6 +49,7 @@ UNNAMED = {
     "PLAN.toml",
     "pause",
     "workload",
+    "replay",
     "received/mine",
 }
 """Words of commands that are only named: what they speak of is not here."""
@@ -88,6 +91,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("plans/limits", "plans/data-centre"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "plans/limits/client.toml", folder / "limits.toml")
+    shutil.copy(TRACE, folder / "trace.iolog")
     shutil.copy(ROOT / "tests/unit/icf/oem-guide-2006.07.27.icf", folder / "guide.icf")
     (folder / "results.csv").write_text(IOMETER_RESULTS)
     (folder / "plan.toml").write_text('schema = 1\ndrive = "sim:client-2011?capacity=32GB"\n')

@@ -20,7 +20,7 @@ from assay.run.run import run_plan
 from assay.verify import RULES, verify_run
 from broken_rules import BREAKINGS
 from click.testing import CliRunner
-from every_kind import EVERY, KINDS, run_of
+from every_kind import EVERY, KINDS, TRACE, run_of
 from folder_faults import Folder, change
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "lat": {"tests": ["lat"]},
     "wsat": {"tests": ["wsat"]},
     "captured": {"tests": ["lat"], "capture": "addresses"},
+    "replayed": {"studies": ["replay"], "replay": {"trace": str(TRACE)}},
     "open": {"tests": ["lat"], "lat": {"arrival": "fixed:2000"}},
 }
 """Small runs that rules are broken in."""

@@ -5,6 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 
 use crate::contract::Nanos;
+use crate::pattern::Access;
+use crate::recorded::Playback;
 
 /// How the times between arrivals are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -14,6 +16,8 @@ pub enum ArrivalProcess {
     Fixed,
     /// Exponential: arrivals know nothing of each other.
     Poisson,
+    /// As a recording says, whose mean rate is stated.
+    Recorded,
 }
 
 /// A stated arrival rate.
@@ -27,8 +31,50 @@ pub struct Arrival {
     pub end_factor: f64,
 }
 
-/// The arrivals of one worker, in order.
-pub(crate) struct Arrivals {
+/// The arrivals of one worker, in order: drawn by a rate, or those of a recording.
+pub(crate) enum Arrivals {
+    Drawn(Drawn),
+    Recorded(Playback),
+}
+
+impl Arrivals {
+    /// When the next is due.
+    #[inline]
+    pub(crate) fn due(&self) -> Nanos {
+        match self {
+            Self::Drawn(drawn) => drawn.due(),
+            Self::Recorded(playback) => playback.due(),
+        }
+    }
+
+    /// Take the next one; returns when it was due, `None` where a recording is issued as fast as possible.
+    #[inline]
+    pub(crate) fn take(&mut self, rng: &mut Xoshiro256PlusPlus) -> Option<Nanos> {
+        match self {
+            Self::Drawn(drawn) => Some(drawn.take(rng)),
+            Self::Recorded(playback) => playback.take(),
+        }
+    }
+
+    /// Arrivals that were due by `end`, those that were never taken among them.
+    pub(crate) fn offered(&mut self, end: Nanos, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
+        match self {
+            Self::Drawn(drawn) => Some(drawn.offered(end, rng)),
+            Self::Recorded(playback) => playback.offered(end),
+        }
+    }
+
+    /// What the next I/O of a recording does; `None` at its end, and where I/Os are drawn.
+    pub(crate) fn access(&self) -> Option<Access> {
+        match self {
+            Self::Drawn(_) => None,
+            Self::Recorded(playback) => playback.access(),
+        }
+    }
+}
+
+/// Arrivals at a rate.
+pub(crate) struct Drawn {
     start: Nanos,
     /// Mean time between two of this worker, and when the next is due, in ns from the start.
     gap: f64,
@@ -54,7 +100,7 @@ impl Ramp {
     }
 }
 
-impl Arrivals {
+impl Drawn {
     /// Worker `worker` of `workers` takes every `workers`-th arrival of a fixed rate, or its share of a Poisson process.
     pub(crate) fn new(
         arrival: Arrival,
@@ -69,8 +115,8 @@ impl Arrivals {
         let gap = 1e9 / arrival.per_second * workers as f64;
         let mut arrivals = Self { start, gap, next: 0.0, process: arrival.process, taken: 0, ramp };
         arrivals.next = match arrival.process {
-            ArrivalProcess::Fixed => gap * worker as f64 / workers as f64,
             ArrivalProcess::Poisson => arrivals.draw(rng),
+            _ => gap * worker as f64 / workers as f64,
         };
         arrivals
     }
@@ -87,8 +133,8 @@ impl Arrivals {
     pub(crate) fn take(&mut self, rng: &mut Xoshiro256PlusPlus) -> Nanos {
         let due = self.due();
         self.next += match self.process {
-            ArrivalProcess::Fixed => self.gap,
             ArrivalProcess::Poisson => self.draw(rng),
+            _ => self.gap,
         };
         self.taken += 1;
         due
@@ -117,7 +163,7 @@ mod tests {
     fn gaps(process: ArrivalProcess, count: usize) -> Vec<f64> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut arrivals =
-            Arrivals::new(Arrival { per_second: 10_000.0, process, end_factor: 1.0 }, 0, 1, Nanos(5), None, &mut rng);
+            Drawn::new(Arrival { per_second: 10_000.0, process, end_factor: 1.0 }, 0, 1, Nanos(5), None, &mut rng);
         let times: Vec<u64> = (0..=count).map(|_| arrivals.take(&mut rng).0).collect();
         times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
     }
@@ -143,12 +189,12 @@ mod tests {
         let arrival = Arrival { per_second: 1e6, process: ArrivalProcess::Fixed, end_factor: 1.0 };
         let mut times: Vec<u64> = Vec::new();
         for worker in 0..4 {
-            let mut arrivals = Arrivals::new(arrival, worker, 4, Nanos(0), None, &mut rng);
+            let mut arrivals = Drawn::new(arrival, worker, 4, Nanos(0), None, &mut rng);
             times.extend((0..5).map(|_| arrivals.take(&mut rng).0));
         }
         times.sort_unstable();
         assert_eq!(times, (0..20).map(|nth| nth * 1000).collect::<Vec<_>>());
-        let mut late = Arrivals::new(arrival, 0, 1, Nanos(0), None, &mut rng);
+        let mut late = Drawn::new(arrival, 0, 1, Nanos(0), None, &mut rng);
         assert_eq!(late.offered(Nanos(9_999), &mut rng), 10);
     }
 
@@ -157,14 +203,14 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let arrival = Arrival { per_second: 1000.0, process: ArrivalProcess::Fixed, end_factor: 2.0 };
         let span = Some(Nanos(10 * Nanos::SECOND.0));
-        let mut arrivals = Arrivals::new(arrival, 0, 1, Nanos(0), span, &mut rng);
+        let mut arrivals = Drawn::new(arrival, 0, 1, Nanos(0), span, &mut rng);
         let mut first_half = arrivals.offered(Nanos(5 * Nanos::SECOND.0), &mut rng);
         // 1000 + 1500 a second over two on the mean: 5 x 1250, and 10 x 1500 in all.
         assert_eq!(first_half, 6251);
         first_half = arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng);
         assert_eq!(first_half, 15_001);
         let falling = Arrival { end_factor: 0.5, ..arrival };
-        let mut arrivals = Arrivals::new(falling, 0, 1, Nanos(0), span, &mut rng);
+        let mut arrivals = Drawn::new(falling, 0, 1, Nanos(0), span, &mut rng);
         assert_eq!(arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng), 7501);
     }
 }

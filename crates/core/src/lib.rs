@@ -15,6 +15,7 @@ pub mod contract;
 pub mod histogram;
 pub mod pattern;
 pub mod record;
+pub mod recorded;
 pub mod step;
 pub mod stimulus;
 

@@ -39,6 +39,15 @@ pub enum Operation {
     Trim,
     /// Flushes of the write cache.
     Flush,
+    /// What was recorded elsewhere, I/O by I/O; the largest of the sizes is that of the recording.
+    Replay,
+}
+
+impl Operation {
+    /// Whether some of the I/Os may be reads and writes.
+    pub(crate) fn moves_data(self) -> bool {
+        matches!(self, Self::Transfer | Self::Replay)
+    }
 }
 
 /// The access pattern of a step; its data `D` are those that it writes, or where they are to be found.
@@ -250,6 +259,11 @@ impl CompiledPattern {
     /// Whether no access takes its place from a cursor.
     pub(crate) fn is_random(&self) -> bool {
         matches!(self.randoms, Share::All) && self.lines.is_empty()
+    }
+
+    /// Whether the accesses are those of a recording.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.operation == Operation::Replay
     }
 
     /// Whether accesses come in bursts.

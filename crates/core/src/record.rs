@@ -105,6 +105,9 @@ pub struct DirectionRecord {
     /// included.
     #[serde(flatten, serialize_with = "intended_columns")]
     pub intended: Option<LatencyRecord>,
+    /// Of the same I/Os, how much later they were issued than they were due.
+    #[serde(flatten, serialize_with = "late_columns")]
+    pub late: Option<LatencyRecord>,
 }
 
 /// What one step did. Times are on the device's clock.
@@ -207,6 +210,7 @@ impl DirectionRecord {
         merge_series(&mut self.series, &other.series);
         merge_latencies(&mut self.lead_in_latency, other.lead_in_latency.as_ref());
         merge_latencies(&mut self.intended, other.intended.as_ref());
+        merge_latencies(&mut self.late, other.late.as_ref());
     }
 }
 
@@ -276,6 +280,11 @@ fn lead_in_columns<S: Serializer>(lead_in: &Option<LatencyRecord>, serializer: S
 fn intended_columns<S: Serializer>(intended: &Option<LatencyRecord>, serializer: S) -> Result<S::Ok, S::Error> {
     let names = ["intended_ns_sum", "intended_ns_min", "intended_ns_max", "intended_histogram"];
     latency_columns(intended.as_ref(), names, serializer)
+}
+
+#[allow(clippy::ref_option, reason = "what serde hands over")]
+fn late_columns<S: Serializer>(late: &Option<LatencyRecord>, serializer: S) -> Result<S::Ok, S::Error> {
+    latency_columns(late.as_ref(), ["late_ns_sum", "late_ns_min", "late_ns_max", "late_histogram"], serializer)
 }
 
 /// Sum, smallest, largest and histogram under names beside those of the direction; without I/Os, none and an empty one.

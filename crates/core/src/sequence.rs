@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::arrival::Arrivals;
+use crate::arrival::{ArrivalProcess, Arrivals, Drawn};
 use crate::capture::Tap;
 use crate::contract::{Bytes, DataPattern, Nanos};
 use crate::pattern::CompiledPattern;
 use crate::record::Ended;
+use crate::recorded::{Allowed, Playback, Recording};
 use crate::step::{Demand, StopRule};
 
 /// Before the last I/O of a step is in, the window of a different one does not open: where several workers share a
@@ -86,6 +87,10 @@ pub(crate) struct SharedSequence {
     pub(crate) step_index: AtomicUsize,
     pub(crate) worker_totals: Vec<WorkerTotal>,
     pub(crate) tap: Option<Tap>,
+    /// I/Os of the step that replays them, until it takes them.
+    pub(crate) recording: Mutex<Option<Recording>>,
+    /// Where they may go.
+    pub(crate) allowed: Allowed,
 }
 
 /// How far a worker has come, for those who watch; told at every look at its device.
@@ -115,6 +120,27 @@ impl SharedSequence {
             reason if reason == Ended::Clock as u8 => Some(Ended::Clock),
             _ => Some(Ended::Hung),
         }
+    }
+
+    /// When the I/Os of a worker are due in a step whose window opened at `start`, where it states a rate or replays a
+    /// recording, in which only one worker has a part.
+    pub(crate) fn arrivals(
+        &self,
+        index: usize,
+        worker: usize,
+        start: Nanos,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Option<Arrivals> {
+        let step = &self.steps[index];
+        if !step.pattern.is_replay() {
+            return step.drawn(worker, self.worker_count, start, rng).map(Arrivals::Drawn);
+        }
+        if step.threads(worker, self.worker_count) == 0 {
+            return None;
+        }
+        let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let timed = step.demand.arrival.is_some_and(|arrival| arrival.process == ArrivalProcess::Recorded);
+        Some(Arrivals::Recorded(Playback::new(recording, self.allowed, start, timed)))
     }
 
     /// Most I/Os of a group that a worker keeps outstanding.
@@ -211,17 +237,11 @@ impl SharedStep {
     }
 
     /// When the I/Os of this worker are due, where the step states a rate.
-    pub(crate) fn arrivals(
-        &self,
-        worker: usize,
-        worker_count: usize,
-        start: Nanos,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Option<Arrivals> {
+    fn drawn(&self, worker: usize, worker_count: usize, start: Nanos, rng: &mut Xoshiro256PlusPlus) -> Option<Drawn> {
         let (workers, place) = (worker_count.min(self.demand.thread_count as usize), self.place(worker, worker_count));
         let arrival = self.demand.arrival.filter(|_| place < workers)?;
         let span = if let StopRule::Time(span) = self.stop { Some(span) } else { None };
-        Some(Arrivals::new(arrival, place, workers, start, span, rng))
+        Some(Drawn::new(arrival, place, workers, start, span, rng))
     }
 
     pub(crate) fn slots(&self, worker: usize, worker_count: usize) -> u32 {

@@ -157,7 +157,7 @@ fn a_stop_is_heard_while_the_drive_holds_the_thread() {
 /// Looks 50 ms apart at a worker that says what `tell` makes of the number of the look; the silence in ms.
 fn looked(looks: u64, every: Duration, tell: impl Fn(u64, &WorkerTotal)) -> (u64, Sign) {
     let mut stimulus = holding(false, Duration::ZERO);
-    let sequence = stimulus.share(&[step(1000)], Limits::default(), None).expect("valid");
+    let sequence = stimulus.share(&[step(1000)], Limits::default(), Attached::default()).expect("valid");
     let mut silence = SilenceWatch::new(&sequence, Duration::from_secs(2));
     let base = Instant::now();
     let mut sign = Sign::Alive;

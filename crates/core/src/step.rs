@@ -137,6 +137,13 @@ pub enum SequenceError {
         /// Why.
         reason: &'static str,
     },
+    /// Step `step` cannot replay a recording.
+    Replay {
+        /// Index of the step.
+        step: usize,
+        /// Why.
+        reason: &'static str,
+    },
     /// The device could not get memory or queue entries.
     Prepare(Errno),
     /// The device's thread is gone.
@@ -159,7 +166,7 @@ impl std::fmt::Display for SequenceError {
                     "step {step}: the arrival rate must be above 0 and at most 10^9 a second, and change in a step of stated time only"
                 )
             }
-            Self::Beside { step, reason } => write!(formatter, "step {step}: {reason}"),
+            Self::Beside { step, reason } | Self::Replay { step, reason } => write!(formatter, "step {step}: {reason}"),
             Self::Stop { step } => write!(formatter, "step {step}: the stop rule allows no I/O"),
             Self::Prepare(errno) => {
                 write!(formatter, "the device could not be made ready (errno {}): lower the demand", errno.0)

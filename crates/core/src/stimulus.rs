@@ -12,6 +12,7 @@ use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::pattern::Operation;
 use crate::record::{Ended, StepRecord};
+use crate::recorded::{Allowed, Recording};
 use crate::sequence::{Group, Opening, SharedSequence, SharedStep, WorkerTotal};
 use crate::silence::{Sign, SilenceWatch};
 use crate::step::{Demand, OUTSTANDING_MAX, STREAMS_MAX, SequenceError, StepSpec};
@@ -58,6 +59,15 @@ pub enum Decision {
     Continue,
     /// Stop submitting, keep what was measured.
     Stop,
+}
+
+/// What may hang on a sequence.
+#[derive(Default)]
+pub struct Attached {
+    /// Where every completion is handed to.
+    pub tap: Option<Tap>,
+    /// The I/Os of its step that replays them.
+    pub recording: Option<Recording>,
 }
 
 type Job<D> = Box<dyn FnOnce(&mut Worker<D>) + Send>;
@@ -141,21 +151,21 @@ impl<D: Device + 'static> Stimulus<D> {
         limits: Limits,
         watch: impl FnMut(Progress) -> Decision,
     ) -> Result<Vec<StepRecord>, SequenceError> {
-        self.run_captured(steps, limits, None, watch)
+        self.run_attached(steps, limits, Attached::default(), watch)
     }
 
-    /// The same, with every completion handed to a tap, which is let go of when the sequence is over.
+    /// The same, with what is attached: it is let go of when the sequence is over.
     ///
     /// # Errors
     /// See [`Self::run`].
-    pub fn run_captured(
+    pub fn run_attached(
         &mut self,
         steps: &[StepSpec],
         limits: Limits,
-        tap: Option<Tap>,
+        attached: Attached,
         mut watch: impl FnMut(Progress) -> Decision,
     ) -> Result<Vec<StepRecord>, SequenceError> {
-        let sequence = Arc::new(self.share(steps, limits, tap)?);
+        let sequence = Arc::new(self.share(steps, limits, attached)?);
         // Both ends of a sequence are read while no worker has an I/O outstanding, so that it is accounted for to the byte.
         let counters_before = self.counters()?;
         // A worker that is gone is found here, before the others wait for it to be ready.
@@ -189,7 +199,13 @@ impl<D: Device + 'static> Stimulus<D> {
         Ok(self.with_device(|device| device.probe(true))?.counters)
     }
 
-    fn share(&mut self, specs: &[StepSpec], limits: Limits, tap: Option<Tap>) -> Result<SharedSequence, SequenceError> {
+    fn share(
+        &mut self,
+        specs: &[StepSpec],
+        limits: Limits,
+        attached: Attached,
+    ) -> Result<SharedSequence, SequenceError> {
+        check_replay(specs, attached.recording.is_some())?;
         let mut data: Vec<DataPattern> = Vec::new();
         let mut steps = Vec::with_capacity(specs.len());
         let groups = groups(specs)?;
@@ -218,7 +234,7 @@ impl<D: Device + 'static> Stimulus<D> {
         let works = |worker: &usize| steps.iter().any(|step: &SharedStep| step.slots(*worker, worker_count) > 0);
         let busy_count = (0..worker_count).filter(works).count();
         // What is trimmed needs no memory.
-        let moving = specs.iter().filter(|spec| spec.pattern.operation == Operation::Transfer);
+        let moving = specs.iter().filter(|spec| spec.pattern.operation.moves_data());
         let transfer = moving.flat_map(|spec| spec.pattern.transfers()).max().unwrap_or(0);
         Ok(SharedSequence {
             openings: immediate.into_iter().map(|immediate| Opening::new(busy_count, immediate)).collect(),
@@ -236,7 +252,13 @@ impl<D: Device + 'static> Stimulus<D> {
             error_limit: limits.error_limit,
             io_time_limit: limits.io_time_limit,
             step_index: AtomicUsize::new(0),
-            tap,
+            tap: attached.tap,
+            recording: Mutex::new(attached.recording),
+            allowed: Allowed {
+                capacity: self.info.capacity,
+                logical_block: self.info.logical_block,
+                transfer: Bytes(transfer),
+            },
             worker_totals: self.workers.iter().map(|_| WorkerTotal::default()).collect(),
         })
     }
@@ -272,6 +294,30 @@ impl<D: Device + 'static> Stimulus<D> {
         self.cursors.push((range.clone(), member, Arc::clone(&cursor)));
         cursor
     }
+}
+
+/// A recording is that of the only step that replays one, whose single thread keeps its order.
+fn check_replay(specs: &[StepSpec], recorded: bool) -> Result<(), SequenceError> {
+    let replays = |spec: &StepSpec| spec.pattern.operation == Operation::Replay;
+    let mut found = specs.iter().enumerate().filter(|(_, spec)| replays(spec));
+    let Some((step, first)) = found.next() else {
+        return if recorded {
+            Err(SequenceError::Replay { step: 0, reason: "no step replays the recording" })
+        } else {
+            Ok(())
+        };
+    };
+    let alone = !first.beside && !specs.get(step + 1).is_some_and(|next| next.beside);
+    let reason = if !recorded {
+        "there is no recording"
+    } else if found.next().is_some() {
+        "one step of a sequence replays a recording"
+    } else if first.demand.thread_count != 1 || !alone {
+        "a recording is replayed by one thread, with no step beside it"
+    } else {
+        return Ok(());
+    };
+    Err(SequenceError::Replay { step, reason })
 }
 
 /// The groups of a sequence: each step with those that run beside it.
@@ -424,6 +470,10 @@ mod tests;
 #[cfg(test)]
 #[path = "group_tests.rs"]
 mod group_tests;
+
+#[cfg(test)]
+#[path = "recorded_tests.rs"]
+mod recorded_tests;
 
 #[cfg(test)]
 #[path = "lead_in_tests.rs"]

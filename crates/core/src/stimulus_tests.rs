@@ -405,7 +405,10 @@ fn every_completion_is_captured_and_changes_nothing() {
         });
         (rows, lost)
     });
-    let records = stimulus.run_captured(&mixed(), Limits::default(), Some(tap), |_| Decision::Continue);
+    let records =
+        stimulus.run_attached(&mixed(), Limits::default(), Attached { tap: Some(tap), recording: None }, |_| {
+            Decision::Continue
+        });
     let (rows, lost) = writer.join().expect("drains");
     assert_eq!((records.expect("runs"), lost), (expected, Ok(0)));
     let issued: Vec<Bytes> = seen.lock().expect("not poisoned").iter().map(|io| io.offset).collect();

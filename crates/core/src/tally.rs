@@ -21,6 +21,7 @@ struct DirectionTally {
     latency: Latencies,
     lead_in_latency: Option<Box<Latencies>>,
     intended: Option<Box<Latencies>>,
+    late: Option<Box<Latencies>>,
     errors: BTreeMap<i32, u64>,
     series: Vec<SeriesPoint>,
     /// The second of the series that completions fall into now, its place, and where it ends.
@@ -180,6 +181,7 @@ impl DirectionTally {
         self.latency.record(io.latency.0);
         if let Some(intended) = io.intended {
             self.intended.get_or_insert_default().record(intended.0);
+            self.late.get_or_insert_default().record(intended.0 - io.latency.0);
         }
     }
 
@@ -247,6 +249,7 @@ impl DirectionTally {
             failed_ns: counts.failed_ns,
             series: std::mem::take(&mut self.series),
             intended: self.intended.take().and_then(|mut intended| intended.take()),
+            late: self.late.take().and_then(|mut late| late.take()),
         }
     }
 }

@@ -150,7 +150,8 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         for group in &self.sequence.groups {
             running = group.first;
             self.open(*group, start);
-            if group.count == 1 && !self.sequence.steps[running].pattern.has_lines() {
+            let pattern = &self.sequence.steps[running].pattern;
+            if group.count == 1 && !pattern.has_lines() && !pattern.is_replay() {
                 self.keep_outstanding::<true>(*group);
             } else {
                 self.keep_outstanding::<false>(*group);
@@ -215,7 +216,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         step.open(at);
         let Worker { rng, index: worker, .. } = &mut *self.worker;
         for index in self.sequence.groups[step.group].steps() {
-            let arrivals = self.sequence.steps[index].arrivals(*worker, self.sequence.worker_count, at, rng);
+            let arrivals = self.sequence.arrivals(index, *worker, at, rng);
             (self.steps[index].opened, self.steps[index].arrivals) = (at, arrivals);
         }
     }
@@ -305,7 +306,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         let io = Io { slot, direction, offset, length, data_index: step.data_index };
         let now = if direction == Direction::Write { self.ready(first, &io, now) } else { now };
         let own = &mut self.steps[index];
-        let due = own.arrivals.as_mut().map(|arrivals| arrivals.take(&mut self.worker.rng));
+        let due = own.arrivals.as_mut().and_then(|arrivals| arrivals.take(&mut self.worker.rng));
         own.note_submission(now);
         self.worker.flights[slot as usize] =
             Flight { outstanding: true, step: index, direction, submitted: now, due, offset, length };
@@ -339,6 +340,10 @@ impl<'a, D: Device> WorkerRun<'a, D> {
     /// The next access of a step that takes places from a cursor, moves no data, comes in bursts, or runs beside others.
     #[inline(never)]
     fn next_in_place(&mut self, index: usize, step: &SharedStep, slot: u32) -> Access {
+        if step.pattern.is_replay() {
+            let access = self.steps[index].arrivals.as_ref().and_then(Arrivals::access);
+            return access.expect("an I/O of a recording that has come to its end is never due");
+        }
         let cursor = self.cursor(step, slot);
         let Worker { rng, .. } = &mut *self.worker;
         if step.pattern.has_lines() {
@@ -419,7 +424,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             step.close(end);
             step.record.outstanding_ns = std::mem::take(&mut step.inside_ns);
             step.record.offered_io_count =
-                step.arrivals.as_mut().map(|arrivals| arrivals.offered(end, &mut self.worker.rng));
+                step.arrivals.as_mut().and_then(|arrivals| arrivals.offered(end, &mut self.worker.rng));
             step.record.ended = halted;
             if step.slots > 0 {
                 let gap = Nanos(end.0.saturating_sub(step.last_submission.0));

@@ -11,6 +11,7 @@ mod models;
 mod paths;
 mod positions;
 mod records;
+mod replay;
 mod specs;
 mod state;
 mod stimulus;

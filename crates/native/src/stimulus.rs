@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use assay_core::contract::{Bytes, DeviceInfo, Nanos};
 use assay_core::step::SequenceError;
-use assay_core::stimulus::{Decision, Limits, Progress, Stimulus};
+use assay_core::stimulus::{Attached, Decision, Limits, Progress, Stimulus};
 use assay_ftl::disk::SimulatedDisk;
 use assay_ftl::drive::SimulatedDrive;
 use assay_ftl::faults::Faulty;
@@ -22,6 +22,7 @@ use crate::faults::{Happened, faults_of, happened, no_faults, present};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
 use crate::records::records_text;
+use crate::replay::Replayer;
 use crate::specs::{DataFiles, read_sequence};
 use crate::state;
 use crate::trace::Tracer;
@@ -151,7 +152,8 @@ impl NativeStimulus {
     /// of its range, and the order in which they are run.
     /// `watch(step_index, io_count, latency_ns_sum, elapsed_ns)` is called at most twice a second. Ctrl-C ends the sequence:
     /// the last record then says `interrupted`. `capture` is a file for every completion and whether places and sizes are
-    /// kept; its rows, and the completions that were lost, are returned beside the records. An I/O that is outstanding for
+    /// kept; its rows, and the completions that were lost, are returned beside the records. `replay` is the file of the I/Os
+    /// that a step of the operation `replay` issues. An I/O that is outstanding for
     /// longer than `io_time_limit_ns` ends the sequence as `hung`.
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
     fn run(
@@ -162,6 +164,7 @@ impl NativeStimulus {
         io_time_limit_ns: u64,
         watch: Option<Py<PyAny>>,
         capture: Option<(PathBuf, bool)>,
+        replay: Option<PathBuf>,
     ) -> PyResult<(String, Option<Traced>)> {
         let (steps, labels) = read_sequence(sequence, &mut self.files)?;
         let limits = Limits { error_limit, io_time_limit: Nanos(io_time_limit_ns) };
@@ -171,21 +174,30 @@ impl NativeStimulus {
         let waits = !matches!(engine, Engine::Real(_) | Engine::Null(_));
         let tracing = capture.map(|(path, addresses)| Tracer::start(&path, addresses, waits)).transpose()?;
         let (tracer, tap) = tracing.unzip();
-        let (records, captured) = py.detach(|| {
+        let (reader, recording) = replay.map(|path| Replayer::start(&path)).transpose()?.unzip();
+        let attached = Attached { tap, recording };
+        let (records, captured, replayed) = py.detach(|| {
             let look = |progress| watcher.look(progress);
             let records = match engine {
-                Engine::Simulated(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
-                Engine::SimulatedDisk(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
-                Engine::Faulty(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
-                Engine::FaultyDisk(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
-                Engine::Null(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
-                Engine::Real(stimulus) => stimulus.run_captured(&steps, limits, tap, look),
+                Engine::Simulated(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
+                Engine::SimulatedDisk(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
+                Engine::Faulty(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
+                Engine::FaultyDisk(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
+                Engine::Null(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
+                Engine::Real(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
             };
-            (records, tracer.map(Tracer::finish).transpose())
+            // A drive that holds a worker for ever holds the recording, too.
+            let held = matches!(records, Err(SequenceError::Stuck));
+            (
+                records,
+                tracer.map(Tracer::finish).transpose(),
+                reader.filter(|_| !held).map(Replayer::finish).transpose(),
+            )
         });
         let lost = matches!(records, Err(SequenceError::Stuck));
         watcher.outcome(lost)?;
         let records = records.map_err(|error| sequence_error(&error))?;
+        replayed?;
         Ok((records_text(&records, &labels), captured?))
     }
 

@@ -1,9 +1,11 @@
 //! Every completion of a sequence in a Parquet file, written while the sequence runs.
 //!
-//! Columns: `at_ns` (when it completed, on the device's clock), `latency_ns`, `write` (else a read), `step` (index in the
-//! sequence) and, on request, `offset_bytes` and `length_bytes`. Completions of one thread are in order of time; those of
+//! Columns: `at_ns` (when it completed, on the device's clock), `latency_ns`, `operation` (0 read, 1 write, 2
+//! trim, 3 flush), `step` (index in the sequence) and, on request, `offset_bytes` and `length_bytes`. Completions of one thread are in order of time; those of
 //! several threads come in chunks. Response times and times are split into their bytes before they are compressed, which
 //! suits numbers whose high bytes repeat.
+
+pub mod replay;
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 use assay_core::capture::Captured;
 use assay_core::contract::Direction;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::data_type::{BoolType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -22,7 +24,7 @@ use parquet::schema::types::ColumnPath;
 /// Rows that are written together; they are held in memory until then.
 const GROUP_ROWS: usize = 1 << 20;
 
-const TIMES: &str = "required int64 at_ns; required int64 latency_ns; required boolean write; required int32 step;";
+const TIMES: &str = "required int64 at_ns; required int64 latency_ns; required int32 operation; required int32 step;";
 const ADDRESSES: &str = "required int64 offset_bytes; required int32 length_bytes;";
 
 /// A trace that is being written.
@@ -37,7 +39,7 @@ pub struct TraceFile {
 struct Columns {
     at: Vec<i64>,
     latency: Vec<i64>,
-    write: Vec<bool>,
+    operation: Vec<i32>,
     step: Vec<i32>,
     offset: Vec<i64>,
     length: Vec<i32>,
@@ -84,7 +86,7 @@ impl TraceFile {
         let rows = &self.rows;
         write_column::<Int64Type>(&mut group, &rows.at)?;
         write_column::<Int64Type>(&mut group, &rows.latency)?;
-        write_column::<BoolType>(&mut group, &rows.write)?;
+        write_column::<Int32Type>(&mut group, &rows.operation)?;
         write_column::<Int32Type>(&mut group, &rows.step)?;
         if self.addresses {
             write_column::<Int64Type>(&mut group, &rows.offset)?;
@@ -101,7 +103,7 @@ impl Columns {
     fn push(&mut self, row: &Captured, addresses: bool) {
         self.at.push(row.at.0.cast_signed());
         self.latency.push(row.latency.0.cast_signed());
-        self.write.push(row.direction != Direction::Read);
+        self.operation.push(operation(row.direction));
         self.step.push(row.step.cast_signed());
         if addresses {
             self.offset.push(row.offset.0.cast_signed());
@@ -112,10 +114,19 @@ impl Columns {
     fn clear(&mut self) {
         self.at.clear();
         self.latency.clear();
-        self.write.clear();
+        self.operation.clear();
         self.step.clear();
         self.offset.clear();
         self.length.clear();
+    }
+}
+
+fn operation(direction: Direction) -> i32 {
+    match direction {
+        Direction::Read => 0,
+        Direction::Write => 1,
+        Direction::Trim => 2,
+        Direction::Flush => 3,
     }
 }
 
@@ -127,6 +138,7 @@ fn properties() -> WriterProperties {
         .set_compression(Compression::ZSTD(level))
         .set_dictionary_enabled(false)
         .set_column_dictionary_enabled(ColumnPath::from("length_bytes"), true)
+        .set_column_dictionary_enabled(ColumnPath::from("operation"), true)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_max_row_group_row_count(None);
     let base = split.into_iter().fold(base, |it, name| it.set_column_encoding(name, Encoding::BYTE_STREAM_SPLIT));

@@ -42,7 +42,9 @@ SUFFIX = ".assay"
 _LOG = "run.log"
 _SINGLE_FILES = ("run.json", "journal.jsonl", "report_date.json", "advice.txt", _LOG)
 _TRACES = "traces"
-_TABLE = re.compile(rb'"((?:series|histograms|intended|lead-ins)/[0-9]{6,12}\.parquet)":"[0-9a-f]{64}"')
+_TABLE = re.compile(
+    rb'"((?:series|histograms|intended|lead-ins|lateness|replays)/[0-9]{6,12}\.parquet)":"[0-9a-f]{64}"'
+)
 _REWRITTEN = ("run.json", "journal.jsonl")
 
 

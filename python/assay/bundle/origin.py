@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
 ORIGIN = "origin.json"
-_HELD_BY_JOURNAL = ("run.json", "journal.jsonl", "series/", "histograms/", "intended/", "lead-ins/")
+_HELD_BY_JOURNAL = (
+    "run.json",
+    "journal.jsonl",
+    "series/",
+    "histograms/",
+    "intended/",
+    "lead-ins/",
+    "lateness/",
+    "replays/",
+)
 _REMEDY = "import the bundle again"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,13 +24,17 @@ _DRIVE = "sim:client-2011?capacity=32GB"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What the user said beside the file. cpu_count : of the host. run_time_s : where a file says "until stopped"."""
+    """What the user said beside the file.
+
+    cpu_count : of the host. run_time_s : where a file says "until stopped". named_drive : the drive is no default.
+    """
 
     cpu_count: int
     sector_bytes: int
     run_time_s: float | None
     icf_version: Literal["2006.07.27", "1.1.0"]
     drive: str
+    named_drive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +107,15 @@ FORMS: dict[str, Form] = {
 
 _RESULTS_SUFFIX = ".csv"
 _RESULTS = ("table", "json", "csv")
+_IOMETER_CSV = "iometer-csv"
 
 
 @click.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--to",
-    type=click.Choice([*(name for name, form in FORMS.items() if form.write), *_RESULTS]),
-    help="Form of the outcome. Default: toml, for .toml icf, for result files a table.",
+    type=click.Choice([*(name for name, form in FORMS.items() if form.write), *_RESULTS, _IOMETER_CSV]),
+    help="Form of the outcome. Default: toml, for .toml icf, for result files a table, for a run its step as a plan.",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="File to write. Default: standard output.")
 @click.option(
@@ -141,8 +146,20 @@ _RESULTS = ("table", "json", "csv")
     show_default=True,
     help="Form of the .icf file that is written.",
 )
-@click.option("--drive", default=_DRIVE, show_default=True, metavar="DRIVE", help="Drive of the plan that is written.")
-def convert(file: Path, *, to: str | None, out: Path | None, cpu_count: int | None, **options: str | float) -> None:
+@click.option(
+    "--drive",
+    metavar="DRIVE",
+    help=f"Drive that the outcome names. Default: {_DRIVE}; for a run that of the run.",
+)
+@click.option(
+    "--step",
+    metavar="N",
+    help="Of a run: the number of a step (streams side by side are one), or the printed name of a sequence, for all "
+    "its steps. Default: none, which lists them.",
+)
+def convert(  # one keyword per option
+    file: Path, *, to: str | None, out: Path | None, cpu_count: int | None, step: str | None, **options: str | float
+) -> None:
     """Convert FILE, a workload, into another form, or show results of Iometer.
 
     \b
@@ -150,11 +167,18 @@ def convert(file: Path, *, to: str | None, out: Path | None, cpu_count: int | No
     FILE.fio      a job file of fio, the part for block devices, into a plan
     PLAN.toml     a plan with a [workload] into a configuration of Iometer, or a job file of fio
     RESULTS.csv   results of Iometer as a table, JSON, or CSV with a row each
+    RUN           a step of a stored run into a job file of fio, a plan, or a configuration of Iometer; with --to
+                  iometer-csv the results of its workload as Iometer writes them
 
     What a form has no words for is refused by its name; what has no meaning for one drive is named on standard error.
 
     Exit codes: 0 ok, 2 a file or option is wrong, 6 the outcome cannot be written.
     """  # noqa: D301 - click reads the backspace
+    if file.is_dir():
+        _convert_run(file, to, step, out, _given(cpu_count, options))
+        return
+    if step is not None or to == _IOMETER_CSV:
+        raise UsageError(f"--step {step}" if step else f"--to {to}", "is for stored runs", "name the folder of a run")
     if file.suffix.lower() == _RESULTS_SUFFIX:
         _convert_results(file, to or "table", out)
         return
@@ -168,6 +192,44 @@ def convert(file: Path, *, to: str | None, out: Path | None, cpu_count: int | No
     written = write(workload, given)
     _put(written.content, out, file)
     _say([*workload.left_out, *map(_sentence, written.notes)])
+
+
+def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | None, given: Given) -> None:
+    """A step of a stored run as a workload in another form. Raises UsageError, behind a list of the steps."""
+    from assay.cli.step_list import print_steps  # noqa: PLC0415
+    from assay.results.asked_workload import asked_workload  # noqa: PLC0415
+    from assay.run.reporting import stored_run  # noqa: PLC0415
+
+    run = stored_run(folder)
+    if to in _RESULTS:
+        raise UsageError(f"--to {to}", "is no form that a run is converted to", "give fio, toml, icf or iometer-csv")
+    if step is None:
+        print_steps(run)
+        raise UsageError("--step", "is missing", "give the number or the name of one of the steps above")
+    try:
+        asked = asked_workload(run, step)
+    except UsageError:
+        print_steps(run)
+        raise
+    drive = given.drive if given.named_drive else run.identity.path
+    if to != "fio":
+        written = _written_as(to or "toml", asked.workload, replace(given, drive=drive))
+        _put(written.content, out, folder)
+        _say([*map(_sentence, asked.notes), *map(_sentence, written.notes)])
+        return
+    if run.identity.kind == "simulated" and not given.named_drive:
+        raise UsageError(drive, "is simulated, and fio cannot open it", "name a drive with --drive")
+    from assay.fio import nearest_job_text  # noqa: PLC0415
+
+    text = nearest_job_text(asked.workload, filename=drive, notes=asked.notes)
+    _put(text.encode("utf-8", "backslashreplace"), out, folder)
+
+
+def _written_as(name: str, workload: Workload, given: Given) -> Written:
+    write = FORMS[name].write
+    if write is None:
+        raise UsageError(f"--to {name}", "is a form that is only read", "see assay convert --help")
+    return write(workload, given)
 
 
 def _form_of(file: Path) -> tuple[str, Form]:
@@ -198,7 +260,8 @@ def _given(cpu_count: int | None, options: dict[str, str | float]) -> Given:
         sector_bytes=int(options["sector_bytes"]),
         run_time_s=None if run_time_s is None else float(run_time_s),
         icf_version=version,
-        drive=str(options["drive"]),
+        drive=str(options["drive"] or _DRIVE),
+        named_drive=options["drive"] is not None,
     )
 
 

@@ -26,7 +26,10 @@ class Form:
     def table(self, key: str) -> dict[str, dict[str, Any]] | None:
         """The keys of a table, None where the key is none."""
         found = self._resolved(self.properties[key])
-        return found.get("properties") if found.get("type") == "object" else None
+        if found.get("type") != "object" or "properties" not in found:
+            return None
+        # What the tool fills in by itself is no key for people.
+        return {name: one for name, one in found["properties"].items() if not one.get("readOnly")}
 
     def legal(self, schema: dict[str, Any]) -> str:
         """What a value may be, in words. Worked: a number above 0 and up to 1 -> ``number above 0 up to 1``."""

@@ -243,22 +243,51 @@ _DRIVE_OPTIONS = [
 """How a real drive is driven and prepared."""
 
 
+_WORKLOAD_OPTIONS = [
+    click.option(
+        "--icf",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--fio",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the workload of a job file of fio. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="TRACE",
+        help="Issue the I/Os of a trace again: blktrace, iolog of fio, CSV, own captures. Default: the tests "
+        "of the plan.",
+    ),
+    click.option(
+        "--speed",
+        metavar="F",
+        help="Of a replay: divide its times by F, or max: in order, as fast as possible. Default: 1.",
+    ),
+    click.option(
+        "--map",
+        "mapping",
+        type=click.Choice(["keep", "scale", "wrap"]),
+        help="Of a replay: places as they are, all scaled to the drive, or wrapped at its end. Default: keep.",
+    ),
+    click.option(
+        "--columns",
+        metavar="NAMES",
+        help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes. Default: guessed by public forms.",
+    ),
+]
+"""Workloads and traces of other tools, which are run alone."""
+
+
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [
         *_WHAT_OPTIONS,
-        click.option(
-            "--icf",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
-        ),
-        click.option(
-            "--fio",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Run the workload of a job file of fio. Default: the tests of the plan.",
-        ),
+        *_WORKLOAD_OPTIONS,
         click.option(
             "--seed",
             type=int,
@@ -315,13 +344,18 @@ def make_plan(
     quick: bool = False,
     icf: Path | None = None,
     fio: Path | None = None,
+    replay: Path | None = None,
+    speed: str | None = None,
+    mapping: str | None = None,
+    columns: str | None = None,
     name: str | None = None,
     tags: tuple[str, ...] = (),
     **options: Any,
 ) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
-    icf, fio : a workload of another tool, which is all that is run. name, tags : of the run; they win over those of a
+    icf, fio, replay : a workload or trace of another tool, which is all that is run; speed, mapping, columns : how a
+    trace is issued. name, tags : of the run; they win over those of a
     file.
     Raises UsageError and PlanError.
     """
@@ -341,7 +375,8 @@ def make_plan(
         if not overrides.get("file_target"):
             _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
-    overrides |= _workload_overrides({"icf": icf, "fio": fio}, overrides)
+    overrides |= _workload_overrides({"icf": icf, "fio": fio, "replay": replay}, overrides)
+    _how_replayed(overrides, {"speed": speed, "map": mapping, "columns": columns})
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     plan = load_plan(files[0] if files else None, overrides, chosen)
@@ -360,7 +395,32 @@ def _workload_overrides(files: dict[str, Path | None], overrides: dict[str, Any]
     from assay.cli.convert import workload_of  # noqa: PLC0415
 
     ((form, file),) = given.items()
+    if form == "replay":
+        return {"studies": ("replay",), "replay": {"trace": str(file)}}
     return {"studies": ("workload",), "workload": workload_of(form, file).model_dump(exclude_none=True)}
+
+
+def _how_replayed(overrides: dict[str, Any], given: dict[str, str | None]) -> None:
+    """Add how a trace is issued. Raises UsageError where there is none, or the speed is none."""
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if chosen and "replay" not in overrides:
+        raise UsageError(
+            f"--{next(iter(chosen))}", "says how a trace is issued, and there is none", "add --replay TRACE"
+        )
+    if chosen.get("speed", "max") != "max":
+        chosen["speed"] = _speed(chosen["speed"])
+    if chosen:
+        overrides["replay"] |= chosen
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0.001 <= speed <= 1000:  # noqa: PLR2004 - as ReplayOptions allows
+        raise UsageError(f"--speed {text[:40]}", "is no number of 0.001 to 1000", "give one, or max")
+    return speed
 
 
 _OPTION_NAMES = {"tests": "--test", "studies": "--study"}

@@ -118,12 +118,25 @@ def _replicated(found: list[ListedRun], among: list[ListedRun]) -> list[ListedRu
     from assay.run.reporting import stored_run  # noqa: PLC0415
 
     runs: dict[str, StoredRun] = {}
-    for one in (one for one in among if one.complete and one.label_class != "simulated"):
+    for one in _candidates(among):
         # What cannot be read is in the list with its reason.
         with suppress(AssayError):
             runs[one.run] = stored_run(Path(one.run))
     others = dict(zip(runs, map(len, replicated_by(tuple(runs.values()))), strict=True))
     return [one.model_copy(update={"level": with_replicas(one.level, others.get(one.run, 0))}) for one in found]
+
+
+def _candidates(among: list[ListedRun]) -> Iterator[ListedRun]:
+    """The whole runs of real drives of models that more than one host has runs of: no other can be replicated."""
+    hosts: dict[str, set[str]] = {}
+    whole = [one for one in among if one.complete and one.drive_facts and one.label_class != "simulated"]
+    for one in whole:
+        hosts.setdefault(_model(one), set()).add(one.host)
+    yield from (one for one in whole if len(hosts[_model(one)]) > 1)
+
+
+def _model(run: ListedRun) -> str:
+    return run.drive_facts.model if run.drive_facts else ""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 """Of the intervals that are printed."""
+_ROUNDS_MIN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +74,10 @@ def rounds_spread(first: Sequence[float], second: Sequence[float]) -> Spread | N
 
     Worked: rounds of 98, 100, 102 and of 196, 200, 204 have logarithms of the same spread: error 0.0163, 4 degrees.
     """
-    logs = _logs(first), _logs(second)
-    if logs[0] is None or logs[1] is None:
+    found = _error_part(tuple(first)), _error_part(tuple(second))
+    if found[0] is None or found[1] is None:
         return None
-    parts = [(variance(one) / len(one), len(one) - 1) for one in logs if one]
+    parts = [(one, len(rounds) - 1) for one, rounds in zip(found, (first, second), strict=True) if one is not None]
     whole = sum(part for part, _ in parts)
     # The rule of Welch and Satterthwaite; parts without any spread leave the degrees of both.
     below = sum(part**2 / freedom for part, freedom in parts)
@@ -120,5 +122,12 @@ def middle(values: Sequence[float]) -> float:
     return math.exp(fmean(map(math.log, values)))
 
 
-def _logs(values: Sequence[float]) -> list[float] | None:
-    return [math.log(one) for one in values] if len(values) > 1 and min(values) > 0 else None
+@lru_cache(maxsize=1024)
+def _error_part(rounds: tuple[float, ...]) -> float | None:
+    """The squared standard error of the mean logarithm of some rounds; None as ``rounds_spread``.
+
+    Kept, because every run of a comparison is held against the same first one, and then against its neighbours.
+    """
+    if len(rounds) < _ROUNDS_MIN or min(rounds) <= 0:
+        return None
+    return variance(map(math.log, rounds)) / len(rounds)

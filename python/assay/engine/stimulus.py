@@ -164,17 +164,22 @@ class Stimulus:
         steps: Sequence[StepSpec],
         watch: Callable[[int, int, int, int], None] | None = None,
         capture: Capture | None = None,
+        replay: Path | None = None,
     ) -> list[StepRecord]:
         """Run a sequence without a gap between its steps.
 
         watch : called at most twice a second with step index, completed I/Os, sum of their latencies in ns, elapsed ns.
         capture : where every completion is kept.
+        replay : Parquet file of the I/Os that a step of the operation ``replay`` issues: ``due_ns``, ``operation``,
+        ``offset_bytes``, ``length_bytes``.
         Returns one record per step that was begun; the last says why it ended early, if it did.
         Raises ValueRangeError before any I/O where a step is impossible, DeviceFailureError where the device
-        could not be made ready, StoreError where a capture could not be written or has lost completions.
+        could not be made ready, StoreError where a capture could not be written or has lost completions, or a
+        replay not be read.
         """
         asked = None if capture is None else (capture.path, capture.addresses)
-        records, captured = self._native.run(program_text(steps), ERROR_LIMIT, self._io_time_limit_ns, watch, asked)
+        text = program_text(steps)
+        records, captured = self._native.run(text, ERROR_LIMIT, self._io_time_limit_ns, watch, asked, replay)
         if capture is not None and captured and captured[1]:
             reason = f"{captured[1]} of {sum(captured)} completions could not be kept in time"
             raise StoreError(str(capture.path), reason, "write to a faster disk, or run without --capture")

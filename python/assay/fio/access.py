@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from assay.fio.job import SIDES, first_reason
 from assay.fio.values import ValueFaultError, equal_sides, size_bytes, split_shares, time_us, whole
-from assay.spec.workload import Line
+from assay.spec.workload import LbaGroup, Line
 
 if TYPE_CHECKING:
     from assay.fio.job import Job
@@ -58,7 +58,6 @@ def access_of(job: Job) -> Access:
         reason = f"is {word[:80]!r}"
         raise job.fault("rw", reason, f"write one of {', '.join(_KINDS)}")
     direction, random = _KINDS[word]
-    _check_uniform(job)
     sides = {side: _sizes(job, side) for side in SIDES[direction]}
     random_percent = _random_percent(job, direction) if random else 0
     access = Access(direction, random, random_percent, _read_percent(job, direction), sides, 0)
@@ -131,11 +130,26 @@ def _random_percent(job: Job, direction: Direction) -> int:
     return job.get("percentage_random", read, 100)
 
 
-def _check_uniform(job: Job) -> None:
-    word = job.text("random_distribution", "random")
-    if word.partition(":")[0] != "random":
-        reason = f"is {word.partition(':')[0][:40]!r}, and a stream draws its addresses evenly"
-        raise job.fault("random_distribution", reason, "remove it, or write jobs with size and offset for the zones")
+def lba_groups_of(job: Job) -> tuple[LbaGroup, ...]:
+    """The zones of a job; none where it draws its addresses evenly. Raises PlanError for other distributions.
+
+    Worked: ``zoned:60/10:40/90`` -> 60 % of the accesses to the first tenth.
+    """
+    word, _, zones = job.text("random_distribution", "random").partition(":")
+    if word == "random":
+        return ()
+    if word != "zoned":
+        reason = f"is {word[:40]!r}, and a stream draws its addresses evenly, or in zones of stated shares"
+        raise job.fault("random_distribution", reason, "remove it, or write it as zoned")
+    return tuple(_zone(job, text) for text in zones.split(":"))
+
+
+def _zone(job: Job, text: str) -> LbaGroup:
+    access, _, size = text.partition("/")
+    try:
+        return LbaGroup(access_percent=whole(access, 1, 100), range_percent=whole(size, 1, 100))
+    except ValueFaultError as error:
+        raise job.fault("random_distribution", f"has a zone that {error.reason}", "write zoned:60/10:40/90") from None
 
 
 def _align_bytes(job: Job, access: Access) -> int:

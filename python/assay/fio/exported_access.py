@@ -44,7 +44,13 @@ def access_keys(stream: Stream, thing: str) -> list[str]:
     keys = [f"rw={_word(stream, mix, random=random_percent > 0)}"]
     keys += [f"rwmixread={mix.read_percent}"] if mixed else []
     keys += [f"percentage_random={random_percent}"] if 0 < random_percent < _ALL else []
-    return [*keys, *_sizes(mix, mixed=mixed), *_grid(stream, thing, random_percent), *_pause(stream, thing)]
+    return [
+        *keys,
+        *_sizes(mix, mixed=mixed),
+        *_zones(stream, thing),
+        *_grid(stream, thing, random_percent),
+        *_pause(stream, thing),
+    ]
 
 
 def _mix(stream: Stream, thing: str) -> _Mix:
@@ -108,6 +114,16 @@ def _sizes(mix: _Mix, *, mixed: bool) -> list[str]:
         return ["bs=" + ",".join(str(next(iter(side))) for side in sides)]
     shown = [":".join(f"{size}/{share}" for size, share in side.items()) for side in sides]
     return ["bssplit=" + ",".join(shown)]
+
+
+def _zones(stream: Stream, thing: str) -> list[str]:
+    """Groups of LBAs as zones. Worked: 50 % in the first 5 %, the rest in 95 % -> ``zoned:50/5:50/95``."""
+    shares = [
+        (_whole(Fraction(one.access_percent), f"{thing}: access_percent"), _whole(Fraction(one.range_percent), thing))
+        for one in stream.lba_groups
+    ]
+    zones = ":".join(f"{access}/{size}" for access, size in shares)
+    return [f"random_distribution=zoned:{zones}"] if zones else []
 
 
 def _grid(stream: Stream, thing: str, random_percent: int) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from assay.fio.access import access_of, lines_of
+from assay.fio.access import access_of, lba_groups_of, lines_of
 from assay.fio.job import SIDES, first_reason
 from assay.fio.keys import ASYNC_ENGINES, SYNC_ENGINES
 from assay.fio.syntax import NAME_LENGTH_MAX
@@ -71,6 +71,7 @@ def _shape(job: Job, access: Access, depth: int, threads: int) -> Stream:
             rate=_rate(job, access, threads, mixed=mixed),
             cursor="per_direction" if mixed and access.keeps_place else "shared",
             data=_content(job),
+            lba_groups=lba_groups_of(job),
         )
     except ValidationError as error:
         raise job.place.fault(job.section.line, "", f"is no stream: {first_reason(error)}", "correct it") from None

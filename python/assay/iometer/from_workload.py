@@ -156,6 +156,8 @@ class _Conversion:
             _refuse(what, f"is a {stream.operation}")
         if stream.rate is not None:
             _refuse(what, "has a rate")
+        if stream.lba_groups:
+            _refuse(what, "sends more accesses to some LBAs than to others")
         if stream.start_percent is not None or stream.size_percent is not None:
             _refuse(what, "has a range in per cent of the capacity")
         in_place = any(line.random_percent != _ALL_RANDOM for line in stream.lines)

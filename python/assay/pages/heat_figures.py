@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,9 +104,11 @@ def matrix_heat(
 def _counted(parts: Sequence[ResponseTimes]) -> dict[int, int]:
     """How many I/Os fell into each bin of a tenth of a decade, by its number; 0 begins at 1 ms."""
     times = merged(parts)
-    numbers = np.floor(np.log10(np.maximum(times.middles_ms, 1e-6)) * _BINS_PER_DECADE).astype(int).tolist()
-    groups = groupby(zip(numbers, times.counts.tolist(), strict=True), key=lambda pair: pair[0])
-    return {number: sum(count for _, count in pairs) for number, pairs in groups}
+    numbers = np.floor(np.log10(np.maximum(times.middles_ms, 1e-6)) * _BINS_PER_DECADE).astype(int)
+    if not len(numbers):
+        return {}
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+    return dict(zip(numbers[begins].tolist(), np.add.reduceat(times.counts, begins).tolist(), strict=True))
 
 
 def _within(column: dict[int, int], first: int, width: int) -> float | None:

@@ -29,8 +29,12 @@ class Options(Strict):
         """The same where the test is part of a suite. table : its table of the edition."""
         return self
 
-    def check(self) -> None:
-        """Raise UsageError where the options name what is not there."""
+    def looked(self) -> Self:
+        """The same, once what it names was looked at and what was found is filled in.
+
+        Raises UsageError where it names what is not there.
+        """
+        return self
 
 
 class DemandOptions(Options):

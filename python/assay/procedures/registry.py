@@ -14,6 +14,7 @@ from assay.procedures.iops import IOPS
 from assay.procedures.lat import LAT
 from assay.procedures.oem_guide import OEM_GUIDE
 from assay.procedures.outside import outside_procedures
+from assay.procedures.replay import REPLAY
 from assay.procedures.studies import STUDIES
 from assay.procedures.tp import TP
 from assay.procedures.workload import WORKLOAD
@@ -37,6 +38,7 @@ SHIPPED: tuple[Procedure[Any, Any], ...] = (
     OEM_GUIDE,
     FIVE_STEPS,
     WORKLOAD,
+    REPLAY,
 )
 """Every test and study of this package."""
 

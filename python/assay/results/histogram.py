@@ -5,8 +5,10 @@ Buckets are log-linear, 512 to an octave: the middle of a bucket differs from ev
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,12 +61,10 @@ class ResponseTimes:
         It is the middle of its bucket, held between minimum and maximum.
         Worked: of 1,000 I/Os of 1 ms and 10 of 5 ms, 0.99 is 1 ms; of 1,009 no 0.9999 is given.
         """
-        total = self.io_count
-        rank = -(-total * Fraction(str(share)) // 1)
-        if total - rank < BEYOND_MIN:
-            return None
-        place = int(np.searchsorted(np.cumsum(self.counts), int(rank)))
-        (middle,) = map(float, _middles_ms(self.buckets[place : place + 1]))
+        return percentiles(self, (share,))[share]
+
+    def held(self, middle: float) -> float:
+        """The middle of a bucket in ms, between minimum and maximum."""
         above = middle if self.smallest_ms is None else max(middle, self.smallest_ms)
         return above if self.latency_ms_max is None else min(above, self.latency_ms_max)
 
@@ -88,6 +88,11 @@ def intended_times(sequence: StoredSequence) -> list[ResponseTimes]:
     return _by_step(sequence, sequence.intended, [_range_ns(step, "intended_ns") for step in sequence.steps])
 
 
+def lateness_times(sequence: StoredSequence) -> list[ResponseTimes]:
+    """How much later than due the same I/Os were issued; empty without a stated arrival rate."""
+    return _by_step(sequence, sequence.lateness, [_range_ns(step, "late_ns") for step in sequence.steps])
+
+
 def direction_times(direction: DirectionRecord) -> ResponseTimes:
     """The response times of one direction of a step that holds its histogram."""
     counted = np.array(direction.histogram or np.empty((0, 2)), np.uint64).reshape(-1, 2)
@@ -107,8 +112,16 @@ def merged(parts: Sequence[ResponseTimes]) -> ResponseTimes:
 
 
 def percentiles(times: ResponseTimes, shares: Iterable[float] = NINES) -> dict[float, float | None]:
-    """Several percentiles in ms by share."""
-    return {share: times.percentile(share) for share in shares}
+    """Several percentiles in ms by share, each as ``ResponseTimes.percentile`` says."""
+    wanted = tuple(shares)
+    counted = np.cumsum(times.counts)
+    total = int(counted[-1]) if len(counted) else 0
+    ranks = {share: _rank(total, share) for share in wanted}
+    given = [share for share in wanted if total - ranks[share] >= BEYOND_MIN]
+    # A list of whole numbers as it is would become floats beside unsigned counts, which are exact up to 2^53 only.
+    places = np.searchsorted(counted, np.array([ranks[share] for share in given], np.uint64))
+    middles = dict(zip(given, _middles_ms(times.buckets[places]).tolist(), strict=True))
+    return {share: times.held(middles[share]) if share in middles else None for share in wanted}
 
 
 def _range_ns(step: StepRecord, name: str) -> tuple[int | None, int | None]:
@@ -138,7 +151,7 @@ def _by_step(
 def _gathered(
     table: HistogramTable, rows: NDArray[np.intp], ends_ms: tuple[float | None, float | None]
 ) -> ResponseTimes:
-    return _summed(table.bucket[rows], table.count[rows], *ends_ms)
+    return _summed(table.bucket[rows].astype(np.uint64), table.count[rows], *ends_ms)
 
 
 def _summed(
@@ -147,10 +160,24 @@ def _summed(
     smallest_ms: float | None = None,
     latency_ms_max: float | None = None,
 ) -> ResponseTimes:
+    if np.all(buckets[1:] > buckets[:-1]):
+        # Of one direction: they ascend as they are stored, and none comes twice.
+        return ResponseTimes(buckets, counts, latency_ms_max, smallest_ms)
     unique, places = np.unique(buckets, return_inverse=True)
     total = np.zeros(len(unique), np.uint64)
     np.add.at(total, places, counts)
     return ResponseTimes(unique, total, latency_ms_max, smallest_ms)
+
+
+@cache
+def _share(share: float) -> Fraction:
+    """A share as it is written, not as the nearest binary number. Worked: 0.999 -> 999/1000."""
+    return Fraction(str(share))
+
+
+def _rank(total: int, share: float) -> int:
+    """How many I/Os are a share of all, rounded up. Worked: 0.99 of 1,010 -> 1,000."""
+    return math.ceil(total * _share(share))
 
 
 def lowest_ns(buckets: NDArray[np.uint64]) -> NDArray[np.int64]:

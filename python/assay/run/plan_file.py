@@ -236,14 +236,14 @@ class Plan(_OfTests):
         """
         edition = load_edition(self.edition_name)
         self.data.check_file()
-        for key in option_tables():
-            getattr(self, key).check()
+        looked = {key: getattr(self, key).looked() for key in option_tables()}
         # Studies that are named run alone, unless tests or a suite are named beside them.
         alone = bool(self.studies) and "suite" not in self.model_fields_set
         _, suite_tests, suite_studies = SUITES[self.suite]
         chosen_tests = self.tests or (() if alone else suite_tests)
         chosen_studies = self.studies if self.studies or self.tests else suite_studies
         filled: dict[str, Any] = {"edition": self.edition_name, "tests": chosen_tests, "studies": chosen_studies}
+        filled |= {key: table for key, table in looked.items() if table is not getattr(self, key)}
         filled["read_only"] = self.read_only or self.suite == READ_ONLY
         if not self.tests:
             of_suite = [find_procedure(name) for name in chosen_tests]

@@ -18,6 +18,7 @@ from assay.run.time_left import RunTimes, TimeLeft, extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from assay.dut.dut import Dut
     from assay.dut.real.watch import DriveWatch
@@ -211,12 +212,12 @@ class _Runner:
         self._tell(sequence.stage, name=sequence.name, index=sequence.index, step_count=len(sequence.steps))
         self._dut.unchanged()
         self._dut.heat()
-        watch, capture = self._watcher(sequence), self._captured(sequence)
+        watch, capture, replay = self._watcher(sequence), self._captured(sequence), self._replayed(sequence)
         drive = self._dut.watched
         if drive:
             drive.begin()
         with self._dut.watch_host() as host:
-            records = self._dut.stimulus.run(sequence.steps, _both(drive, watch), capture)
+            records = self._dut.stimulus.run(sequence.steps, _both(drive, watch), capture, replay)
         records = drive.finished(records) if drive else records
         self._disclose()
         self._times.sequence_ended(sequence, records)
@@ -274,6 +275,14 @@ class _Runner:
             return None
         path = self._writer.trace_path(self._planned.settings.test, sequence.stage, sequence.index)
         return Capture(path=path, addresses=self._capture == "addresses")
+
+    def _replayed(self, sequence: StepSequence) -> Path | None:
+        """The file of the I/Os that a sequence issues again, which is written now."""
+        if sequence.replay is None:
+            return None
+        path = self._writer.replay_path()
+        sequence.replay(path)
+        return path
 
     def _watcher(self, sequence: StepSequence) -> Watcher:
         pace = Pace()

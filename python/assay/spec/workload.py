@@ -40,6 +40,17 @@ class Line(Strict):
     delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0.0
 
 
+class LbaGroup(Strict):
+    """A part of a stream's range, in the order of addresses, and how many of the accesses go there.
+
+    access_percent : of the random accesses. range_percent : of the range. Worked: half of the accesses in the first
+    twentieth -> 50 and 5.
+    """
+
+    access_percent: Annotated[float, Field(gt=0, le=100)]
+    range_percent: Annotated[float, Field(gt=0, le=100)]
+
+
 class Rate(Strict):
     """At which rate a stream asks for I/Os, whatever the drive does. Exactly one of the first four is given.
 
@@ -89,6 +100,8 @@ class Stream(Strict):
     cursor : sequential I/Os share one place, or have one per thread, started apart by an equal share of the range, or
     one for reads and one for writes.
     data : None is what the plan says of all writes.
+    lba_groups : parts of the range that get unlike shares of random accesses; none means that all get the same. The
+    lines then differ in their sizes only.
     """
 
     name: Name
@@ -103,6 +116,27 @@ class Stream(Strict):
     rate: Rate | None = None
     cursor: Literal["shared", "per_thread", "per_direction"] = "shared"
     data: Content | None = None
+    lba_groups: Annotated[tuple[LbaGroup, ...], Field(max_length=64)] = ()
+
+    @model_validator(mode="after")
+    def _grouped(self) -> Self:
+        if not self.lba_groups:
+            return self
+        for what in ("access_percent", "range_percent"):
+            if abs(sum(getattr(group, what) for group in self.lba_groups) - 100) > _SHARE_TOLERANCE:
+                raise ValueError(f"{what} of the lba_groups must sum to 100")
+        if not self.differs_in_sizes_only or self.lines[0].random_percent < 100:  # noqa: PLR2004 - per cent
+            raise ValueError("with lba_groups all accesses are random, and lines differ in percent and size_bytes only")
+        return self
+
+    @property
+    def differs_in_sizes_only(self) -> bool:
+        """Whether its lines are alike but for shares and sizes, and pause for nothing."""
+        first = self.lines[0]
+        alike = {
+            one.model_copy(update={"percent": first.percent, "size_bytes": first.size_bytes}) for one in self.lines
+        }
+        return alike == {first} and not first.delay_ms and first.burst_io_count == 1
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -43,7 +43,7 @@ def workload_plan(workload: Workload, drive: str) -> str:
         "# A plan of Assay. Name your drive here, or on the command line before this file.",
         "schema = 1",
         f"drive = {_toml(drive)}",
-        f"tests = [{_toml(_TABLE)}]",
+        f"studies = [{_toml(_TABLE)}]",
         "",
         *_workload_lines(workload),
     ]

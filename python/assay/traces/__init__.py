@@ -2,7 +2,8 @@
 
 from assay.traces.mapping import Mapping, mapped, mapping_for
 from assay.traces.records import FLUSH, OPERATIONS, READ, TRIM, WRITE, Batch
-from assay.traces.stream_map import StreamMap, stream_map
+from assay.traces.replay_file import TRIM_BYTES_MAX, at_speed, issued, read_replay, replay_fault, write_replay
+from assay.traces.stream_map import SizeShare, StreamMap, stream_map
 from assay.traces.trace import Trace, open_trace
 
 __all__ = [
@@ -10,13 +11,20 @@ __all__ = [
     "OPERATIONS",
     "READ",
     "TRIM",
+    "TRIM_BYTES_MAX",
     "WRITE",
     "Batch",
     "Mapping",
+    "SizeShare",
     "StreamMap",
     "Trace",
+    "at_speed",
+    "issued",
     "mapped",
     "mapping_for",
     "open_trace",
+    "read_replay",
+    "replay_fault",
     "stream_map",
+    "write_replay",
 ]

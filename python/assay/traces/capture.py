@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import StoreError, UsageError
-from assay.traces.records import BATCH_ROWS, READ, WRITE, Batch
+from assay.traces.records import BATCH_ROWS, OPERATIONS, Batch
 from assay.traces.text import opened
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MAGIC = b"PAR1"
 _TYPES = {
     "at_ns": "int64",
     "latency_ns": "int64",
-    "write": "bool",
+    "operation": "int32",
     "offset_bytes": "int64",
     "length_bytes": "int32",
 }
@@ -68,9 +68,12 @@ def _batch(path: Path, row: int, rows: Any) -> Batch:
         raise StoreError(str(path), f"has rows without values behind row {row}", "the file is damaged; copy it anew")
     at_ns, latency_ns, offset = (rows[name].to_numpy() for name in ("at_ns", "latency_ns", "offset_bytes"))
     length = rows["length_bytes"].to_numpy().astype(np.int64)
-    operation = np.where(rows["write"].to_numpy(zero_copy_only=False), WRITE, READ).astype(np.uint8)
-    wrong = (latency_ns < 0) | (offset < 0) | (length < 0) | (at_ns < latency_ns)
+    operation = rows["operation"].to_numpy()
+    known = (operation >= 0) & (operation < len(OPERATIONS))
+    wrong = ~known | (latency_ns < 0) | (offset < 0) | (length < 0) | (at_ns < latency_ns)
     if wrong.any():
         place = row + int(np.argmax(wrong))
-        raise StoreError(f"{path}, row {place}", "has a negative time, place or size", "the file is damaged")
-    return Batch(at_ns - latency_ns, operation, offset, length)
+        raise StoreError(
+            f"{path}, row {place}", "has an unknown operation, or a negative time, place or size", "the file is damaged"
+        )
+    return Batch(at_ns - latency_ns, operation.astype(np.uint8), offset, length)

@@ -31,7 +31,7 @@ class Trace:
     """A trace that can be read from its beginning any number of times.
 
     form : which kind of file it is. told : how it is read, a sentence each, for the report. has_times : False where
-    the file has none, and all I/Os stand at 0.
+    the file has none, and all I/Os stand at 0. files : that it is made of.
     """
 
     path: Path
@@ -39,6 +39,7 @@ class Trace:
     told: tuple[str, ...]
     has_times: bool
     source: Callable[[], Iterator[Batch]]
+    files: tuple[Path, ...]
 
     def __iter__(self) -> Iterator[Batch]:
         """Its I/Os by the times of issue, which count from the first; those of one time as they stand in the file."""
@@ -65,14 +66,18 @@ def open_trace(
         raise UsageError(str(path), "is empty", "name a trace with I/Os")
     if head.startswith(MAGIC):
         told = ("issued at the completion less the response time",)
-        return Trace(path, "capture of Assay", told, has_times=True, source=partial(capture_batches, path))
+        return Trace(
+            path, "capture of Assay", told, has_times=True, source=partial(capture_batches, path), files=(path,)
+        )
     if is_blktrace(head):
         return _blktrace(path, event, device)
     if version := HEADS.get(head.split(b"\n", 1)[0].strip()):
         return _iolog(path, version, wait)
     found = columns_of(path, head, columns)
     read_as = (found.told, "lines without an operation are left out")
-    return Trace(path, found.form, read_as, has_times=True, source=partial(csv_batches, path, found, device))
+    return Trace(
+        path, found.form, read_as, has_times=True, source=partial(csv_batches, path, found, device), files=(path,)
+    )
 
 
 def _iolog(path: Path, version: int, wait: Wait | None) -> Trace:
@@ -80,7 +85,7 @@ def _iolog(path: Path, version: int, wait: Wait | None) -> Trace:
     told = times.get(wait, "a wait counts milliseconds since the start") if version == 2 else "times in microseconds"  # noqa: PLR2004
     has_times = version == 3 or wait is not None  # noqa: PLR2004 - the version with times
     source = partial(iolog_batches, path, version, wait)
-    return Trace(path, f"fio iolog version {version}", (told,), has_times, source)
+    return Trace(path, f"fio iolog version {version}", (told,), has_times, source, (path,))
 
 
 def _blktrace(path: Path, event: Event, device: str | None) -> Trace:
@@ -91,7 +96,9 @@ def _blktrace(path: Path, event: Event, device: str | None) -> Trace:
         "queue": "events Q: what was asked for, before merges and splits",
     }[event]
     form = f"blktrace, {len(files)} file{'s' * (len(files) > 1)}"
-    return Trace(path, form, (told,), has_times=True, source=partial(blktrace_batches, files, event, numbers))
+    return Trace(
+        path, form, (told,), has_times=True, source=partial(blktrace_batches, files, event, numbers), files=tuple(files)
+    )
 
 
 def _numbers(device: str) -> tuple[int, int]:

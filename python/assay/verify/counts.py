@@ -10,8 +10,8 @@ from assay.results.captured import latency_buckets
 from assay.results.histogram import lowest_ns, step_times
 from assay.results.step import completed_count, issued_count, ran_whole
 from assay.run.store.read import checked_table
-from assay.run.store.series import series_rows
-from assay.run.store.tables import BUCKET_COUNT, SERIES, direction_places, numbers
+from assay.run.store.series import series_rows, with_series
+from assay.run.store.tables import BUCKET_COUNT, SERIES
 from assay.run.store.traces import window_latencies
 from assay.verify.rule import Broken
 from assay.verify.steps import all_steps, audited, sequence_steps
@@ -21,22 +21,27 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StoredSequence, TraceSummary
+    from assay.engine.records import DirectionRecord, HistogramTable, StoredSequence, TraceSummary
     from assay.results.histogram import ResponseTimes
     from assay.verify.evidence import Evidence
     from assay.verify.steps import Step
 
 _LAST_BUCKET = BUCKET_COUNT - 1
 """Of all that is longer than the others hold: a sum has no upper limit there."""
+_PREFIXES = {
+    "window": "latency_ns",
+    "lead-in": "lead_in_latency_ns",
+    "intended": "intended_ns",
+    "lateness": "late_ns",
+}
+"""What a direction's record calls the times of each histogram."""
 
 
 def histogram_counts(evidence: Evidence) -> Iterator[Broken]:
     """Histograms count what the steps issued, and each part of them what it is of."""
     yield from audited(evidence, "histogram-counts", "as many as the step issued and completed")
     for one, name, side, kind, counts, _ in _histograms(evidence):
-        due = {"window": side.latency_io_count, "lead-in": _lead_in_count(side), "intended": side.latency_io_count}[
-            kind
-        ]
+        due = _lead_in_count(side) if kind == "lead-in" else side.latency_io_count
         if (total := int(counts.sum())) != due:
             yield Broken(place=f"{one.where}, {name}", found=f"{total:,} in the {kind} histogram", expected=f"{due:,}")
 
@@ -49,7 +54,7 @@ def _lead_in_count(side: DirectionRecord) -> int:
 def histogram_ends(evidence: Evidence) -> Iterator[Broken]:
     """The smallest and largest latency lie in the first and last bucket, and their sum between the buckets' limits."""
     for one, name, side, kind, counts, buckets in _histograms(evidence):
-        prefix = {"window": "latency_ns", "lead-in": "lead_in_latency_ns", "intended": "intended_ns"}[kind]
+        prefix = _PREFIXES[kind]
         least, most, total = (getattr(side, f"{prefix}_{part}") for part in ("min", "max", "sum"))
         if fault := _ends_fault(buckets, counts, least, most, total):
             expected = f"as the {len(buckets):,} buckets of its {kind} histogram"
@@ -81,13 +86,18 @@ Counted = tuple["Step", str, "DirectionRecord", str, "NDArray[np.int64]", "NDArr
 
 
 def _histograms(evidence: Evidence) -> Iterator[Counted]:
-    """Every histogram: its step, direction, that record, ``window``, ``lead-in`` or ``intended``, counts, buckets."""
+    """Every histogram: its step, direction, that record, which of ``_PREFIXES`` it is, counts, buckets."""
     for one in all_steps(evidence):
         sequence = one.sequence
-        tables = {"window": sequence.histograms, "lead-in": sequence.lead_in, "intended": sequence.intended}
+        tables = {
+            "window": sequence.histograms,
+            "lead-in": sequence.lead_in,
+            "intended": sequence.intended,
+            "lateness": sequence.lateness,
+        }
         for direction, (name, side) in enumerate(one.sides):
             for kind, table in tables.items():
-                if kind == "intended" and one.record.offered_io_count is None:
+                if kind in {"intended", "lateness"} and one.record.offered_io_count is None:
                     continue
                 yield one, name, side, kind, *_of_step(table, one.place, direction)
 
@@ -98,7 +108,7 @@ def _of_step(table: HistogramTable | None, place: int, direction: int) -> tuple[
     # Rows ascend by step, as a rule before this one has seen.
     of_step = slice(*np.searchsorted(table.step, [place, place + 1]))
     chosen = table.direction[of_step] == direction
-    return table.count[of_step][chosen].astype(np.int64), table.bucket[of_step][chosen]
+    return table.count[of_step][chosen].astype(np.int64), table.bucket[of_step][chosen].astype(np.uint64)
 
 
 def series_sums(evidence: Evidence) -> Iterator[Broken]:
@@ -109,45 +119,27 @@ def series_sums(evidence: Evidence) -> Iterator[Broken]:
         name = next(name for name in steps.tables if name.startswith(SERIES))
         content = checked_table(evidence.folder, name, steps.tables[name])
         rows = series_rows(sequence.steps, content, name=name)
-        for place, fault, expected in _series_faults(sequence.steps, _columns(rows)):
-            yield Broken(place=f"{name}: step {place}", found=fault, expected=expected)
+        for place, step in enumerate(with_series(sequence.steps, rows)):
+            for fault, expected in (one for side in step.sides for one in _second_faults(side)):
+                yield Broken(place=f"{name}: step {place}", found=fault, expected=expected)
 
 
-_NUMBERS = ("step", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")
-
-
-def _columns(rows: object) -> dict[str, NDArray[np.int64]]:
-    columns = {name: numbers(rows[name]).astype(np.int64) for name in _NUMBERS}  # type: ignore[index]
-    return columns | {"direction": direction_places(rows["direction"])}  # type: ignore[index]
-
-
-def _series_faults(
-    steps: tuple[StepRecord, ...], columns: dict[str, NDArray[np.int64]]
-) -> Iterator[tuple[int, str, str]]:
-    for place, step in enumerate(steps):
-        of_step = slice(*np.searchsorted(columns["step"], [place, place + 1]))
-        rows = {name: column[of_step] for name, column in columns.items()}
-        for direction, side in enumerate(step.sides):
-            chosen = rows["direction"] == direction
-            own = {name: column[chosen] for name, column in rows.items()}
-            yield from ((place, *fault) for fault in _second_faults(side, own))
-
-
-def _second_faults(side: DirectionRecord, rows: dict[str, NDArray[np.int64]]) -> Iterator[tuple[str, str]]:
-    counts, sums, largest = rows["io_count"], rows["latency_ns_sum"], rows["latency_ns_max"]
-    moved, due = int(rows["bytes"].sum()), side.window_bytes + side.carried_in_bytes
+def _second_faults(side: DirectionRecord) -> Iterator[tuple[str, str]]:
+    counts, sums, largest = side.series_io_count, side.series_latency_ns_sum, side.series_latency_ns_max
+    moved, due = sum(side.series_bytes), side.window_bytes + side.carried_in_bytes
     if moved != due:
         yield f"{moved:,} bytes in its seconds", f"{due:,}"
-    if (done := int(counts.sum())) != (own := side.window_io_count + side.carried_in_io_count):
+    if (done := sum(counts)) != (own := side.window_io_count + side.carried_in_io_count):
         yield f"{done:,} I/Os in its seconds", f"{own:,}"
     most = side.latency_ns_sum + (side.lead_in_latency_ns_sum or 0) + side.carried_in_latency_ns_sum
-    if int(sums.sum()) > most:
-        yield f"{int(sums.sum()):,} ns in its seconds", f"at most {most:,} ns"
-    if not side.carried_in_io_count and len(largest):
+    if sum(sums) > most:
+        yield f"{sum(sums):,} ns in its seconds", f"at most {most:,} ns"
+    if not side.carried_in_io_count and largest:
         known_ns = max(side.latency_ns_max or 0, side.lead_in_latency_ns_max or 0)
-        if int(largest.max()) > known_ns:
-            yield f"{int(largest.max()):,} ns in one of its seconds", f"at most {known_ns:,} ns"
-    if ((largest > sums) | (sums > counts * largest)).any():
+        if max(largest) > known_ns:
+            yield f"{max(largest):,} ns in one of its seconds", f"at most {known_ns:,} ns"
+    seconds = zip(counts, sums, largest, strict=True)
+    if any(longest > summed or summed > count * longest for count, summed, longest in seconds):
         yield "a second whose longest response time does not fit their sum", "between the mean and the sum"
 
 

@@ -14,6 +14,7 @@ from assay.procedures.editions import stored_edition
 from assay.report import render
 from assay.run.plan_file import Plan
 from assay.run.planning import plan_suite
+from assay.run.store.asked import AskedReader
 from assay.run.store.document import read_document
 from assay.run.store.journal import read_journal, read_lines
 from assay.run.store.read import run_of
@@ -102,6 +103,20 @@ class Evidence:
                 steps = sequences[entry.seq]
                 found.append((begun, f"{TRACES}/{trace_name(taken, test, steps.stage, steps.index)}"))
         return tuple(found)
+
+    @cached_property
+    def replays(self) -> frozenset[int]:
+        """The ``seq`` of each sequence that was asked to issue recorded I/Os again."""
+        asked, found = AskedReader(), set()
+        sequences = {entry.seq: steps for entry, steps in self.sequences}
+        for entry in self.journal.lines:
+            if entry.kind == "asked":
+                asked.take(entry)
+            elif entry.kind == "steps":
+                specs = asked.specs(sequences[entry.seq].asked, entry)
+                if any(spec.pattern.operation == "replay" for spec in specs):
+                    found.add(entry.seq)
+        return frozenset(found)
 
     @cached_property
     def run(self) -> StoredRun:

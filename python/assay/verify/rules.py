@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.verify import counts, folder, report, steps, tables, verdicts
+from assay.verify import counts, folder, replayed, report, steps, tables, verdicts
 from assay.verify.rule import Rule
 
 _FOLDER = "docs/formats/run-folder.md"
@@ -76,6 +76,9 @@ RULES: tuple[Rule, ...] = (
                   "those of the I/Os that can have ended there."),
     Rule(id="W-14", part="steps", source=_AUDIT, check=counts.captured_times,
          sentence="Captures hold every I/O of a step, in the buckets that were counted and with their sum."),
+    Rule(id="W-15", part="steps", source=_FOLDER, check=replayed.replayed_ios,
+         sentence="What a replay issued are the I/Os of its file, all of them on the drive and in the order of their "
+                  "times."),
     Rule(id="V-01", part="verdicts", source=f"{_JOURNAL}, test_started", check=verdicts.settings,
          sentence="The tests are those of the plan, with the settings that plan, edition and drive give."),
     Rule(id="V-02", part="verdicts", source=f"{_FOLDER}, run.json", check=verdicts.deviations,

@@ -9,9 +9,19 @@ import numpy as np
 
 from assay.errors import AssayError
 from assay.files import exists_inside
-from assay.run.store.read import checked_table
+from assay.run.store.read import check_replay, checked_table
 from assay.run.store.series import series_rows
-from assay.run.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, direction_places, numbers, read_histograms
+from assay.run.store.tables import (
+    HISTOGRAMS,
+    INTENDED,
+    LATENESS,
+    LEAD_INS,
+    REPLAYS,
+    SERIES,
+    direction_places,
+    numbers,
+    read_histograms,
+)
 from assay.run.store.trace_summary import trace_summary
 from assay.verify.rule import Broken
 
@@ -50,6 +60,10 @@ def _tables(evidence: Evidence) -> _Tables:
     for _, steps in evidence.sequences:
         for name, digest in steps.tables.items():
             try:
+                if name.startswith(REPLAYS):
+                    # A rule of the steps looks into it.
+                    check_replay(evidence.folder, name, digest)
+                    continue
                 content = checked_table(evidence.folder, name, digest)
             except AssayError as error:
                 found.digests.append(error)
@@ -74,27 +88,31 @@ def _row_fault(steps: Steps, name: str, content: bytes, place: str) -> str | Non
 
 def table_names(evidence: Evidence) -> Iterator[Broken]:
     """Each sequence has the tables of its number, those that its steps fill and no others."""
+    replays = evidence.replays
     for number, (entry, steps) in enumerate(evidence.sequences, 1):
-        expected = {f"{kind}/{number:06}.parquet" for kind in _kinds(steps)}
+        expected = {f"{kind}/{number:06}.parquet" for kind in _kinds(steps, replays=entry.seq in replays)}
         if set(steps.tables) != expected:
             found = ", ".join(sorted(steps.tables)) or "none"
             yield Broken(place=entry.place, found=found, expected=", ".join(sorted(expected)))
 
 
-def _kinds(steps: Steps) -> Iterator[str]:
+def _kinds(steps: Steps, *, replays: bool) -> Iterator[str]:
     yield SERIES
     yield HISTOGRAMS
     if any(step.offered_io_count is not None for step in steps.steps):
         yield INTENDED
+        yield LATENESS
     if any(side.lead_in_latency_ns_max is not None for step in steps.steps for side in step.sides):
         yield LEAD_INS
+    if replays:
+        yield REPLAYS
 
 
 def unnamed_tables(evidence: Evidence) -> Iterator[Broken]:
     """A table that no line names can only be the one that a run was writing when it was cut short."""
     named = {name for _, steps in evidence.sequences for name in steps.tables}
     cut = set() if evidence.journal.complete else {f"{len(evidence.sequences) + 1:06}.parquet"}
-    for kind in (SERIES, HISTOGRAMS, INTENDED, LEAD_INS):
+    for kind in (SERIES, HISTOGRAMS, INTENDED, LATENESS, LEAD_INS, REPLAYS):
         for path in sorted((evidence.folder / kind).glob("*.parquet")):
             name = f"{kind}/{path.name}"
             if name not in named and path.name not in cut:

@@ -84,7 +84,7 @@ impl CompiledPattern {
             Operation::Flush => return self.draw_command(rng, cursor),
             Operation::Trim => Direction::Trim,
             Operation::Transfer if line.reads.draw(rng) => Direction::Read,
-            Operation::Transfer => Direction::Write,
+            _ => Direction::Write,
         };
         self.place(rng, cursor, &line.size, line.randoms, direction)
     }

@@ -18,6 +18,10 @@ impl<D: Device> WorkerRun<'_, D> {
             }
             let index = group.first + self.turn;
             self.turn = (self.turn + 1) % group.count;
+            if self.is_played(index) {
+                self.sequence.end_claimed(first, now);
+                return;
+            }
             if !self.may_submit(index, now) {
                 refused += 1;
                 continue;
@@ -44,7 +48,13 @@ impl<D: Device> WorkerRun<'_, D> {
                 return false;
             }
         }
-        self.sequence.steps[index].demand.arrival.is_none() || self.is_due(index, now)
+        (self.sequence.steps[index].demand.arrival.is_none() && !pattern.is_replay()) || self.is_due(index, now)
+    }
+
+    /// Whether a step replays a recording that has come to its end.
+    fn is_played(&self, index: usize) -> bool {
+        let arrivals = self.steps[index].arrivals.as_ref();
+        self.sequence.steps[index].pattern.is_replay() && arrivals.is_some_and(|arrivals| arrivals.access().is_none())
     }
 
     /// When the next I/O after `now` is due or may begin, of a step with a free slot.

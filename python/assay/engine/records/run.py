@@ -74,9 +74,11 @@ class StoredSequence:
     histograms : response-time counts of its steps, None where they were not read.
     host : what the test system did meanwhile, None where nobody watched, as with time that is virtual.
     drive : what was seen of the drive out of band, None for one that is simulated or a file.
-    intended : the same from when the I/Os were due, None without a stated arrival rate.
+    intended : the same from when the I/Os were due, None without a stated arrival rate; lateness : how much later than
+    that they were issued.
     lead_in : the same of the I/Os that were issued before the windows of their steps opened, None where there are none.
     series : completions per second, None where they were not read.
+    replayed : reads the I/Os that it issued again, in batches of ``assay.traces``; None where it drew its own.
     captured : reads the response times in ns of every I/O that one step (from 0) issued in its window, block by block,
     where an operating point kept them.
     trace : what its captured completions say, None where they were not captured or not read.
@@ -95,6 +97,8 @@ class StoredSequence:
     drive: DriveRecord | None = None
     intended: HistogramTable | None = field(default=None, compare=False, repr=False)
     lead_in: HistogramTable | None = field(default=None, compare=False, repr=False)
+    lateness: HistogramTable | None = field(default=None, compare=False, repr=False)
+    replayed: Callable[[], Iterator[Any]] | None = field(default=None, compare=False, repr=False)
     series: SeriesTable | None = field(default=None, compare=False, repr=False)
     captured: Callable[[int], Iterator[NDArray[np.int64]]] | None = field(default=None, compare=False, repr=False)
     trace: TraceSummary | None = field(default=None, compare=False, repr=False)

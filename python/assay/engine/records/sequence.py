@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from assay.engine.records.drive import CacheState
     from assay.engine.records.stimulus import StepSpec
 
@@ -28,6 +31,7 @@ class StepSequence:
     name : as it is printed everywhere, such as ``"round 3"``. stage : as above. index : among those of its stage that
     belong together, such as the rounds or the parts of one wait state, from 1; 0 where there is one of them only.
     steps : at least one. keeps_ios : every completion is kept, whatever the plan says of captures.
+    replay : writes the file of the I/Os that its step of the operation ``replay`` issues; None where it has none.
     """
 
     name: str
@@ -37,6 +41,7 @@ class StepSequence:
     role: Role
     on_void: OnVoid
     keeps_ios: bool = False
+    replay: Callable[[Path], None] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ class AccessPattern:
     lba_groups : (share of accesses, share of the range) pairs in LBA order; empty means uniform.
     cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range.
     writes_tail : a sequential pass also covers the part of the range that is shorter than one transfer.
-    operation : ``transfer`` (reads and writes), ``trim``, or ``flush``, which has neither place nor size.
+    operation : ``transfer`` (reads and writes), ``trim``, ``flush``, which has neither place nor size, or ``replay``:
+        the I/Os are those of a file, whose largest read or write is the only size.
     lines : where there are any, they say what sizes, shares and alignment say of others.
     """
 
@@ -86,7 +87,7 @@ class AccessPattern:
     cursor: Literal["shared", "per_thread"] = "shared"
     writes_tail: bool = False
     data: DataPattern = field(default_factory=DataPattern)
-    operation: Literal["transfer", "trim", "flush"] = "transfer"
+    operation: Literal["transfer", "trim", "flush", "replay"] = "transfer"
     lines: tuple[AccessLine, ...] = ()
 
 
@@ -96,13 +97,14 @@ class Demand:
 
     arrivals_per_s : I/Os are issued at this rate over all threads, whatever the drive does, as far as the total OIO
         lets them; above 0.001, at most 1e9. None means as soon as another completes.
+    arrival_process : ``recorded`` where a replay keeps the times of its file, whose mean rate is then stated.
     arrival_end_factor : the rate changes evenly over the step, which is of stated time, to this many times its first.
     """
 
     thread_count: int
     queue_depth: int
     arrivals_per_s: float | None = None
-    arrival_process: Literal["fixed", "poisson"] = "fixed"
+    arrival_process: Literal["fixed", "poisson", "recorded"] = "fixed"
     arrival_end_factor: float = 1.0
 
 
@@ -160,6 +162,7 @@ class DirectionRecord:
     histogram : (bucket, count) pairs in ascending order; 512 buckets per octave, exact below 1,024 ns.
     series_* : one value per second of the window, for own completions and those carried in.
     intended_* : with a stated arrival rate, the same I/Os from when they were due, their wait to be issued included.
+    late_* : of the same I/Os, how much later they were issued than they were due.
     """
 
     window_io_count: int
@@ -180,6 +183,10 @@ class DirectionRecord:
     intended_ns_min: int | None = None
     intended_ns_max: int | None = None
     intended_histogram: tuple[tuple[int, int], ...] = ()
+    late_ns_sum: int | None = None
+    late_ns_min: int | None = None
+    late_ns_max: int | None = None
+    late_histogram: tuple[tuple[int, int], ...] = ()
     lead_in_io_count: int = 0
     lead_in_bytes: int = 0
     carried_in_io_count: int = 0
@@ -279,12 +286,12 @@ class HistogramTable:
     """Response-time counts of a sequence's steps, as equally long columns.
 
     step : index in the sequence. direction : place in ``DIRECTIONS``. bucket : as in ``DirectionRecord``.
-    count : I/Os in it, at least 1.
+    count : I/Os in it, at least 1. A run has half a million of such rows, so that they are no wider than they must be.
     """
 
-    step: NDArray[np.uint64]
-    direction: NDArray[np.int64]
-    bucket: NDArray[np.uint64]
+    step: NDArray[np.uint32]
+    direction: NDArray[np.int8]
+    bucket: NDArray[np.uint32]
     count: NDArray[np.uint64]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from assay.procedures.data_file import check_data_file
 from assay.procedures.options import DemandOptions
 
@@ -11,7 +13,8 @@ class StudyOptions(DemandOptions):
 
     data_file: str = ""
 
-    def check(self) -> None:
+    def looked(self) -> Self:
         """Raise UsageError where the file to write from cannot be read or is empty."""
         if self.data_file:
             check_data_file(self.data_file)
+        return self

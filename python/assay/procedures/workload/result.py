@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from assay.results import error_count, intended_times, iops, mean_latency_ns, step_times, throughput
+from assay.results import error_count, intended_times, iops, lateness_times, mean_latency_ns, step_times, throughput
+from assay.results.seconds import completions_per_second
 from assay.results.step import latency_count, max_latency_ns
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
@@ -25,7 +24,7 @@ class StreamResult:
     iops, mb_per_s : of completions in the window; MB/s of all streams are those of reads and writes.
     latency_ms_* : of I/Os issued in it; None where there are none or, of percentiles, too few.
     offered : I/Os per second that were due, where a rate is stated. late_ms_mean : how much later than due they were
-    issued. due_ms_* : from when they were due to their completion.
+    issued, and late_ms_p99, late_ms_max. due_ms_* : from when they were due to their completion.
     """
 
     stage: str
@@ -40,6 +39,8 @@ class StreamResult:
     errors: int
     offered: float | None = None
     late_ms_mean: float | None = None
+    late_ms_p99: float | None = None
+    late_ms_max: float | None = None
     due_ms_p99: float | None = None
     due_ms_max: float | None = None
 
@@ -63,29 +64,34 @@ def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, 
 
 
 def _seconds(sequence: StoredSequence) -> tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]:
-    found, table = [], sequence.series
-    for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
-        whole = record.span_ns // SECOND_NS
-        if table is None or table.second is None or not whole:
-            continue
-        own = (table.step == place) & (table.second < whole)
-        counts = np.bincount(table.second[own].astype(np.int64), table.io_count[own].astype(np.float64), whole)
-        minutes = tuple((second + 1) / _MINUTE_SECONDS for second in range(whole))
-        found.append((spec.label, minutes, tuple(float(count) for count in counts)))
+    found = []
+    for place, (_, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
+        if counts := completions_per_second(sequence, place):
+            minutes = tuple((second + 1) / _MINUTE_SECONDS for second in range(len(counts)))
+            found.append((spec.label, minutes, counts))
     return tuple(found)
 
 
 def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
-    times, due = step_times(sequence), intended_times(sequence)
+    times, due, late = step_times(sequence), intended_times(sequence), lateness_times(sequence)
     streams = []
     for place, (record, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
-        own_due = due[place] if due and spec.demand.arrivals_per_s is not None else None
-        streams.append(_stream(sequence.name, record, spec, times[place] if times else None, own_due))
+        rated = spec.demand.arrivals_per_s is not None
+        own_due, own_late = (found[place] if found and rated else None for found in (due, late))
+        streams.append(
+            _stream(sequence.name, record, spec, times=times[place] if times else None, due=own_due, late=own_late)
+        )
     return (*streams, _all(sequence)) if len(streams) > 1 else tuple(streams)
 
 
 def _stream(
-    stage: str, record: StepRecord, spec: StepSpec, times: ResponseTimes | None, due: ResponseTimes | None
+    stage: str,
+    record: StepRecord,
+    spec: StepSpec,
+    *,
+    times: ResponseTimes | None,
+    due: ResponseTimes | None,
+    late: ResponseTimes | None,
 ) -> StreamResult:
     return StreamResult(
         stage=stage,
@@ -100,6 +106,8 @@ def _stream(
         errors=error_count(record),
         offered=_offered(record),
         late_ms_mean=_late_ms(record),
+        late_ms_p99=late.percentile(0.99) if late else None,
+        late_ms_max=late.latency_ms_max if late else None,
         due_ms_p99=due.percentile(0.99) if due else None,
         due_ms_max=_ms(max((side.intended_ns_max or 0 for side in record.sides), default=None)) if due else None,
     )
@@ -116,8 +124,7 @@ def _late_ms(record: StepRecord) -> float | None:
     count = latency_count(record)
     if record.offered_io_count is None or not count:
         return None
-    waited = sum((side.intended_ns_sum or 0) - side.latency_ns_sum for side in record.sides)
-    return waited / count / MILLISECOND_NS
+    return sum(side.late_ns_sum or 0 for side in record.sides) / count / MILLISECOND_NS
 
 
 def _all(sequence: StoredSequence) -> StreamResult:

@@ -6,27 +6,25 @@ from dataclasses import replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
-from assay.engine.pattern import fill_pattern, leading_range
-from assay.engine.records import Demand, Ending, Purge, StepSequence, StepSpec, StopRule
+from assay.engine.records import Ending, Purge, StepSequence, StopRule
 from assay.errors import ValueRangeError
 from assay.procedures.custom import common_settings, whole_drive_bytes
+from assay.procedures.fills import fill_amounts, fill_phase, fill_sequence
 from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
 from assay.procedures.planned import OUTSTANDING_MAX, scaled_ns
 from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.workload.settings import WorkloadSettings, WorkloadStage
 from assay.procedures.workload.streams import stage_steps
-from assay.spec.units import KIB, SECOND_NS, count_label
+from assay.spec.units import SECOND_NS, count_label
 
 if TYPE_CHECKING:
-    from assay.engine.records import OnVoid, Role
+    from assay.engine.records import OnVoid, Role, StepSpec
     from assay.procedures.procedure import Context, Course, Request
     from assay.procedures.workload.options import WorkloadOptions
     from assay.spec.datum import Strict
 
 _CHANCE = 6
 """Standard deviations that a count may lie above its mean."""
-FILL_DEMAND = Demand(thread_count=1, queue_depth=32)
-FILL_BYTES = 128 * KIB
 
 
 def plan_workload(request: Request[Strict, WorkloadOptions]) -> list[PlannedTest]:
@@ -36,7 +34,7 @@ def plan_workload(request: Request[Strict, WorkloadOptions]) -> list[PlannedTest
     """
     request.options.require_stages()
     settings = _settings(request)
-    phases = (*_fill_phase(settings), *(_phase(stage) for stage in settings.stages))
+    phases = (*fill_phase(settings.fill_bytes), *(_phase(stage) for stage in settings.stages))
     least_ns = sum(_span_ns(stage) or 0 for stage in settings.stages)
     timed = all(_span_ns(stage) is not None for stage in settings.stages)
     return [
@@ -66,15 +64,13 @@ def _settings(request: Request[Strict, WorkloadOptions]) -> WorkloadSettings:
     )
     for stage in stages:
         _refuse_deep(stage)
-    fill = whole_drive_bytes(drive)
     common = common_settings(request, "workload", stages[0].streams[0].demand)
     return WorkloadSettings(
         **{**common, "test": "study-workload", "purges": options.purge},
         title=options.title,
         source=options.source,
         left_out=options.left_out,
-        fill_bytes=round(options.prepare_fills * fill) // drive.logical_block_bytes * drive.logical_block_bytes,
-        fill_transfer_bytes=max(FILL_BYTES, drive.logical_block_bytes),
+        **fill_amounts(options.prepare_fills, whole_drive_bytes(drive), drive),
         stages=stages,
     )
 
@@ -91,7 +87,7 @@ def run_workload(settings: WorkloadSettings, _: Context) -> Course:
     if settings.purges:
         yield Purge()
     if settings.fill_bytes:
-        yield _fill(settings)
+        yield fill_sequence(settings)
     for index, stage in enumerate(settings.stages, 1):
         if stage.ramp_up_ns:
             stop = StopRule(time_ns=stage.ramp_up_ns)
@@ -106,23 +102,6 @@ def _sequence(name: str, stage: str, index: int, steps: tuple[StepSpec, ...], *,
     # What comes behind a stall or a reset cannot be told from what it left; the drive is only made ready otherwise.
     on_void: OnVoid = "stop" if measured else "accept"
     return StepSequence(name=name, stage=stage, index=index, steps=steps, role=role, on_void=on_void)
-
-
-def _fill(settings: WorkloadSettings) -> StepSequence:
-    step = StepSpec(
-        label="sequential fill",
-        pattern=fill_pattern(settings.fill_transfer_bytes, settings.data),
-        demand=FILL_DEMAND,
-        active_range=leading_range(settings.range_amount_bytes),
-        stop=StopRule(amount_bytes=settings.fill_bytes),
-    )
-    return _sequence("preconditioning", "precondition", 0, (step,), measured=False)
-
-
-def _fill_phase(settings: WorkloadSettings) -> tuple[PlannedPhase, ...]:
-    if not settings.fill_bytes:
-        return ()
-    return (PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=settings.fill_bytes),)
 
 
 def _span_ns(stage: WorkloadStage) -> int | None:

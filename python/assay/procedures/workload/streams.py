@@ -71,12 +71,15 @@ def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> A
             )
             raise ValueRangeError(f"stream {stream.name!r}", f"{reason}-byte logical block", _REMEDY)
     used = [line for line in stream.lines if line.percent > 0]
-    first, plain = used[0], len(used) == 1 and not used[0].delay_ms
+    first, groups = used[0], tuple((one.access_percent / 100, one.range_percent / 100) for one in stream.lba_groups)
+    # Groups of LBAs come with lines that differ in nothing but their sizes.
+    plain = bool(groups) or (len(used) == 1 and not first.delay_ms)
     return AccessPattern(
         sizes=size_shares(used),
         read_share=_mean_share(used, [line.read_percent for line in used]),
         random_share=_mean_share(used, [line.random_percent for line in used]),
         alignment_bytes=first.align_bytes if plain else 0,
+        lba_groups=groups,
         cursor=_cursor(stream, used),
         data=data if stream.data is None else _data(stream.data),
         operation=stream.operation,

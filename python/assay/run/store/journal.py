@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.engine.codec import canonical, decode, parse
+from assay.engine.codec import canonical, decode_text, parse
 from assay.errors import StoreError, VerificationError
 from assay.files import read_inside
 from assay.run.store.forms import Line
@@ -199,7 +199,8 @@ def sync_folder(folder: Path) -> None:
 def _entry(place: str, number: int, content: bytes, previous: str) -> Entry:
     if not is_sealed(content):
         raise VerificationError(place, "is not the line that was written", _DISTRUST)
-    line = decode(Line, parse(content, name=place), name=place)
+    parse(content, name=place)
+    line = decode_text(Line, content, name=place)
     if line.previous != previous or line.seq != number - 1:
         raise VerificationError(place, "the hash chain is broken", _DISTRUST)
     digest = hashlib.sha256(content + b"\n").hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING
 from assay.engine.codec import decode
 from assay.engine.records import DriveCondition, JournalEnd, StoredRun, StoredSequence, StoredTest
 from assay.errors import StoreError, VerificationError
-from assay.files import exists_inside, read_inside
+from assay.files import exists_inside, open_inside, read_inside
 from assay.run.store.document import RUN_DOCUMENT, read_document, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import read_journal
 from assay.run.store.resumed import run_breaks, superseded
+from assay.run.store.tables import REPLAYS
 from assay.run.store.tests import Tables, read_steps, stored_tests
 from assay.run.store.trace_summary import trace_summary
 from assay.run.store.traces import TRACES, latency_reader, trace_name
@@ -145,11 +147,25 @@ def _checked_tables(folder: Path, sequences: Iterable[Steps], *, kept: bool) -> 
     contents: dict[str, bytes] = {}
     left = _TABLES_BYTES_MAX
     for name, digest in (pair for sequence in sequences for pair in sequence.tables.items()):
+        if name.startswith(REPLAYS):
+            check_replay(folder, name, digest)
+            continue
         content = checked_table(folder, name, digest, bytes_max=left)
         if kept:
             contents[name] = content
             left -= len(content)
     return contents
+
+
+def check_replay(folder: Path, name: str, digest: str) -> None:
+    """Raise what ``checked_table`` raises for a file of replayed I/Os, which may be large and is not kept in memory."""
+    try:
+        with os.fdopen(open_inside(folder, name), "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(folder, name, error) from None
+    if found != digest:
+        raise _another(folder, name)
 
 
 def checked_table(folder: Path, name: str, digest: str, *, bytes_max: int = _TABLES_BYTES_MAX) -> bytes:
@@ -160,8 +176,16 @@ def checked_table(folder: Path, name: str, digest: str, *, bytes_max: int = _TAB
     try:
         content = read_inside(folder, name, bytes_max=bytes_max)
     except OSError as error:
-        raise StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged") from None
+        raise _unreadable(folder, name, error) from None
     if hashlib.sha256(content).hexdigest() != digest:
-        remedy = "the run was changed or damaged; do not trust it"
-        raise VerificationError(str(folder / name), "is not the table that was written", remedy)
+        raise _another(folder, name)
     return content
+
+
+def _unreadable(folder: Path, name: str, error: OSError) -> StoreError:
+    return StoreError(str(folder / name), error.strerror or "cannot be read", "the run is damaged")
+
+
+def _another(folder: Path, name: str) -> VerificationError:
+    remedy = "the run was changed or damaged; do not trust it"
+    return VerificationError(str(folder / name), "is not the table that was written", remedy)

@@ -27,7 +27,9 @@ def impossible(record: TestSettings | StepSpec, name: str) -> str | None:
 def _faults(value: Any, place: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, tuple):
         for index, part in enumerate(value):
-            yield from _faults(part, f"{place}.{index}")
+            # Ranges have many segments, which are plain numbers.
+            if not isinstance(part, int | float | str):
+                yield from _faults(part, f"{place}.{index}")
     if not is_dataclass(value):
         return
     if reason := _reason(value):

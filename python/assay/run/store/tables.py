@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DirectionRecord, StepRecord
 
-SERIES, HISTOGRAMS, INTENDED, LEAD_INS = "series", "histograms", "intended", "lead-ins"
+SERIES, HISTOGRAMS, INTENDED, LEAD_INS, LATENESS = "series", "histograms", "intended", "lead-ins", "lateness"
 """Folders of the tables."""
+REPLAYS = "replays"
+"""Folder of the I/Os that sequences issued again, named by the journal as the tables are."""
 BUCKET_COUNT = 32 * 512 + 1
 """Of a histogram: 512 to an octave up to 2^40 ns, and one for all that is longer."""
 SERIES_COLUMNS = ("step", "direction", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")
@@ -62,6 +64,13 @@ def intended_table(steps: Sequence[StepRecord]) -> bytes | None:
     return _counts([[side.intended_histogram for side in step.sides] for step in steps])
 
 
+def lateness_table(steps: Sequence[StepRecord]) -> bytes | None:
+    """How much later than they were due the same I/Os were issued; None where no step states a rate of arrivals."""
+    if all(step.offered_io_count is None for step in steps):
+        return None
+    return _counts([[side.late_histogram for side in step.sides] for step in steps])
+
+
 def lead_in_table(steps: Sequence[StepRecord]) -> bytes | None:
     """The same of the I/Os issued before the windows opened; None where there are none."""
     found = [[side.lead_in_histogram for side in step.sides] for step in steps]
@@ -83,9 +92,9 @@ def read_histograms(content: bytes, *, step_count: int, name: str) -> HistogramT
     if counts.sum(dtype=np.float64) >= 1 << 62:
         raise StoreError(name, "counts more I/Os than a run can have", _DAMAGED)
     return HistogramTable(
-        step=steps,
-        direction=direction_places(table["direction"]),
-        bucket=buckets,
+        step=steps.astype(np.uint32),
+        direction=direction_places(table["direction"]).astype(np.int8),
+        bucket=buckets.astype(np.uint32),
         count=counts,
     )
 
@@ -123,9 +132,11 @@ def read_table(content: bytes, columns: Sequence[str], *, rows_max: int, name: s
         with pq.ParquetFile(pa.BufferReader(content)) as file:
             _check_sizes(file.metadata, rows_max, name)
             _check_columns(file.schema_arrow, columns, name)
+            known = file.metadata
         # A text that repeats is read as one, whatever its length.
-        with pq.ParquetFile(pa.BufferReader(content), read_dictionary=["direction"]) as file:
-            table = file.read()
+        with pq.ParquetFile(pa.BufferReader(content), metadata=known, read_dictionary=["direction"]) as file:
+            # Small tables: handing them to threads takes longer than reading them.
+            table = file.read(use_threads=False)
         empty = [column for column in columns if table[column].null_count]
         strange = [text for text in pc.unique(table["direction"]).to_pylist() if text not in DIRECTIONS]
     except (pa.ArrowException, OSError, ValueError, MemoryError):

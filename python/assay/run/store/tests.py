@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import decode
@@ -12,17 +13,19 @@ from assay.files import is_plain_name
 from assay.procedures.registry import find_procedure
 from assay.run.store.asked import AskedReader
 from assay.run.store.forms import Steps, TestEnded, TestStarted, Verdict
+from assay.run.store.replays import replayed_ios
 from assay.run.store.series import completions, series_rows, with_series
 from assay.run.store.settings import impossible
-from assay.run.store.tables import HISTOGRAMS, INTENDED, LEAD_INS, SERIES, read_histograms
+from assay.run.store.tables import HISTOGRAMS, INTENDED, LATENESS, LEAD_INS, REPLAYS, SERIES, read_histograms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from assay.engine.records import DirectionRecord, HistogramTable, StepRecord, StepSpec, TestSettings
     from assay.procedures.procedure import Procedure
     from assay.run.store.journal import Entry
+    from assay.traces import Batch
 
 _TEST_NAME_MAX = 64
 _DAMAGED = "the run was changed or damaged, or written by another version of Assay"
@@ -47,6 +50,11 @@ class Tables:
             return None
         return series_rows(sequence.steps, self.contents[name], name=str(self.folder / name))
 
+    def _replayed(self, sequence: Steps) -> Callable[[], Iterator[Batch]] | None:
+        """What reads the I/Os that a sequence issued again, None where it drew its own."""
+        found = next((name for name in sequence.tables if name.startswith(f"{REPLAYS}/")), None)
+        return None if found is None else partial(replayed_ios, self.folder, found)
+
     def joined(self, steps: Steps, asked: tuple[StepSpec, ...]) -> StoredSequence:
         """A sequence with what was asked of it and what its tables hold."""
         rows = self._series(steps)
@@ -63,6 +71,8 @@ class Tables:
             histograms=self._histograms(steps, HISTOGRAMS),
             intended=self._histograms(steps, INTENDED),
             lead_in=self._histograms(steps, LEAD_INS),
+            lateness=self._histograms(steps, LATENESS),
+            replayed=self._replayed(steps),
             series=None if rows is None else completions(rows),
             host=steps.host,
             drive=steps.drive,

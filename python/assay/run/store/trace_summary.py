@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 _CELLS_MAX = 1 << 26
 _BATCH_ROWS = 1 << 18
 _LENGTH_BYTES_MAX = 1 << 26
+_MOVING = 2
+"""Operations below this number are reads and writes."""
 
 
 def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: int) -> TraceSummary:
     """Sum up the captured completions of one sequence.
 
+    Trims and flushes are counted, and neither their sizes nor their places.
     folder, name : of the Parquet file. step_count : steps of the sequence. capacity_bytes : of the drive.
     Places are kept on a grid of 4 KiB, or of a multiple where that would be more than 67 million cells.
     Raises StoreError where the file cannot be read, or names a step or place that there is not.
@@ -35,16 +38,17 @@ def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: i
     counts = np.zeros(step_count, dtype=np.int64)
     with opened_trace(folder, name) as file:
         addressed = "offset_bytes" in file.schema_arrow.names
-        columns = ["step", "offset_bytes", "length_bytes"] if addressed else ["step"]
+        columns = ["step", "operation", *(["offset_bytes", "length_bytes"] if addressed else [])]
         for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-            steps, *places = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-            if not _are_inside(steps, places, step_count, capacity_bytes):
+            steps, operations, *places = (batch[name].to_numpy(zero_copy_only=False) for name in columns)
+            moving = operations < _MOVING
+            if not _are_inside(steps, moving, places, step_count, capacity_bytes):
                 reason = "holds an I/O of no step, or outside the drive"
                 raise StoreError(str(folder / name), reason, "the run was changed or damaged")
             counts += np.bincount(steps.astype(np.int64), minlength=step_count)
             if addressed:
-                _count_sizes(sizes, steps, places[1])
-                _touch(touched, grid, *places)
+                _count_sizes(sizes, steps[moving], places[1][moving])
+                _touch(touched, grid, *(place[moving] for place in places))
     return TraceSummary(
         io_counts=tuple(counts.tolist()),
         sizes=tuple(tuple(sorted(found.items())) for found in sizes) if addressed else (),
@@ -62,9 +66,13 @@ def grid_bytes(capacity_bytes: int) -> int:
 
 
 def _are_inside(
-    steps: NDArray[np.generic], places: list[NDArray[np.int64]], step_count: int, capacity_bytes: int
+    steps: NDArray[np.generic],
+    moving: NDArray[np.bool_],
+    places: list[NDArray[np.int64]],
+    step_count: int,
+    capacity_bytes: int,
 ) -> bool:
-    """Whether all I/Os are of the sequence's steps and on the drive, each of at most 64 MiB."""
+    """Whether all I/Os are of the sequence's steps and on the drive, reads and writes of at most 64 MiB each."""
     known = steps.astype(np.float64)
     if not ((known >= 0) & (known < step_count)).all():
         return False
@@ -72,7 +80,8 @@ def _are_inside(
         return True
     offsets, lengths = (place.astype(np.float64) for place in places)
     on_drive = (offsets >= 0) & (offsets + lengths <= capacity_bytes)
-    return bool((on_drive & (lengths > 0) & (lengths <= _LENGTH_BYTES_MAX)).all())
+    sized = ~moving | ((lengths > 0) & (lengths <= _LENGTH_BYTES_MAX))
+    return bool((on_drive & (lengths >= 0) & sized).all())
 
 
 def _count_sizes(sizes: list[dict[int, int]], steps: NDArray[np.generic], lengths: NDArray[np.int64]) -> None:

@@ -26,7 +26,7 @@ TRACES = "traces"
 _TYPES = {
     "at_ns": "int64",
     "latency_ns": "int64",
-    "write": "bool",
+    "operation": "int32",
     "step": "int32",
     "offset_bytes": "int64",
     "length_bytes": "int32",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.engine.codec import canonical, encode
+from assay.engine.records import DIRECTIONS
 from assay.errors import FolderBusyError, StoreError
 from assay.files import write_inside
 from assay.run.store.asked import AskedWriter
@@ -24,10 +25,13 @@ from assay.run.store.journal import Journal, read_journal
 from assay.run.store.tables import (
     HISTOGRAMS,
     INTENDED,
+    LATENESS,
     LEAD_INS,
+    REPLAYS,
     SERIES,
     histogram_table,
     intended_table,
+    lateness_table,
     lead_in_table,
     series_table,
     warm_up,
@@ -64,13 +68,14 @@ FREE_BYTES_MIN = 64 << 20
 _TABLES = (
     "histogram",
     "intended_histogram",
+    "late_histogram",
     "lead_in_histogram",
     "series_io_count",
     "series_bytes",
     "series_latency_ns_sum",
     "series_latency_ns_max",
 )
-_STEP_WITHOUT_TABLES = {"read": set(_TABLES), "write": set(_TABLES)}
+_STEP_WITHOUT_TABLES = {side: set(_TABLES) for side in DIRECTIONS}
 """What of a StepRecord goes to Parquet instead of the journal."""
 
 
@@ -218,6 +223,13 @@ class RunWriter:
         path.unlink(missing_ok=True)
         return path
 
+    def replay_path(self) -> Path:
+        """Where the I/Os are to be kept that the next sequence issues again; the folder is made."""
+        path = self.folder / _replay_name(self._program_count + 1)
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        return path
+
     def condition(self, condition: DriveCondition) -> None:
         """The condition of the drive now."""
         self._journal.append("condition", lambda: encode(condition))
@@ -280,15 +292,27 @@ class RunWriter:
             f"{SERIES}/{number:06}.parquet": series_table(steps),
             f"{HISTOGRAMS}/{number:06}.parquet": histogram_table(steps),
         }
-        for kind, table in ((INTENDED, intended_table(steps)), (LEAD_INS, lead_in_table(steps))):
+        others = {INTENDED: intended_table, LEAD_INS: lead_in_table, LATENESS: lateness_table}
+        for kind, table in ((kind, make(steps)) for kind, make in others.items()):
             if table is not None:
                 tables[f"{kind}/{number:06}.parquet"] = table
         for name, content in tables.items():
             write_inside(self.folder, name, content)
-        return {
-            "steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps],
-            "tables": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
-        }
+        digests = {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()}
+        replayed = _replay_name(number)
+        if (self.folder / replayed).exists():
+            digests[replayed] = _file_digest(self.folder / replayed)
+        return {"steps": [encode(step, exclude=_STEP_WITHOUT_TABLES) for step in steps], "tables": digests}
+
+
+def _replay_name(number: int) -> str:
+    return f"{REPLAYS}/{number:06}.parquet"
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _begin(folder: Path, document: dict[str, Any]) -> bytes:
@@ -321,8 +345,8 @@ def _written_before(lines: Sequence[Entry]) -> tuple[int, Counter[str]]:
 
 
 def _sequence_facts(sequence: StepSequence) -> dict[str, Any]:
-    """All of a sequence but its steps, which the journal names by what they were asked."""
-    return {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name != "steps"}
+    """All of a sequence but its steps, which the journal names by what they were asked, and what it issues again."""
+    return {one.name: getattr(sequence, one.name) for one in fields(sequence) if one.name not in {"steps", "replay"}}
 
 
 def run_document(

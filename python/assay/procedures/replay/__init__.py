@@ -1,0 +1,45 @@
+"""REPLAY, the I/Os of a trace, issued again on this drive.
+
+Question:      How does the drive serve the very I/Os that a host once asked for?
+Clauses:       no test of the specification; block traces of Linux, logs of fio, public traces as CSV, our own captures.
+Purge:         yes, unless the plan says no.
+Precondition:  as many sequential fills as the plan states, one unless it says otherwise.
+Loop:          the I/Os of the trace in their order, once: when they are due, at a stated speed, or as fast as possible.
+Tracking:      none.
+Stop:          when the trace has come to its end.
+Result:        rates, response times from when I/Os were issued and from when they were due, and their lateness.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.procedures.procedure import Procedure
+from assay.procedures.replay.options import ReplayOptions
+from assay.procedures.replay.pages import replay_report
+from assay.procedures.replay.run import plan_replay
+from assay.procedures.replay.settings import ReplaySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _departures(*_: object) -> Iterator[str]:
+    yield "a replayed trace is no test of the specification"
+
+
+REPLAY = Procedure(
+    name="replay",
+    header=__doc__,
+    title="Replay",
+    question="How the drive serves the very I/Os that a host once asked for.",
+    outline="The I/Os of a trace in their order, once: when they are due, at a stated speed, or as fast as possible.",
+    preconditioning="As many sequential fills as the plan states, one unless it says otherwise.",
+    kind="study",
+    table=None,
+    options=ReplayOptions,
+    settings=ReplaySettings,
+    plan=plan_replay,
+    report=replay_report,
+    departures=_departures,
+)

@@ -1,0 +1,83 @@
+"""A trace that is looked at before it is replayed, and issued from again."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import StoreError, UsageError
+from assay.procedures.replay.settings import TraceFacts
+from assay.traces import READ, WRITE, at_speed, issued, mapped, open_trace, stream_map, write_replay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.replay.settings import ReplaySettings, TraceSource
+    from assay.traces import Batch, Trace
+
+
+def looked_at(source: TraceSource) -> TraceFacts:
+    """Read a trace once and say what it holds.
+
+    Raises UsageError with line or byte for what is wrong with it, and where it holds no I/O.
+    """
+    if not Path(source.path).is_file():
+        raise UsageError(source.path, "No such file", "name a trace")
+    trace, seen = opened(source), _Seen()
+    found = stream_map(seen.passing(trace))
+    if not seen.issued_count:
+        raise UsageError(source.path, "holds no I/O", "name another trace, or its device")
+    return TraceFacts(
+        sha256=_digest(trace),
+        form=trace.form,
+        told=trace.told,
+        has_times=trace.has_times,
+        largest_bytes=seen.largest_bytes,
+        issued_count=seen.issued_count,
+        map=found,
+    )
+
+
+def opened(source: TraceSource) -> Trace:
+    """The trace itself."""
+    path = Path(source.path)
+    return open_trace(path, source.columns, event=source.event, device=source.device, wait=source.wait)
+
+
+def write_ios(settings: ReplaySettings, path: Path) -> None:
+    """Write the I/Os of a trace where and when they are to be issued on this drive.
+
+    Raises UsageError where the trace is another than the one that was looked at, StoreError where it cannot be written.
+    """
+    trace = opened(settings.source)
+    if _digest(trace) != settings.facts.sha256:
+        raise UsageError(settings.source.path, "was changed since the run was planned", "run again")
+    write_replay(path, at_speed(mapped(issued(trace), settings.mapping), settings.speed or 1.0))
+
+
+class _Seen:
+    """Of the batches that pass, the largest read or write, and how many I/Os are issued for them."""
+
+    def __init__(self) -> None:
+        self.largest_bytes = self.issued_count = 0
+
+    def passing(self, trace: Trace) -> Iterator[Batch]:
+        for batch in trace:
+            moved = batch.length_bytes[(batch.operation == READ) | (batch.operation == WRITE)]
+            self.largest_bytes = max(self.largest_bytes, int(moved.max(initial=0)))
+            self.issued_count += sum(map(len, issued([batch])))
+            yield batch
+
+
+def _digest(trace: Trace) -> str:
+    """SHA-256 of the files of a trace, one behind the other."""
+    digest = hashlib.sha256()
+    for path in trace.files:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+        except OSError as error:
+            raise StoreError(str(path), error.strerror or "cannot be read", "name a readable trace") from None
+    return digest.hexdigest()

@@ -1,0 +1,267 @@
+"""The pages of a replay: the trace before and after it was put on this drive, what came of it, and how late it was."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.pages.headline import Headline
+from assay.pages.measure import Measure
+from assay.pages.model import DataTable, Figure, Series, Table, Text
+from assay.pages.printed import NOT_AVAILABLE, capacity_label, milliseconds_or_na, or_na
+from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.replay.result import GRADES, replayed
+from assay.procedures.replay.settings import ReplaySettings
+from assay.procedures.replay.stream_map import intensity, map_table, size_table
+from assay.results import withheld_reason
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engine.records import StoredRun, StoredTest
+    from assay.pages.facts import TestFacts
+    from assay.pages.model import Block, Entry, Page
+    from assay.procedures.replay.result import Replayed, Times
+    from assay.spec.edition import Edition
+
+_TITLE = "Replay - Report Page (no test of the specification)"
+_TIMES = ("", "Mean (ms)", "50 % (ms)", "99 % (ms)", "99.9 % (ms)", "Maximum (ms)")
+_GRADE_NOTE = (
+    f"Grade by the 99 % value of the lateness: exact 0, good up to {GRADES[1][1]:g} ms, fair up to "
+    f"{GRADES[2][1]:g} ms, else poor. It holds our own delay and the wait of I/Os that found no slot."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayResult(CustomResult):
+    """What the replay did; None where the results are withheld."""
+
+    replayed: Replayed | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayReport(CustomReport):
+    """One replay on its way to pages."""
+
+    result: ReplayResult
+
+    @property
+    def settings(self) -> ReplaySettings:
+        """What it used."""
+        return self.test.settings_as(ReplaySettings)
+
+    @property
+    def facts(self) -> TestFacts:
+        """The test in the words of headers and summaries, with its fills."""
+        fill, found = self.settings.fill_bytes, super().facts
+        if not fill:
+            return found
+        return replace(found, independent="sequential writes", independent_amount=capacity_label(fill))
+
+    @property
+    def outline(self) -> str:
+        """The trace and how it was issued."""
+        facts = self.settings.facts
+        return f"{facts.issued_count:,} I/Os of a trace ({facts.form}), {self._speed}."
+
+    @property
+    def _speed(self) -> str:
+        speed, depth = self.settings.speed, self.settings.step.demand.queue_depth
+        slots = f"at most {depth} outstanding"
+        if speed is None:
+            return f"in order, as fast as possible, {slots}"
+        word = "when they are due" if speed == 1 else f"at {speed:g} times the speed of the trace"
+        return f"{word}, {slots}"
+
+    @property
+    def preparation(self) -> str:
+        """Purge and fills as they were asked for."""
+        purge = "Purge" if self.settings.purges else "No purge"
+        if not self.settings.fill_bytes:
+            return f"{purge}, no preconditioning."
+        return f"{purge}, then {capacity_label(self.settings.fill_bytes)} of sequential writes."
+
+    def report_pages(self) -> tuple[Page, ...]:
+        """The stream map, and what came of the replay."""
+        done = self.result.replayed
+        issued = None if done is None else done.issued
+        found = self.settings.facts.map
+        asked: list[tuple[str, tuple[Block, ...]]] = [
+            ("Stream Map", (self.strip(), map_table(found, issued, self._reading()))),
+            ("Operations and Sizes", (self.strip(), size_table(found, issued))),
+        ]
+        asked += [("Intensity", (self.strip(), figure)) for figure in self._intensity()]
+        if done is None:
+            reason = self.result.withheld or "the replay did not begin"
+            return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {reason}",)),))))
+        return self.pages(_TITLE, (("Results", (self.strip(), *self._results(done))), *asked))
+
+    def _reading(self) -> tuple[str, ...]:
+        facts, mapping = self.settings.facts, self.settings.mapping
+        told = "; ".join((facts.form, *facts.told))
+        return (f"Trace: {told}.", mapping.sentence)
+
+    def _results(self, done: Replayed) -> tuple[Block, ...]:
+        rates = Table(
+            caption="What came of it",
+            columns=("I/Os", "Time", "I/Os per second", "MB/s", "Outstanding (mean)", "Errors"),
+            rows=(
+                (
+                    f"{done.io_count:,}",
+                    duration_label(round(done.span_s * 1e9)),
+                    f"{done.iops:,.1f}",
+                    f"{done.mb_per_s:,.1f}",
+                    f"{done.held:,.3g}",
+                    f"{done.errors:,}",
+                ),
+            ),
+        )
+        kinds = (("From issue", done.service), ("From due", done.due), ("Issued late by", done.late))
+        rows = tuple(_times_row(name, times) for name, times in kinds if times is not None)
+        notes = () if done.grade is None else (f"Fidelity: {done.grade}.", _GRADE_NOTE)
+        return (
+            rates,
+            Table(caption="Response times and lateness", columns=_TIMES, rows=rows, notes=notes),
+            *self._rate(done),
+        )
+
+    def _rate(self, done: Replayed) -> tuple[Block, ...]:
+        """Completions in every second, and what was due."""
+        if len(done.per_s) < 2:  # noqa: PLR2004 - a line needs two points
+            return ()
+        done_at = tuple((second + 0.5, value) for second, value in enumerate(done.per_s))
+        series = [Series.through(done_at, "completed", 0, "lines")]
+        if self.settings.speed is not None:
+            series.append(Series.through(intensity(done.issued), "due", 1, "lines"))
+        return (_figure(f"{self.prefix}-rate", "I/Os per second, due and completed", series),)
+
+    def _intensity(self) -> tuple[Block, ...]:
+        found = self.settings.facts.map
+        points = intensity(found)
+        if len(points) < 2 or not found.span_ns:  # noqa: PLR2004 - a line needs two points
+            return ()
+        series = [Series.through(points, "trace", 0, "lines")]
+        return (_figure(f"{self.prefix}-trace", "I/Os per second of the trace", series),)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """Sentences below the figures."""
+        return {
+            "rate": "Does the drive keep up? Where the lines lie on each other, I/Os are completed as they are due.",
+            "trace": "How even is the load? The rate at which the host asked for I/Os when the trace was taken.",
+        }
+
+    def remarks(self) -> tuple[str, ...]:
+        """That the times of the trace were not kept, where they were not."""
+        done = self.result.replayed
+        if done is None or done.late is None or done.grade not in {"fair", "poor"}:
+            return ()
+        late = f"1 % of the I/Os were issued more than {milliseconds_or_na(done.late.p99)} ms late"
+        if done.late.p99 is None:
+            late = f"I/Os were issued up to {milliseconds_or_na(done.late.largest)} ms late"
+        slots = f"{done.held:,.3g} of {self.settings.step.demand.queue_depth} slots were taken on the mean"
+        return (f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}",)
+
+    def headlines(self) -> tuple[Headline, ...]:
+        """Rate, throughput and response time from when I/Os were due, or issued."""
+        quoted = [*_quoted(self.result.replayed)][:3]
+        return tuple(Headline(item=item, unit=unit, value=value, basis="whole replay") for item, unit, value in quoted)
+
+    def measures(self) -> Iterator[Measure]:
+        """Every number of the replay."""
+        for name, unit, value in _numbers(self.result.replayed):
+            yield Measure(cell=(("item", "replay"),), label="replay", name=name, unit=unit, value=value)
+
+    def main_tables(self) -> tuple[Table, ...]:
+        """What came of the replay."""
+        done = self.result.replayed
+        return () if done is None else tuple(one for one in self._results(done) if isinstance(one, Table))
+
+    def own_settings(self) -> tuple[Entry, ...]:
+        """The trace, how it is read and issued, and how the drive was prepared."""
+        settings = self.settings
+        return (
+            ("Trace", settings.source.path),
+            ("SHA-256 of the trace", settings.facts.sha256),
+            ("Form of the trace", "; ".join((settings.facts.form, *settings.facts.told))),
+            ("Places on this drive", settings.mapping.sentence),
+            ("I/Os", f"{settings.facts.issued_count:,}, {self._speed}"),
+            ("Preparation", self.preparation),
+        )
+
+    def tables(self, suffix: str) -> Iterator[DataTable]:
+        """The numbers of the replay, its sizes, and its rate in every second."""
+        done = self.result.replayed
+        rows = tuple((name, or_na(value), unit) for name, unit, value in _numbers(done))
+        yield DataTable(name=f"replay_values{suffix}", columns=("value", "measured", "unit"), rows=rows)
+        sizes = self.settings.facts.map.sizes
+        found = tuple((one.operation, or_na(one.length_bytes), one.io_count, one.share) for one in sizes)
+        columns = ("operation", "length_bytes", "io_count", "share")
+        yield DataTable(name=f"replay_sizes{suffix}", columns=columns, rows=found)
+        seconds = tuple(enumerate(done.per_s)) if done else ()
+        yield DataTable(name=f"replay_seconds{suffix}", columns=("second", "completed_io_count"), rows=seconds)
+
+    def results(self) -> dict[str, Any]:
+        """The same for ``results.json``, with the stream map of the trace and of what was issued."""
+        done = self.result.replayed
+        return {
+            "withheld": self.result.withheld,
+            "trace": asdict(self.settings.facts),
+            "replayed": None if done is None else asdict(done),
+        }
+
+
+def replay_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> ReplayReport:
+    """The report of a stored replay."""
+    withheld = withheld_reason(test)
+    done = None if withheld else replayed(test)
+    values = tuple(Value(item=item, unit=unit, value=value) for item, unit, value in _quoted(done))
+    result = ReplayResult(values=values, withheld=withheld, replayed=done)
+    return ReplayReport(run=run, test=test, edition=edition, prefix=prefix, result=result, title="Replay")
+
+
+def _numbers(done: Replayed | None) -> Iterator[tuple[str, str, float | None]]:
+    """Name, unit and value of every number; without a replay the names that any replay has."""
+    yield "iops", "IOPS", None if done is None else done.iops
+    yield "mb_per_s", "MB/s", None if done is None else done.mb_per_s
+    if done is None:
+        yield "latency_ms_mean_of_ios", "ms", None
+        return
+    for kind, times in (("latency_ms", done.service), ("due_ms", done.due), ("late_ms", done.late)):
+        if times is not None:
+            yield f"{kind}_mean_of_ios", "ms", times.mean
+            yield f"{kind}_p50", "ms", times.p50
+            yield f"{kind}_p99", "ms", times.p99
+            yield f"{kind}_p99.9", "ms", times.p999
+            yield f"{kind}_max", "ms", times.largest
+
+
+def _quoted(done: Replayed | None) -> Iterator[tuple[str, str, float | None]]:
+    """What people quote of a replay."""
+    times = None if done is None else done.due or done.service
+    start = "issue" if done is None or done.due is None else "due"
+    yield "Rate", "IOPS", None if done is None else done.iops
+    yield "Throughput", "MB/s", None if done is None else done.mb_per_s
+    yield f"Response time from {start}, mean", "ms", None if times is None else times.mean
+    yield f"Response time from {start}, 99 %", "ms", None if times is None else times.p99
+    yield f"Response time from {start}, maximum", "ms", None if times is None else times.largest
+    if done is not None and done.late is not None:
+        yield "Issued late by, 99 %", "ms", done.late.p99
+
+
+def _times_row(name: str, times: Times) -> tuple[str, ...]:
+    values = (times.mean, times.p50, times.p99, times.p999, times.largest)
+    return (name, *(NOT_AVAILABLE if value is None else milliseconds_or_na(value) for value in values))
+
+
+def _figure(name: str, alt: str, series: list[Series]) -> Figure:
+    return Figure(
+        name=name,
+        kind="lines",
+        alt=alt,
+        x_title="Time (s)",
+        y_title="I/Os per second",
+        y_scale="linear",
+        series=tuple(series),
+    )

@@ -1,0 +1,152 @@
+"""How a replay is planned and what it does."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.engine.pattern import leading_range
+from assay.engine.records import AccessPattern, Demand, Ending, Purge, StepSequence, StepSpec, StopRule
+from assay.errors import UsageError
+from assay.procedures.custom import common_settings, whole_drive_bytes
+from assay.procedures.fills import fill_amounts, fill_phase, fill_sequence
+from assay.procedures.phases import PlannedPhase
+from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
+from assay.procedures.replay.looked import write_ios
+from assay.procedures.replay.settings import ReplaySettings
+from assay.spec.units import MIB, SECOND_NS
+from assay.traces import mapping_for
+
+if TYPE_CHECKING:
+    from assay.engine.records import DriveIdentity
+    from assay.procedures.procedure import Context, Course, Request
+    from assay.procedures.replay.options import ReplayOptions
+    from assay.procedures.replay.settings import TraceFacts
+    from assay.spec.datum import Strict
+    from assay.traces import Mapping
+
+TRANSFER_BYTES_MAX = 64 * MIB
+"""Of a read or write that is replayed."""
+
+
+def plan_replay(request: Request[Strict, ReplayOptions]) -> list[PlannedTest]:
+    """Settle how a trace is replayed on a drive.
+
+    Raises UsageError without a trace, and for one that does not fit this drive as the plan maps it.
+    """
+    settings = _settings(request, request.options.require_trace())
+    least_ns, written = settings.span_ns, settings.facts.map.io_bytes["write"]
+    replayed = PlannedPhase(
+        name="replay",
+        stages=("replay",),
+        least_ns=least_ns,
+        most_ns=LONGEST_NS if settings.speed is None else max(least_ns, 1),
+        carried_bytes=written,
+    )
+    return [
+        PlannedTest(
+            settings=settings,
+            run=run_replay,
+            earliest_ns=least_ns,
+            latest_ns=None,
+            written_first_bytes=settings.fill_bytes,
+            written_amount_bytes=written,
+            phases=(*fill_phase(settings.fill_bytes), replayed),
+            purge_count=int(settings.purges),
+            step_count=2 if settings.fill_bytes else 1,
+            outline=_outline(settings, request.scale),
+        )
+    ]
+
+
+def _settings(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> ReplaySettings:
+    options, drive = request.options, request.drive
+    speed = None if options.speed == "max" else options.speed
+    demand = _demand(options.queue_depth, facts, speed)
+    common = common_settings(request, "replay", demand)
+    whole = whole_drive_bytes(drive)
+    return ReplaySettings(
+        **{**common, "test": "study-replay", "purges": options.purge},
+        source=options.source,
+        facts=facts,
+        speed=speed,
+        mapping=_mapping(options, facts, drive),
+        **fill_amounts(options.prepare_fills, whole, drive),
+        step=StepSpec(
+            label="replay",
+            pattern=_pattern(request, facts),
+            demand=demand,
+            active_range=leading_range(whole),
+            stop=StopRule(io_count=facts.issued_count),
+        ),
+    )
+
+
+def _demand(queue_depth: int, facts: TraceFacts, speed: float | None) -> Demand:
+    if speed is None:
+        return Demand(thread_count=1, queue_depth=queue_depth)
+    span_ns = max(facts.map.span_ns / speed, 1)
+    rate = min(max(facts.map.total_count * SECOND_NS / span_ns, 0.001), 1e9)
+    return Demand(thread_count=1, queue_depth=queue_depth, arrivals_per_s=rate, arrival_process="recorded")
+
+
+def _mapping(options: ReplayOptions, facts: TraceFacts, drive: DriveIdentity) -> Mapping:
+    traced = options.traced_bytes or max(facts.map.end_bytes, drive.logical_block_bytes)
+    if traced < facts.map.end_bytes:
+        reason = f"goes up to byte {facts.map.end_bytes:,}, beyond the {traced:,} bytes of the traced drive"
+        raise UsageError(options.trace, reason, "correct traced_bytes")
+    return mapping_for(
+        options.map,
+        span_bytes=traced,
+        capacity_bytes=whole_drive_bytes(drive),
+        logical_block_bytes=drive.logical_block_bytes,
+    )
+
+
+def _pattern(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> AccessPattern:
+    """What is known of the accesses: the largest transfer, in whole blocks, which may begin inside of one."""
+    block = request.drive.logical_block_bytes
+    largest = -(-facts.largest_bytes // block) * block + (block if block > 512 else 0)  # noqa: PLR2004 - of traces
+    if largest > TRANSFER_BYTES_MAX:
+        reason = f"has a read or write of {facts.largest_bytes:,} bytes, more than {TRANSFER_BYTES_MAX:,}"
+        raise UsageError(request.options.trace, reason, "split it before")
+    moved = facts.map.io_count
+    reads, writes = moved["read"], moved["write"]
+    return AccessPattern(
+        sizes=((max(largest, block), 1.0),),
+        read_share=reads / (reads + writes) if reads + writes else 1.0,
+        random_share=1.0 - (facts.map.sequential_share or 0.0),
+        data=request.data,
+        operation="replay",
+    )
+
+
+def run_replay(settings: ReplaySettings, _: Context) -> Course:
+    """Purge and fill as stated, then the I/Os of the trace."""
+    if settings.purges:
+        yield Purge()
+    if settings.fill_bytes:
+        yield fill_sequence(settings)
+    yield StepSequence(
+        name="replay",
+        stage="replay",
+        index=0,
+        steps=(settings.step,),
+        role="measure",
+        on_void="stop",
+        replay=partial(write_ios, settings),
+    )
+    return Ending(reason="time", reached=True)
+
+
+def _outline(settings: ReplaySettings, scale: float) -> PlanSummary:
+    facts, speed = settings.facts, settings.speed
+    at = "as fast as possible" if speed is None else f"at {speed:g} times the speed of the trace"
+    unscaled = () if scale == 1 else ("--scale shortens no trace; --speed does",)
+    return PlanSummary(
+        what="replay",
+        steps=f"{facts.map.total_count:,} I/Os {at}",
+        step_ns=settings.span_ns,
+        notes=(f"{facts.form}; {'; '.join(facts.told)}", settings.mapping.sentence, *unscaled),
+        facts={"trace": settings.source.path, "io_count": facts.map.total_count},
+    )

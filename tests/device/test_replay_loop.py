@@ -1,0 +1,46 @@
+"""A trace issued again on a loop device: its I/Os reach the kernel, and how late they were is told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.results.audit import counted
+from assay.run.store.read import read_run
+from assay.verify import verify_run
+from conftest import PATIENT
+from every_kind import TRACE
+
+if TYPE_CHECKING:
+    from conftest import LoopDrive
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+SIZE = 256 << 20
+
+
+def test_the_ios_of_a_trace_reach_a_drive_and_their_lateness_is_graded(
+    loop_drive_in_memory: LoopDrive, tmp_path: Path
+) -> None:
+    path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
+    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
+    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    arguments = ["run", path, "--replay", str(TRACE), "--map", "scale", "--yes-destroy", known, "--out", str(out)]
+    arguments += ["--capture", "addresses", "--no-report", *PATIENT]
+    done = subprocess.run([ASSAY, *arguments], capture_output=True, text=True, check=False, timeout=200)
+    run = read_run(out, histograms=True)
+    (test,) = run.tests
+    sequence = test.sequences[-1]
+    (record,) = sequence.steps
+    assert not any(side.errors for side in record.sides), done.stderr
+    assert sum(side.latency_io_count for side in record.sides) == 400
+    # As long as the trace, and as much longer as the last of them was late.
+    late_max = max(side.late_ns_max or 0 for side in record.sides)
+    assert 2_365_455_000 <= record.span_ns <= 2_365_455_000 + late_max + 1_000_000
+    assert record.offered_io_count == 400
+    # Ours is the only load of the device, so that the kernel counts what was issued.
+    for one in counted(sequence.steps):
+        assert one.counted_bytes is None or one.counted_bytes >= one.byte_count
+    assert not [one for one in verify_run(out).answers if one.rule in {"W-08", "W-10", "W-12", "W-14", "W-15"}]
