@@ -27,7 +27,7 @@ ALLOWED = {
     "engine": BASE | {"_native", "spec"},
     "results": BASE | {"engine", "spec"},
     "pages": BASE | {"engine", "results", "spec"},
-    "procedures": BASE | {"engine", "pages", "results", "spec", "traces"},
+    "procedures": BASE | {"engine", "iometer", "pages", "results", "spec", "traces"},
     "compare": BASE | {"engine", "pages", "results", "spec"},
     "index": {"errors", "files", "forms", "pages", "spec", "version"},
     "report": BASE | {"compare", "crosscheck", "engine", "forms", "iostack", "pages", "procedures", "results", "spec"},

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,6 +27,10 @@ FEW = ("--thread-count", "2", "--queue-depth", "4")
 """For runs that are not about demands: a slow disk takes seconds to drain a deep queue, in every step."""
 PATIENT = ("--stall-limit", "3600", "--io-time-limit", "3600")
 """For runs that are not about stalls: a busy host keeps a loop device silent for seconds."""
+
+
+CONTROLLER = Path("/sys/fs/cgroup/blkio")
+"""The block I/O controller of control groups of version 1."""
 
 
 class LoopDrive(Protocol):
@@ -151,3 +156,21 @@ def _stands_on(node: str, image: Path) -> bool:
         below = Path(f"/sys/block/{Path(node).name}/loop/backing_file").read_text("utf-8")
         return below.startswith(str(image))
     return False
+
+
+@pytest.fixture
+def throttle() -> Iterator[Path]:
+    """A control group of our own; skips where the controller of version 1 is missing."""
+    if os.geteuid() != 0 or not (CONTROLLER / "blkio.throttle.read_iops_device").exists():
+        pytest.skip("SKIPPED: needs root and the block I/O controller (cgroup version 1) to make a known speed")
+    group = CONTROLLER / f"assay-test-{uuid.uuid4().hex[:8]}"
+    group.mkdir()
+    yield group
+    group.rmdir()
+
+
+def run_in(group: Path, command: list[str]) -> str:
+    """Run a command inside the control group; its output."""
+    shell = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+    done = subprocess.run(["/bin/sh", "-c", shell, "sh", *command], capture_output=True, text=True, check=True)
+    return done.stdout

@@ -9,18 +9,15 @@ import os
 import shutil
 import subprocess
 import sys
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from assay.host import HostWatch
 from assay.results import host_findings
-from conftest import LoopDrive
+from conftest import LoopDrive, run_in
 
 pytestmark = pytest.mark.long
 
-CONTROLLER = Path("/sys/fs/cgroup/blkio")
 SIZE = 256 << 20
 ATTEMPTS_MAX = 4
 OURS = """
@@ -75,24 +72,6 @@ with Stimulus.real(descriptor, capacity_bytes=size, logical_block_bytes=512, thr
     print(json.dumps([[one.offered_io_count, one.read.window_io_count, one.read.latency_io_count]
                       for one in stimulus.run(steps)]))
 """
-
-
-@pytest.fixture
-def throttle() -> Iterator[Path]:
-    """A control group of our own; skips where the controller of version 1 is missing."""
-    if os.geteuid() != 0 or not (CONTROLLER / "blkio.throttle.read_iops_device").exists():
-        pytest.skip("SKIPPED: needs root and the block I/O controller (cgroup version 1) to make a known speed")
-    group = CONTROLLER / f"assay-test-{uuid.uuid4().hex[:8]}"
-    group.mkdir()
-    yield group
-    group.rmdir()
-
-
-def run_in(group: Path, command: list[str]) -> str:
-    """Run a command inside the control group; its output."""
-    shell = f'echo $$ > {group}/cgroup.procs && exec "$@"'
-    done = subprocess.run(["/bin/sh", "-c", shell, "sh", *command], capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 @pytest.mark.parametrize("cap", [pytest.param(2_000, marks=pytest.mark.soak), 10_000])

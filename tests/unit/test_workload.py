@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet
 import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
@@ -84,16 +86,58 @@ def test_trims_and_flushes_are_no_writes(stored: tuple[Path, StoredRun]) -> None
 
 def test_a_stored_workload_keeps_every_rule(stored: tuple[Path, StoredRun]) -> None:
     verified = verify_run(stored[0])
-    assert verified.passed, [one for one in verified.rules if one.broken]
+    assert verified.passed, verified
 
 
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("reads-writes-trims-6-dwpd", 5),
+        ("reads-writes-trims-9-dwpd", 6),
+        ("key-value-store-heavy", 7),
+        ("feed-index", 6),
+        ("block-cache", 5),
+        ("small-writes-and-trims", 0),
+    ],
+)
 def test_a_plan_of_a_data_centre_meets_its_limits_on_a_drive_of_its_class(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, limits: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan, drive = PLANS / "reads-writes-trims-6-dwpd.toml", "sim:enterprise-tlc?capacity=64GB"
-    options = ["--scale", "0.02", "--seed", "1", "--no-report", "--out", str(tmp_path / "run")]
+    plan, drive, out = PLANS / f"{name}.toml", "sim:enterprise-tlc?capacity=64GB", tmp_path / "run"
+    options = ["--scale", "0.02", "--seed", "1", "--no-report", "--out", str(out)]
     assert assay(["run", drive, str(plan), *options], standalone_mode=False) == 0
-    assert "5 pass, 0 fail, 0 not decided" in capsys.readouterr().out
+    said = f"{limits} pass, 0 fail, 0 not decided"
+    assert (said in capsys.readouterr().out) == (limits > 0)
+    # Every stream keeps the rate that it is given for each TB.
+    for stage in stage_results(read_run(out, histograms=True).tests[0]):
+        for one in stage[:-1]:
+            assert one.iops == pytest.approx(one.offered, rel=0.005, abs=0.05), one.item
+
+
+def test_every_plan_of_a_data_centre_is_run_by_a_test() -> None:
+    names = {path.stem for path in PLANS.glob("*.toml")}
+    text = Path(__file__).read_text("utf-8")
+    assert {name for name in names if f'"{name}"' not in text and f"{name}.toml" not in text} == set()
+
+
+def test_the_endurance_mix_goes_to_its_groups_of_lbas_in_its_sizes(tmp_path: Path) -> None:
+    capacity, out = 1_000_000_000, tmp_path / "run"
+    words = ["run", f"sim:client-tlc?capacity={capacity // 10**9}GB", str(PLANS / "enterprise-endurance-mix.toml")]
+    words += ["--scale", "0.00001", "--seed", "1", "--no-report", "--capture", "addresses", "--out", str(out)]
+    assert assay(words, standalone_mode=False) == 0
+    (path,) = (out / "traces").glob("*.parquet")
+    table = pyarrow.parquet.read_table(path)
+    offset = table["offset_bytes"].to_numpy()
+    size = table["length_bytes"].to_numpy()
+    assert len(offset) > 10_000
+    share = 4 / math.sqrt(len(offset))
+    first, next_ = (offset < 0.05 * capacity).mean(), ((offset >= 0.05 * capacity) & (offset < 0.20 * capacity)).mean()
+    # Within four standard deviations, which are less than half of one over the root of the count.
+    assert first == pytest.approx(0.50, abs=share / 2)
+    assert next_ == pytest.approx(0.30, abs=share / 2)
+    assert (size == 4096).mean() == pytest.approx(0.67, abs=share / 2)
+    assert (size < 4096).mean() == pytest.approx(0.10, abs=share / 2)
+    assert not (offset % 4096).any()
 
 
 def test_a_workload_without_stages_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from assay.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.engine.records import StoredRun
     from assay.spec.workload import Workload
 
 _SHOWN_MAX = 20
@@ -201,6 +202,9 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
     from assay.run.reporting import stored_run  # noqa: PLC0415
 
     run = stored_run(folder)
+    if to == _IOMETER_CSV:
+        _put(_iometer_csv(run).encode("utf-8", "backslashreplace"), out, folder)
+        return
     if to in _RESULTS:
         raise UsageError(f"--to {to}", "is no form that a run is converted to", "give fio, toml, icf or iometer-csv")
     if step is None:
@@ -225,6 +229,17 @@ def _convert_run(folder: Path, to: str | None, step: str | None, out: Path | Non
     _put(text.encode("utf-8", "backslashreplace"), out, folder)
 
 
+def _iometer_csv(run: StoredRun) -> str:
+    """The results of the workloads of a run, one behind the other as Iometer appends them. Raises UsageError."""
+    from assay.procedures.workload.iometer_csv import iometer_csv  # noqa: PLC0415
+    from assay.procedures.workload.settings import WorkloadSettings  # noqa: PLC0415
+
+    tests = [test for test in run.tests if isinstance(test.settings, WorkloadSettings)]
+    if not tests:
+        raise UsageError(f"run {run.run_id}", "holds no workload", "name a run of assay run --icf, or of a [workload]")
+    return "".join(iometer_csv(run, test) for test in tests)
+
+
 def _written_as(name: str, workload: Workload, given: Given) -> Written:
     write = FORMS[name].write
     if write is None:
@@ -241,24 +256,32 @@ def _form_of(file: Path) -> tuple[str, Form]:
     raise UsageError(str(file), "is of a form that is not known by its name", f"name a file that ends in {known}")
 
 
-def workload_of(name: str, file: Path) -> Workload:
-    """The workload that a file of a form holds, for a run on this host. Raises PlanError, UsageError."""
+def workload_of(name: str, file: Path, run_time_s: float | None = None) -> Workload:
+    """The workload that a file of a form holds, for a run on this host. run_time_s : of an endless one.
+
+    Raises PlanError, UsageError.
+    """
     read, count = FORMS[name].read, len(os.sched_getaffinity(0))
     if read is None:
         raise UsageError(str(file), f"is of a form that is not read: {name}", "see assay convert --help")
-    return read(file, Given(cpu_count=count, sector_bytes=512, run_time_s=None, icf_version="1.1.0", drive=_DRIVE))
+    time_s = _checked_time(run_time_s)
+    return read(file, Given(cpu_count=count, sector_bytes=512, run_time_s=time_s, icf_version="1.1.0", drive=_DRIVE))
+
+
+def _checked_time(run_time_s: float | None) -> float | None:
+    """The time as given. Raises ValueRangeError for nan: no bound of the option tells what is no number."""
+    if run_time_s is not None and math.isnan(run_time_s):
+        raise ValueRangeError("--run-time", "is nan, which is no time", "give it in seconds")
+    return run_time_s
 
 
 def _given(cpu_count: int | None, options: dict[str, str | float]) -> Given:
     version: Literal["2006.07.27", "1.1.0"] = "2006.07.27" if options["icf_version"] == "2006.07.27" else "1.1.0"
     run_time_s = options["run_time_s"]
-    if run_time_s is not None and math.isnan(float(run_time_s)):
-        # No bound of the option tells what is no number.
-        raise ValueRangeError("--run-time", "is nan, which is no time", "give it in seconds")
     return Given(
         cpu_count=cpu_count or len(os.sched_getaffinity(0)),
         sector_bytes=int(options["sector_bytes"]),
-        run_time_s=None if run_time_s is None else float(run_time_s),
+        run_time_s=None if run_time_s is None else _checked_time(float(run_time_s)),
         icf_version=version,
         drive=str(options["drive"] or _DRIVE),
         named_drive=options["drive"] is not None,

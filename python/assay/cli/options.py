@@ -15,6 +15,7 @@ from assay.cli.candidates import (
     test_candidates,
 )
 from assay.cli.config import with_settings
+from assay.cli.workload_options import WORKLOAD_OPTIONS, add_replay, workload_overrides
 from assay.errors import UsageError, ValueRangeError
 from assay.nearest import did_you_mean
 
@@ -243,51 +244,11 @@ _DRIVE_OPTIONS = [
 """How a real drive is driven and prepared."""
 
 
-_WORKLOAD_OPTIONS = [
-    click.option(
-        "--icf",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
-    ),
-    click.option(
-        "--fio",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Run the workload of a job file of fio. Default: the tests of the plan.",
-    ),
-    click.option(
-        "--replay",
-        type=click.Path(path_type=Path),
-        metavar="TRACE",
-        help="Issue the I/Os of a trace again: blktrace, iolog of fio, CSV, own captures. Default: the tests "
-        "of the plan.",
-    ),
-    click.option(
-        "--speed",
-        metavar="F",
-        help="Of a replay: divide its times by F, or max: in order, as fast as possible. Default: 1.",
-    ),
-    click.option(
-        "--map",
-        "mapping",
-        type=click.Choice(["keep", "scale", "wrap"]),
-        help="Of a replay: places as they are, all scaled to the drive, or wrapped at its end. Default: keep.",
-    ),
-    click.option(
-        "--columns",
-        metavar="NAMES",
-        help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes. Default: guessed by public forms.",
-    ),
-]
-"""Workloads and traces of other tools, which are run alone."""
-
-
 def plan_options(command: Command) -> Command:
     """Add the target and the options that make a plan."""
     options = [
         *_WHAT_OPTIONS,
-        *_WORKLOAD_OPTIONS,
+        *WORKLOAD_OPTIONS,
         click.option(
             "--seed",
             type=int,
@@ -344,6 +305,7 @@ def make_plan(
     quick: bool = False,
     icf: Path | None = None,
     fio: Path | None = None,
+    run_time_s: float | None = None,
     replay: Path | None = None,
     speed: str | None = None,
     mapping: str | None = None,
@@ -354,9 +316,8 @@ def make_plan(
 ) -> Plan:
     """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
-    icf, fio, replay : a workload or trace of another tool, which is all that is run; speed, mapping, columns : how a
-    trace is issued. name, tags : of the run; they win over those of a
-    file.
+    icf, fio, replay : a workload or trace of another tool, which is all that is run; run_time_s : of an icf without a
+    run time; speed, mapping, columns : how a trace is issued. name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
     from assay.run.plan_file import load_plan  # noqa: PLC0415
@@ -375,55 +336,12 @@ def make_plan(
         if not overrides.get("file_target"):
             _refuse_misnamed_plan(drives[0])
         overrides["drive"] = drives[0]
-    overrides |= _workload_overrides({"icf": icf, "fio": fio, "replay": replay}, overrides)
-    _how_replayed(overrides, {"speed": speed, "map": mapping, "columns": columns})
+    overrides |= workload_overrides({"icf": icf, "fio": fio, "replay": replay}, run_time_s, overrides)
+    add_replay(overrides, {"speed": speed, "map": mapping, "columns": columns})
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
     plan = load_plan(files[0] if files else None, overrides, chosen)
     return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))
-
-
-def _workload_overrides(files: dict[str, Path | None], overrides: dict[str, Any]) -> dict[str, Any]:
-    """What a workload of another tool says of a plan. Raises UsageError where it is not the only thing to run."""
-    given = {form: file for form, file in files.items() if file is not None}
-    if not given:
-        return {}
-    others = [*given][1:] + [name for name in ("suite", "tests", "studies") if name in overrides]
-    if others:
-        reason = f"contradicts {', '.join(_OPTION_NAMES.get(one, f'--{one}') for one in others)}"
-        raise UsageError(f"--{next(iter(given))}", f"{reason}: a workload runs alone", "give one of them")
-    from assay.cli.convert import workload_of  # noqa: PLC0415
-
-    ((form, file),) = given.items()
-    if form == "replay":
-        return {"studies": ("replay",), "replay": {"trace": str(file)}}
-    return {"studies": ("workload",), "workload": workload_of(form, file).model_dump(exclude_none=True)}
-
-
-def _how_replayed(overrides: dict[str, Any], given: dict[str, str | None]) -> None:
-    """Add how a trace is issued. Raises UsageError where there is none, or the speed is none."""
-    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if chosen and "replay" not in overrides:
-        raise UsageError(
-            f"--{next(iter(chosen))}", "says how a trace is issued, and there is none", "add --replay TRACE"
-        )
-    if chosen.get("speed", "max") != "max":
-        chosen["speed"] = _speed(chosen["speed"])
-    if chosen:
-        overrides["replay"] |= chosen
-
-
-def _speed(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0.001 <= speed <= 1000:  # noqa: PLR2004 - as ReplayOptions allows
-        raise UsageError(f"--speed {text[:40]}", "is no number of 0.001 to 1000", "give one, or max")
-    return speed
-
-
-_OPTION_NAMES = {"tests": "--test", "studies": "--study"}
 
 
 def _named(plan: Plan, given: dict[str, Any]) -> Plan:

@@ -81,9 +81,8 @@ class _Conversion:
         line = self.setup.lines.get("run_time", self.setup.line) or 1
         stated = self.setup.run_time_s
         if not stated and given is None:
-            raise self._fault(
-                line, _SETUP_SECTION, "each run lasts until somebody stops it", "a run time of 1 s or more"
-            )
+            expected = "a run time of 1 s or more; or give it with --run-time"
+            raise self._fault(line, _SETUP_SECTION, "each run lasts until somebody stops it", expected)
         self._within(stated, 0, _RUN_S_MAX, line=line, section=_SETUP_SECTION, what="the run time in seconds")
         self._within(
             self.setup.ramp_up_s,

@@ -158,6 +158,11 @@ class TestReport(ABC):
     def tables(self, suffix: str) -> Iterator[DataTable]:
         """Tables of numbers, unrounded; ``suffix`` tells tests of the same name apart."""
 
+    def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
+        """Files of its numbers in the form of other tools, by name, beside the tables; none unless a test says so."""
+        del suffix
+        yield from ()
+
     @abstractmethod
     def results(self) -> dict[str, Any]:
         """The numbers of ``results.json``."""

@@ -77,7 +77,10 @@ def render(
     begun = _begun(laid_out) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
-        "csv": lambda: [(f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()],
+        "csv": lambda: [
+            *((f"{table.name}.csv", table_csv(table.columns, table.rows)) for table in tables()),
+            *(file for one in tests for file in one.other_files(_suffix(one))),
+        ],
         "xlsx": lambda: _workbook(laid_out(), tables()),
         "html": lambda: _html(laid_out(), _pictures(map(on_screen, laid_out().screen_figures), picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
@@ -209,12 +212,17 @@ def _all_tables(tests: Sequence[TestReport], spread: Sequence[Distribution | Non
 
 
 def _tables(test_report: TestReport, spread: Distribution | None) -> Iterator[DataTable]:
-    number = test_report.prefix.rpartition("-")[2]
-    suffix = "" if number == "1" else f"_{number}"
+    suffix = _suffix(test_report)
     yield from test_report.tables(suffix)
     yield sequence_table(test_report.test, suffix)
     if spread:
         yield percentile_data(spread, suffix)
+
+
+def _suffix(test_report: TestReport) -> str:
+    """What tells the files of tests of one name apart. Worked: the second -> ``_2``."""
+    number = test_report.prefix.rpartition("-")[2]
+    return "" if number == "1" else f"_{number}"
 
 
 # Plotting and typesetting take a second to load, which only those who ask for a document pay.

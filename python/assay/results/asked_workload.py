@@ -121,6 +121,12 @@ def asked_workload(run: StoredRun, step: str) -> AskedWorkload:
     return AskedWorkload(workload=workload, notes=tuple(dict.fromkeys(notes)))
 
 
+def asked_stage(sequence: StoredSequence) -> Stage:
+    """The first step of a sequence, or its streams side by side, as a stage with the name of the sequence."""
+    stage = _stage(sequence, group_of(sequence.asked, 0), [])
+    return stage.model_copy(update={"name": sequence.name[:_NAME_MAX]})
+
+
 def _numbers(one: NumberedSequence) -> str:
     return f"step {one.first}" if one.first == one.last else f"steps {one.first} to {one.last}"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import UsageError
 from assay.pages.headline import Headline
 from assay.pages.measure import Measure
 from assay.pages.model import DataTable, Table, Text
@@ -12,6 +14,7 @@ from assay.pages.printed import NOT_APPLICABLE, capacity_label, milliseconds_or_
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.procedures.workload.result import iops_over_time, stage_results
 from assay.procedures.workload.settings import WorkloadSettings
 from assay.results import withheld_reason
@@ -201,6 +204,11 @@ class WorkloadReport(CustomReport):
         )
         yield DataTable(name=f"workload_streams{suffix}", columns=tuple(names), rows=rows)
 
+    def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
+        """The results as Iometer writes them, where it has words for the workload."""
+        with suppress(UsageError):
+            yield f"iometer{suffix}.csv", iometer_csv(self.run, self.test).encode("utf-8", "backslashreplace")
+
     def results(self) -> dict[str, Any]:
         """The same for ``results.json``, with what each stream was asked."""
         found = [asdict(one) for stage in self.result.stages for one in stage]
@@ -237,7 +245,14 @@ def pattern_label(pattern: AccessPattern) -> str:
         return "flush"
     if pattern.operation == "trim":
         return f"trim of {sizes}, {_percent(pattern.random_share)} random"
-    return f"{sizes}, {_percent(pattern.read_share)} read, {_percent(pattern.random_share)} random{_bursts(pattern)}"
+    mix = f"{_percent(pattern.read_share)} read, {_percent(pattern.random_share)} random"
+    return f"{sizes}, {mix}{_groups(pattern)}{_bursts(pattern)}"
+
+
+def _groups(pattern: AccessPattern) -> str:
+    """Worked: half of the accesses to the first twentieth -> ``, 50 % to 5 % / 50 % to 95 % of the range``."""
+    parts = " / ".join(f"{_percent(access)} to {_percent(part)}" for access, part in pattern.lba_groups)
+    return f", {parts} of the range" if parts else ""
 
 
 def _bursts(pattern: AccessPattern) -> str:

@@ -1,0 +1,103 @@
+"""Options for workloads and traces of other tools, which are run alone, and what they say of a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.errors import UsageError
+
+WORKLOAD_OPTIONS = [
+    click.option(
+        "--icf",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the workload of a configuration file of Iometer. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--fio",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Run the workload of a job file of fio. Default: the tests of the plan.",
+    ),
+    click.option(
+        "--run-time",
+        "run_time_s",
+        type=click.FloatRange(min=0, min_open=True, max=1e7),
+        metavar="SECONDS",
+        help="Time of each run of an --icf file that says until stopped. Default: such a file is refused.",
+    ),
+    click.option(
+        "--replay",
+        type=click.Path(path_type=Path),
+        metavar="TRACE",
+        help="Issue the I/Os of a trace again: blktrace, iolog of fio, CSV, own captures. Default: the tests "
+        "of the plan.",
+    ),
+    click.option(
+        "--speed",
+        metavar="F",
+        help="Of a replay: divide its times by F, or max: in order, as fast as possible. Default: 1.",
+    ),
+    click.option(
+        "--map",
+        "mapping",
+        type=click.Choice(["keep", "scale", "wrap"]),
+        help="Of a replay: places as they are, all scaled to the drive, or wrapped at its end. Default: keep.",
+    ),
+    click.option(
+        "--columns",
+        metavar="NAMES",
+        help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes. Default: guessed by public forms.",
+    ),
+]
+"""Workloads and traces of other tools, which are run alone."""
+
+
+def workload_overrides(
+    files: dict[str, Path | None], run_time_s: float | None, overrides: dict[str, Any]
+) -> dict[str, Any]:
+    """What a workload of another tool says of a plan. Raises UsageError where it is not the only thing to run."""
+    given = {form: file for form, file in files.items() if file is not None}
+    if run_time_s is not None and "icf" not in given:
+        raise UsageError("--run-time", "is for files of Iometer", "give --icf FILE, or state time_s in the plan")
+    if not given:
+        return {}
+    others = [*given][1:] + [name for name in ("suite", "tests", "studies") if name in overrides]
+    if others:
+        reason = f"contradicts {', '.join(_OPTION_NAMES.get(one, f'--{one}') for one in others)}"
+        raise UsageError(f"--{next(iter(given))}", f"{reason}: a workload runs alone", "give one of them")
+    from assay.cli.convert import workload_of  # noqa: PLC0415
+
+    ((form, file),) = given.items()
+    if form == "replay":
+        return {"studies": ("replay",), "replay": {"trace": str(file)}}
+    return {"studies": ("workload",), "workload": workload_of(form, file, run_time_s).model_dump(exclude_none=True)}
+
+
+def add_replay(overrides: dict[str, Any], given: dict[str, str | None]) -> None:
+    """Add how a trace is issued. Raises UsageError where there is none, or the speed is none."""
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if chosen and "replay" not in overrides:
+        raise UsageError(
+            f"--{next(iter(chosen))}", "says how a trace is issued, and there is none", "add --replay TRACE"
+        )
+    if chosen.get("speed", "max") != "max":
+        chosen["speed"] = _speed(chosen["speed"])
+    if chosen:
+        overrides["replay"] |= chosen
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0.001 <= speed <= 1000:  # noqa: PLR2004 - as ReplayOptions allows
+        raise UsageError(f"--speed {text[:40]}", "is no number of 0.001 to 1000", "give one, or max")
+    return speed
+
+
+_OPTION_NAMES = {"tests": "--test", "studies": "--study"}
