@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from assay.compare.comparison import NOT_REPEATED, Options, compare_runs
+from assay.compare.conditions import _shown
 from assay.compare.interval import reference_spread, repeats_spread, rounds_spread
 from assay.compare.subject import letter
 from assay.compare.summary import cohorts, modified_scores, published_rows
@@ -192,3 +193,11 @@ def test_pages_of_many_drives_hold_no_more_rows_than_fit_and_name_each_figure_on
 def test_between_2_and_50_runs_are_compared(run: StoredRun) -> None:
     with pytest.raises(UsageError, match="1 given"):
         compare_runs([variant(run, 1)])
+
+
+def test_a_setting_that_differs_is_printed_with_its_unit_and_no_key() -> None:
+    assert _shown("sizes_bytes", (4096, 8192)) == "4KiB, 8KiB"
+    assert _shown("tracking", ({"read_pct": 0, "transfer_bytes": 4096},)) == "read pct 0 transfer 4KiB"
+    assert _shown("step_ns", 60_000_000_000) == "1 min"
+    assert _shown("purges", True) == "yes"
+    assert _shown("preconditioning_bytes", 512 * 10**9) == "512.00 GB"

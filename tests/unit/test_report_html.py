@@ -16,7 +16,7 @@ from assay.report import build_report
 from assay.report.anchors import slug, unique
 from assay.report.cells import look, table_cells
 from assay.report.figure import figure_svg
-from assay.report.html import ASSETS, report_html
+from assay.report.html import ASSETS, _unbroken, report_html
 from assay.report.interactive import number_format, plotly_figure
 from assay.report.svg_text import picture_address
 from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
@@ -280,3 +280,8 @@ def luminance(colour: str) -> float:
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_a_cell_breaks_no_line_inside_a_range_of_rounds_and_stays_escaped() -> None:
+    assert _unbroken("average of rounds 1-5, <b>") == ('average of rounds <span class="whole">1-5</span>, &lt;b&gt;')
+    assert _unbroken("2011-06-01") == "2011-06-01"

@@ -1,5 +1,6 @@
 """The HTML report in a real browser: no error, no request, no sideways scroll, figures that are drawn when seen."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,6 +126,33 @@ def test_an_address_opens_what_is_folded_on_a_phone_also_when_followed_twice(rep
         top = page.value(f"document.querySelector('#{WINDOW}').getBoundingClientRect().top")
         assert 0 <= top < 844 / 2
         page.value(f"{fold}.open = false")
+
+
+def test_reset_brings_back_the_axes_of_a_figure_that_was_zoomed(report: Path, page: Page) -> None:
+    page.open(report)
+    figure = f"document.querySelector('#{WINDOW} .figure')"
+    show(page, f"#{WINDOW} .figure")
+    page.until(f"{figure}.querySelector('.main-svg')")
+    ranges = f"['xaxis', 'yaxis'].map((one) => {figure}.querySelector('.plot')._fullLayout[one].range)"
+    whole = page.value(ranges)
+    zoom = "{'xaxis.range': [2, 3], 'yaxis.range': [3100, 3200]}"
+    page.value(f"Plotly.relayout({figure}.querySelector('.plot'), {zoom}).then(() => 0)")
+    assert page.value(ranges) == [[2, 3], [3100, 3200]]
+    page.value(f"[...{figure}.querySelectorAll('.bar button')].find((one) => one.textContent === 'Reset').click()")
+    back = json.dumps(json.dumps(whole, separators=(",", ":")))
+    page.until(f"{figure}.querySelector('.plot')._fullLayout?.xaxis && JSON.stringify({ranges}) === {back}")
+    assert faults(page) == []
+
+
+def test_a_phone_shows_the_quoted_numbers_first_each_with_its_unit_and_spread(report: Path, page: Page) -> None:
+    page.open(report, width=390, height=844)
+    table = "document.querySelector('table[aria-label=\"The numbers that people quote\"]')"
+    verdicts = "document.querySelector('table[aria-label=\"Verdict of each test\"]')"
+    row = f"[...{table}.tBodies[0].rows].find((one) => one.querySelector('.under:not(.absent)'))"
+    assert page.value(f"{table}.getBoundingClientRect().bottom") < 844
+    assert page.value(f"{verdicts}.getBoundingClientRect().top > {table}.getBoundingClientRect().bottom")
+    shown = page.value(f"[...{row}.cells].filter((one) => one.getClientRects().length).map((one) => one.dataset.label)")
+    assert shown[:5] == ["Test", "Figure", "Value", "Unit", "Least - greatest round"]
 
 
 def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> None:

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UnlikeRunsError, joined
-from assay.pages.printed import printable
-from assay.spec.units import duration_label
+from assay.pages.printed import capacity_label, printable, size_label
+from assay.spec.units import KIB, MIB, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,14 +93,29 @@ def _of_test(one: TestReport, two: TestReport) -> Iterator[Unlikeness]:
         values = ours.get(key), theirs.get(key)
         if key.rpartition(".")[2] not in _NO_CONDITION and not _alike(key, values, sizes):
             shown = [_shown(key, value) for value in values]
-            name = key.removesuffix("_ns").replace("_", " ").replace(".", ", ")
-            yield Unlikeness(test=one.test.settings.test.upper(), what=name, first=shown[0], other=shown[1])
+            yield Unlikeness(test=one.test.settings.test.upper(), what=_name(key), first=shown[0], other=shown[1])
+
+
+def _name(key: str) -> str:
+    """A setting in words, without its unit. Worked: ``demand.queue_depth`` -> ``demand, queue depth``."""
+    return key.removesuffix("_ns").removesuffix("_bytes").replace("_", " ").replace(".", ", ")
 
 
 def _shown(key: str, value: Any) -> str:
-    """A setting as printed. Worked: ``step_ns`` of 60,000,000,000 -> ``1 min``."""
+    """A setting as printed, lists and what they hold included.
+
+    Worked: ``step_ns`` of 60,000,000,000 -> ``1 min``; ``sizes_bytes`` of 4,096 and 8,192 -> ``4KiB, 8KiB``.
+    """
     if value is None:
         return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return " ".join(f"{_name(str(inner))} {_shown(str(inner), one)}" for inner, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_shown(key, one) for one in value) or "none"
+    if key.endswith("_bytes") and isinstance(value, int):
+        return size_label(value) if value < MIB * KIB else capacity_label(value)
     return duration_label(value) if key.endswith("_ns") and isinstance(value, int) else printable(value)
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
 from assay.report.cells import look, table_cells
@@ -33,6 +34,7 @@ PLOTTER = "plotly-gl3d.min.js"
 OWN = ("places.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
 DISCLOSURE = "disclosure"
+_RANGE = re.compile(r"(?<![\w.&;#-])(\w{1,4}-\d{1,4})(?![\w.-])")
 
 
 def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
@@ -47,7 +49,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(look=look, cells=table_cells)
+    environment.filters.update(look=look, cells=table_cells, unbroken=_unbroken)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
     text = environment.get_template("report.html.j2").render(
@@ -65,6 +67,11 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         figures=_drawn(report),
     )
     return text.encode("utf-8")
+
+
+def _unbroken(text: str) -> str:
+    """The text of a cell, escaped, with no line ending inside ``1-5`` or ``TP-1024``."""
+    return Markup(_RANGE.sub(r'<span class="whole">\1</span>', str(escape(text))))  # noqa: S704 - escaped
 
 
 def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:

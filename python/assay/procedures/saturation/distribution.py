@@ -64,7 +64,7 @@ def phases(result: SaturationResult, settings: SaturationSettings) -> Iterator[P
     if result.steady:
         yield (
             "steady",
-            f"From steady state on, samples {result.steady.sample}-{count}",
+            f"From where the level is reached on, samples {result.steady.sample}-{count}",
             _from(result.steady.sample, count),
         )
     yield "last", f"Last sample, {count}", (count - 1,)

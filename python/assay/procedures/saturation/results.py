@@ -14,13 +14,19 @@ if TYPE_CHECKING:
 
 def saturation_results(test: StoredTest, result: SaturationResult) -> dict[str, Any]:
     """The numbers of a write saturation test."""
-    marks = ("first", "peak", "peak_drop", "steady", "first_steady")
+    marks = {
+        "first": result.first,
+        "peak": result.peak,
+        "peak_drop": result.peak_drop,
+        "level_reached": result.steady,
+        "first_steady": result.first_steady,
+    }
     return {
         "error_count": result.error_count,
         "withheld": result.withheld,
         "window": window_results(result.window, result.withheld),
         "steady_iops": result.steady_iops,
         "plateau": result.plateau,
-        "marks": {name: mark_facts(getattr(result, name)) for name in marks},
+        "marks": {name: mark_facts(mark) for name, mark in marks.items()},
         "samples": [judged_step(step, test.settings) for step in test.steps("sample")],
     }

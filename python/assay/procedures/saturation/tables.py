@@ -52,7 +52,7 @@ def _marks(result: SaturationResult, name: str) -> DataTable:
         "first sample": result.first,
         "peak": result.peak,
         "peak drop": result.peak_drop,
-        "steady state": result.steady,
+        "level reached": result.steady,
         "five-point rule first held": result.first_steady,
     }
     return DataTable(

@@ -10,7 +10,7 @@ from assay.errors import UsageError
 from assay.pages.headline import Headline
 from assay.pages.measure import Measure
 from assay.pages.model import DataTable, Table, Text
-from assay.pages.printed import capacity_label, milliseconds_or_na, or_na, size_label
+from assay.pages.printed import NOT_APPLICABLE, capacity_label, milliseconds_or_na, or_na, size_label
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -67,9 +67,11 @@ class WorkloadReport(CustomReport):
 
     @property
     def facts(self) -> TestFacts:
-        """The test in the words of headers and summaries, with its fills."""
+        """The test in the words of headers and summaries, with its fills and the number of its streams."""
         fill = self.settings.fill_bytes
-        found = super().facts
+        count = max(len(stage.streams) for stage in self.settings.stages)
+        several = (f"{count} streams, see the table", NOT_APPLICABLE) if count > 1 else None
+        found = replace(super().facts, demands=several)
         if not fill:
             return found
         return replace(found, independent="sequential writes", independent_amount=capacity_label(fill))

@@ -139,6 +139,8 @@
     if (!rest.length || lead.length > 3) return;
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
+    // A number without its spread, or beside a claim without its share of it, is half an answer.
+    for (const cell of rest) if (/^(Least - greatest round|Measured \/ claim)$/.test(heads[cell.cellIndex])) cell.classList.add("under");
     row.classList.add("folding");
     const head = row.cells[0];
     const open = button(head.textContent, "", () => {});
