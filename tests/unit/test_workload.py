@@ -187,3 +187,26 @@ def test_a_range_that_holds_no_transfer_is_refused_by_the_name_of_the_stream(tmp
     with pytest.raises(AssayError, match="stream 'reads'") as refused:
         run_of(tmp_path / "run", [{**STAGE, "streams": [small]}])
     assert isinstance(refused.value, ValueRangeError)
+
+
+def test_reads_and_writes_in_order_have_a_place_each_but_not_in_bursts(tmp_path: Path) -> None:
+    line = {"size_bytes": 4096, "read_percent": 50, "random_percent": 0}
+    stream = {"name": "both", "cursor": "per_direction", "lines": [line]}
+    plan = {"drive": MODEL, "studies": ["workload"], "seed": 1, "capture": "addresses"}
+    workload = {"prepare_fills": 0, "stages": [{"name": "mixed", "io_count": 1000, "streams": [stream]}]}
+    run_plan(
+        load_plan(None, plan | {"workload": workload}), out=tmp_path / "run", answers=Answers(), show=lambda _: None
+    )
+    (path,) = (tmp_path / "run/traces").glob("*")
+    rows = pyarrow.parquet.read_table(path).to_pydict()
+    for operation in (0, 1):
+        places = sorted(
+            place for place, kind in zip(rows["offset_bytes"], rows["operation"], strict=True) if kind == operation
+        )
+        assert len(places) > 400
+        assert places == [nth * 4096 for nth in range(len(places))]
+    stream["lines"] = [line | {"delay_ms": 1}]
+    with pytest.raises(ValueRangeError, match="several lines or pauses, and a place for each direction"):
+        run_plan(
+            load_plan(None, plan | {"workload": workload}), out=tmp_path / "x", answers=Answers(), show=lambda _: None
+        )

@@ -5,7 +5,7 @@ use super::*;
 use crate::active_range::ActiveRange;
 use crate::arrival::{Arrival, ArrivalProcess};
 use crate::contract::{Direction, Io};
-use crate::pattern::AccessLine;
+use crate::pattern::{AccessLine, Cursor};
 use crate::record::DirectionRecord;
 use crate::step::StopRule;
 
@@ -58,6 +58,21 @@ fn each_stream_has_its_own_demand_range_and_direction() {
     assert_eq!(records[0].start, records[1].start);
     for io in seen.lock().expect("not poisoned").iter() {
         assert_eq!(io.direction == Direction::Write, io.offset.0 >= HALF);
+    }
+}
+
+#[test]
+fn reads_and_writes_in_order_have_a_place_each_where_a_stream_asks_for_it() {
+    let (mut stimulus, seen) = drive();
+    let mut spec = stream(0, 0.5, 2, StopRule::Count(400));
+    (spec.pattern.random_share, spec.pattern.cursor) = (0.0, Cursor::PerDirection);
+    run(&mut stimulus, &[spec.clone()]);
+    run(&mut stimulus, &[spec]);
+    let seen = seen.lock().expect("not poisoned");
+    for direction in [Direction::Read, Direction::Write] {
+        let places: Vec<u64> = seen.iter().filter(|io| io.direction == direction).map(|io| io.offset.0).collect();
+        assert!(places.len() > 300);
+        assert!(places.iter().copied().eq((0..places.len() as u64).map(|nth| nth * 4096)), "{direction:?}");
     }
 }
 

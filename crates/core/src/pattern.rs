@@ -26,6 +26,8 @@ pub enum Cursor {
     Shared,
     /// One cursor per thread, started apart by an equal share of the range at each step.
     PerThread,
+    /// One cursor for reads and one for writes, both kept as a shared one is.
+    PerDirection,
 }
 
 /// What the I/Os of a pattern do.
@@ -141,7 +143,7 @@ pub enum PatternError {
     DoesNotFit(u64),
     /// LBA groups need a range of one segment.
     GroupsNeedOneSegment,
-    /// Lines are drawn over the whole range, in bursts of at least one I/O.
+    /// Lines are drawn over the whole range, in bursts of at least one I/O, and share a cursor.
     Lines,
     /// A data pattern without data: give a pool of at least 512 bytes, or a file that is not empty.
     Data,
@@ -159,7 +161,9 @@ impl std::fmt::Display for PatternError {
             Self::Alignment(bytes) => write!(formatter, "an alignment of {bytes} bytes is not a multiple of the block"),
             Self::DoesNotFit(size) => write!(formatter, "a transfer of {size} bytes does not fit into the range"),
             Self::GroupsNeedOneSegment => formatter.write_str("LBA groups need a range of one segment"),
-            Self::Lines => formatter.write_str("lines need bursts of at least one I/O, and no LBA groups beside them"),
+            Self::Lines => formatter.write_str(
+                "lines need bursts of at least one I/O, no LBA groups beside them, and no cursor per direction",
+            ),
             Self::Data => formatter.write_str("the data pattern has no data"),
             Self::StoredShare(share) => {
                 let (least, most) = (DataPattern::STORED_SHARE_MIN, DataPattern::STORED_SHARE_MAX);
@@ -291,6 +295,21 @@ impl CompiledPattern {
         }
         let (linear, length) = self.take_next(cursor, size.bytes);
         Access { direction, offset: self.range.place_of(linear), length: Bytes(length) }
+    }
+
+    /// Draw the next access, whose cursor is that of its direction.
+    pub(crate) fn draw_by_direction(
+        &self,
+        rng: &mut Xoshiro256PlusPlus,
+        reads: &AtomicU64,
+        writes: &AtomicU64,
+    ) -> Access {
+        let size = pick(&self.sizes, rng);
+        if self.reads.draw(rng) {
+            self.place(rng, reads, size, self.randoms, Direction::Read)
+        } else {
+            self.place(rng, writes, size, self.randoms, Direction::Write)
+        }
     }
 
     /// Whether accesses are reads and writes.

@@ -60,6 +60,8 @@ pub(crate) struct SharedStep {
     pub(crate) stop: StopRule,
     pub(crate) data_index: u32,
     pub(crate) cursor: Arc<AtomicU64>,
+    /// Of writes, where they have one of their own.
+    pub(crate) write_cursor: Arc<AtomicU64>,
     pub(crate) thread_cursors: Vec<AtomicU64>,
     pub(crate) claimed: AtomicU64,
     pub(crate) end: AtomicU64,

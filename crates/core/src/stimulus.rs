@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::active_range::ActiveRange;
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
-use crate::pattern::Operation;
+use crate::pattern::{Cursor, Operation};
 use crate::record::{Ended, StepRecord};
 use crate::recorded::{Allowed, Recording};
 use crate::sequence::{Group, Opening, SharedSequence, SharedStep, WorkerTotal};
@@ -267,6 +267,10 @@ impl<D: Device + 'static> Stimulus<D> {
         let pattern = spec.compile(index, self.info)?;
         let threads = u64::from(spec.demand.thread_count);
         let thread_cursors = (0..threads).map(|thread| AtomicU64::new(pattern.thread_start(thread, threads))).collect();
+        let cursor = self.cursor(&spec.range, member);
+        let apart = pattern.cursor() == Cursor::PerDirection;
+        // Behind those of all members of a group.
+        let write_cursor = if apart { self.cursor(&spec.range, member + STREAMS_MAX) } else { Arc::clone(&cursor) };
         Ok(SharedStep {
             is_plain: pattern.is_random() && pattern.moves_data(),
             pattern,
@@ -276,7 +280,8 @@ impl<D: Device + 'static> Stimulus<D> {
             demand: spec.demand,
             stop: spec.stop,
             data_index: 0,
-            cursor: self.cursor(&spec.range, member),
+            cursor,
+            write_cursor,
             thread_cursors,
             claimed: AtomicU64::new(0),
             end: AtomicU64::new(Nanos::NEVER.0),

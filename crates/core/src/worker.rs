@@ -344,6 +344,9 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             let access = self.steps[index].arrivals.as_ref().and_then(Arrivals::access);
             return access.expect("an I/O of a recording that has come to its end is never due");
         }
+        if step.pattern.cursor() == Cursor::PerDirection && step.pattern.moves_data() {
+            return step.pattern.draw_by_direction(&mut self.worker.rng, &step.cursor, &step.write_cursor);
+        }
         let cursor = self.cursor(step, slot);
         let Worker { rng, .. } = &mut *self.worker;
         if step.pattern.has_lines() {
@@ -354,7 +357,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
 
     fn cursor<'s>(&self, step: &'s SharedStep, slot: u32) -> &'s AtomicU64 {
         match step.pattern.cursor() {
-            Cursor::Shared => &step.cursor,
+            Cursor::Shared | Cursor::PerDirection => &step.cursor,
             Cursor::PerThread => {
                 let nth = slot / step.demand.queue_depth % step.threads(self.worker.index, self.sequence.worker_count);
                 let worker_count = self.sequence.worker_count;

@@ -7,7 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 
 use super::{
-    Access, AccessPattern, CompiledPattern, Operation, PatternError, Share, Size, check_shares, compile_size, threshold,
+    Access, AccessPattern, CompiledPattern, Cursor, Operation, PatternError, Share, Size, check_shares, compile_size,
+    threshold,
 };
 use crate::active_range::ActiveRange;
 use crate::contract::{Direction, Nanos};
@@ -95,7 +96,8 @@ pub(super) fn compile(pattern: &AccessPattern, range: &ActiveRange) -> Result<Ve
     if pattern.lines.is_empty() {
         return Ok(Vec::new());
     }
-    if !pattern.lba_groups.is_empty() || pattern.lines.iter().any(|line| line.burst == 0) {
+    let apart = pattern.cursor == Cursor::PerDirection || !pattern.lba_groups.is_empty();
+    if apart || pattern.lines.iter().any(|line| line.burst == 0) {
         return Err(PatternError::Lines);
     }
     check_shares(pattern.lines.iter().map(|line| line.share), "line shares")?;

@@ -72,7 +72,8 @@ class AccessPattern:
     read_share, random_share : fractions of the accesses, in [0, 1], drawn independently per I/O.
     alignment_bytes : grid of random starts; 0 means the transfer size itself.
     lba_groups : (share of accesses, share of the range) pairs in LBA order; empty means uniform.
-    cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range.
+    cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range,
+        or one ``per_direction``, of reads and of writes.
     writes_tail : a sequential pass also covers the part of the range that is shorter than one transfer.
     operation : ``transfer`` (reads and writes), ``trim``, ``flush``, which has neither place nor size, or ``replay``:
         the I/Os are those of a file, whose largest read or write is the only size.
@@ -84,7 +85,7 @@ class AccessPattern:
     random_share: float
     alignment_bytes: int = 0
     lba_groups: tuple[tuple[float, float], ...] = ()
-    cursor: Literal["shared", "per_thread"] = "shared"
+    cursor: Literal["shared", "per_thread", "per_direction"] = "shared"
     writes_tail: bool = False
     data: DataPattern = field(default_factory=DataPattern)
     operation: Literal["transfer", "trim", "flush", "replay"] = "transfer"

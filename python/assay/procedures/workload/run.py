@@ -46,6 +46,7 @@ def plan_workload(request: Request[Strict, WorkloadOptions]) -> list[PlannedTest
             written_first_bytes=settings.fill_bytes,
             phases=phases,
             purge_count=int(settings.purges),
+            step_count=_step_count(settings),
             outline=_outline(settings, least_ns),
         )
     ]
@@ -80,6 +81,12 @@ def _refuse_deep(stage: WorkloadStage) -> None:
     if outstanding > OUTSTANDING_MAX:
         reason = f"its streams keep {outstanding:,} I/Os outstanding together, more than {OUTSTANDING_MAX:,}"
         raise ValueRangeError(f"stage {stage.name!r}", reason, "lower queue_depth or thread_count of its streams")
+
+
+def _step_count(settings: WorkloadSettings) -> int:
+    """Each stream of each stage, once more where it has a ramp-up, and the fill."""
+    streams = sum(len(stage.streams) * (2 if stage.ramp_up_ns else 1) for stage in settings.stages)
+    return streams + (1 if settings.fill_bytes else 0)
 
 
 def run_workload(settings: WorkloadSettings, _: Context) -> Course:

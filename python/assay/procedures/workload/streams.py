@@ -80,21 +80,19 @@ def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> A
         random_share=_mean_share(used, [line.random_percent for line in used]),
         alignment_bytes=first.align_bytes if plain else 0,
         lba_groups=groups,
-        cursor=_cursor(stream, used),
+        cursor=_cursor(stream, plain=plain),
         data=data if stream.data is None else _data(stream.data),
         operation=stream.operation,
         lines=() if plain else tuple(_line(line) for line in used),
     )
 
 
-def _cursor(stream: Stream, lines: Sequence[Line]) -> Literal["shared", "per_thread"]:
-    """Raises ValueRangeError for sequential reads and writes that have a place each, which the engine does not keep."""
-    if stream.cursor != "per_direction":
-        return stream.cursor
-    if any(0 < line.read_percent < 100 and line.random_percent < 100 for line in lines):  # noqa: PLR2004 - per cent
-        reason = "mixes sequential reads and writes that each go on from a place of their own"
+def _cursor(stream: Stream, *, plain: bool) -> Literal["shared", "per_thread", "per_direction"]:
+    """Raises ValueRangeError for bursts whose reads and writes have a place each, which the engine does not keep."""
+    if stream.cursor == "per_direction" and not plain:
+        reason = "has several lines or pauses, and a place for each direction"
         raise ValueRangeError(f"stream {stream.name!r}", reason, "make it two streams, one of reads and one of writes")
-    return "shared"
+    return stream.cursor
 
 
 def _weights(lines: Sequence[Line]) -> list[float]:
