@@ -11,7 +11,7 @@ import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
 from assay.errors import AssayError, UsageError, ValueRangeError
-from assay.procedures.workload.result import stage_results
+from assay.procedures.workload.result import averaged, stage_results
 from assay.procedures.workload.streams import ios_per_s, size_shares
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -210,3 +210,10 @@ def test_reads_and_writes_in_order_have_a_place_each_but_not_in_bursts(tmp_path:
         run_plan(
             load_plan(None, plan | {"workload": workload}), out=tmp_path / "x", answers=Answers(), show=lambda _: None
         )
+
+
+def test_a_slow_stream_is_averaged_over_ten_ios() -> None:
+    assert averaged((20.0, 30.0)) == ((1.0, 2.0), (20.0, 30.0))
+    assert averaged((1.0, 0.0) * 5) == ((10.0,), (0.5,))
+    assert averaged((5.0,) * 5) == ((2.0, 4.0), (5.0, 5.0))
+    assert averaged((0.0, 0.0)) == ((2.0,), (0.0,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.finding import Finding, at_most
+from assay.results.groups import group_of
 from assay.results.step import rate_count
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
@@ -67,11 +68,16 @@ def step_gaps(steps: Sequence[AskedStep]) -> Iterator[Finding]:
 def gap_before_ns(before: StoredSequence | None, sequence: StoredSequence) -> int | None:
     """From the last submission of a sequence to the first of the next; None for the first and where nothing was issued.
 
+    Of steps side by side it is the last, or the first, of any of them.
+
     Worked: a last submission at 60.0 s and the next at 60.4 s -> 400,000,000.
     """
-    ended = before.steps[-1].last_submission_ns if before else None
-    begun = sequence.steps[0].first_submission_ns
-    return None if begun is None or ended is None else begun - ended
+    if before is None:
+        return None
+    last, first = group_of(before.asked, len(before.steps) - 1), group_of(sequence.asked, 0)
+    ended = [at for one in before.steps[last.start :] if (at := one.last_submission_ns) is not None]
+    begun = [at for one in sequence.steps[: first.stop] if (at := one.first_submission_ns) is not None]
+    return min(begun) - max(ended) if begun and ended else None
 
 
 def sequence_gap(before: StoredSequence, sequence: StoredSequence) -> Finding | None:

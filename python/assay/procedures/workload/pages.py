@@ -98,7 +98,9 @@ class WorkloadReport(CustomReport):
         asked = [("Workload", (self.strip(), self._asked(), *self._left_out()))]
         if self.result.withheld:
             return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
-        return self.pages(_TITLE, (*asked, *((stage[0].stage, self._done(stage)) for stage in self.result.stages)))
+        return self.pages(
+            _TITLE, (*asked, *(part for stage in self.result.stages for part in self._stage_parts(stage)))
+        )
 
     def _asked(self) -> Table:
         rows = [
@@ -127,17 +129,20 @@ class WorkloadReport(CustomReport):
         rows = tuple((line,) for line in self.settings.left_out)
         return (Table(caption="In the workload's file, and not done here", columns=("What",), rows=rows),)
 
+    def _stage_parts(self, stage: tuple[StreamResult, ...]) -> Iterator[tuple[str, tuple[Block, ...]]]:
+        """The numbers of a stage, and its rates over time."""
+        yield stage[0].stage, self._done(stage)
+        if figure := self._over_time(stage[0].stage):
+            yield f"{stage[0].stage}, over time", (self.strip(), figure)
+
     def _done(self, stage: tuple[StreamResult, ...]) -> tuple[Block, ...]:
         done = Table(caption="What each stream did", columns=_DONE, rows=tuple(_done_row(one) for one in stage))
-        figure = self._over_time(stage[0].stage)
-        curves: tuple[Block, ...] = () if figure is None else (figure,)
         rated = [one for one in stage if one.offered is not None]
         if not rated:
-            return (done, *curves)
+            return (done,)
         notes = ("Lateness is our own: from when an I/O was due to when it was issued.",)
         return (
             done,
-            *curves,
             Table(caption="Rates", columns=_RATES, rows=tuple(_rate_row(one) for one in rated), notes=notes),
         )
 
@@ -161,7 +166,10 @@ class WorkloadReport(CustomReport):
     @property
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
-        return {"stage": "Does each stream keep its rate? I/Os completed in every second, one colour for each stream."}
+        return {
+            "stage": "Does each stream keep its rate? I/Os completed in every second, one colour for each stream; "
+            "those of a slow one are averaged over about ten I/Os."
+        }
 
     def headlines(self) -> tuple[Headline, ...]:
         """Rate, throughput and mean response time of each stage: of its only stream, or of all together."""

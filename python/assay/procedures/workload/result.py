@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from assay.results import error_count, intended_times, iops, lateness_times, mean_latency_ns, step_times, throughput
@@ -11,6 +12,7 @@ from assay.results.step import latency_count, max_latency_ns
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 _MINUTE_SECONDS = 60
+_LEAST_IOS = 10
 
 if TYPE_CHECKING:
     from assay.engine.records import StepRecord, StepSpec, StoredSequence, StoredTest
@@ -58,7 +60,7 @@ def stage_results(test: StoredTest) -> tuple[tuple[StreamResult, ...], ...]:
 def iops_over_time(test: StoredTest) -> dict[str, tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]]:
     """I/Os in every second of each measured stage: name, minutes since its window opened and counts of each stream.
 
-    The last second may be cut short and is left out.
+    The last second may be cut short and is left out. A slow stream is averaged over intervals of about ten I/Os.
     """
     return {one.name: _seconds(one) for one in test.sequences if one.role == "measure" and one.series is not None}
 
@@ -67,9 +69,22 @@ def _seconds(sequence: StoredSequence) -> tuple[tuple[str, tuple[float, ...], tu
     found = []
     for place, (_, spec) in enumerate(zip(sequence.steps, sequence.asked, strict=False)):
         if counts := completions_per_second(sequence, place):
-            minutes = tuple((second + 1) / _MINUTE_SECONDS for second in range(len(counts)))
-            found.append((spec.label, minutes, counts))
+            seconds, rates = averaged(counts)
+            found.append((spec.label, tuple(second / _MINUTE_SECONDS for second in seconds), rates))
     return tuple(found)
+
+
+def averaged(counts: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Ends in s and I/Os per second of intervals that hold ten I/Os in the mean, of a second at least.
+
+    What is left at the end is no whole interval. Worked: ten seconds of one I/O in every other -> no interval of 20 s,
+    so one of the ten seconds, with 0.5 I/Os per second.
+    """
+    total = sum(counts)
+    length = min(ceil(_LEAST_IOS * len(counts) / total) if total else len(counts), len(counts))
+    starts = range(0, len(counts) - length + 1, length)
+    ends = tuple(float(start + length) for start in starts)
+    return ends, tuple(sum(counts[start : start + length]) / length for start in starts)
 
 
 def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
