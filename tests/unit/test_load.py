@@ -113,3 +113,10 @@ def test_a_table_that_was_changed_is_found(tmp_path: Path) -> None:
         _ = run.tests["wsat"].series
     with pytest.raises(AssayError):
         assay.load(tmp_path)
+
+
+def test_a_test_that_a_run_does_not_have_is_answered_by_the_names_that_it_has(folder: Path) -> None:
+    loaded = assay.load(folder)
+    assert loaded.tests.get("iops") is None
+    with pytest.raises(UsageError, match="test 'iops': is not in this run; it has wsat"):
+        loaded.tests["iops"]

@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import UsageError
 from assay.frames.library import FrameLibrary, frame_maker
 from assay.frames.tables import RunTables, TestTables
+from assay.nearest import did_you_mean
 from assay.report import reports_of_tests
 from assay.report.conforming import conformity_label
 from assay.report.write import foreign
@@ -69,7 +71,8 @@ class LoadedRun:
 
     id : of the run. drive : that was tested. edition : its name. label : ``conforming``, ``not conforming: ...`` or
     ``simulated drive``. started : instant in UTC. complete : whether the journal says that the run ended.
-    tests : by name, in the order they ran. arrow : tables of the whole run as pyarrow has them.
+    tests : by name, in the order they ran; another name raises UsageError.
+    arrow : tables of the whole run as pyarrow has them.
     """
 
     id: str
@@ -87,6 +90,14 @@ class LoadedRun:
     def findings(self) -> Any:
         """Everything that a reader must know of the run: test, kind, where, what."""
         return self._frame(self.arrow.findings)
+
+
+class _Tests(dict[str, LoadedTest]):
+    """The tests of a run, which says which there are where another is asked for."""
+
+    def __missing__(self, name: str) -> LoadedTest:
+        known = f"it has {', '.join(self) or 'none'}"
+        raise UsageError(f"test {str(name)[:40]!r}", "is not in this run", did_you_mean(str(name), self, known))
 
 
 def load_run(folder: str | Path, *, frames: FrameLibrary | None = None) -> LoadedRun:
@@ -111,7 +122,7 @@ def _loaded(run: StoredRun, folder: Path, frame: Callable[[Any], Any]) -> Loaded
         label=conformity_label(run),
         started=datetime.fromtimestamp(run.started_wall_ns / SECOND_NS, UTC),
         complete=run.journal is not None and run.journal.complete,
-        tests={one.name: one for one in tests},
+        tests=_Tests({one.name: one for one in tests}),
         arrow=RunTables(run=run, reports=reports),
         _frame=frame,
     )
