@@ -8,14 +8,15 @@ replays 200,000 I/Os, ``--count N`` N million.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from trace_readers import BYTES_MAX, MILLION, PART, write_blktrace
+from synthetic_traces import PART, write_blktrace
 
+MILLION = 1_000_000
+BYTES_MAX = 300_000_000
 DRIVE = "sim:client-2011?capacity=8GB"
 
 
@@ -44,8 +45,8 @@ def replayed(folder: Path, count: int) -> tuple[int, float]:
     tool = str(Path(sys.executable).with_name("assay"))
     command = [tool, "run", str(plan), "-q", "--no-report", "--out", str(folder / f"run-{count}")]
     begun = time.perf_counter()
-    child = subprocess.Popen(command)
-    _, status, usage = os.wait4(child.pid, 0)
+    child = os.posix_spawn(command[0], command, os.environ)
+    _, status, usage = os.wait4(child, 0)
     if status:
         raise SystemExit(f"the replay of {count} I/Os ended with {os.waitstatus_to_exitcode(status)}")
     return usage.ru_maxrss * 1024, time.perf_counter() - begun

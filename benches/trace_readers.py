@@ -7,6 +7,7 @@ are out of order over a few I/Os, as those of several CPUs are.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -19,15 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from assay import traces
+from synthetic_traces import PART, parts, write_blktrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
 
 MILLION = 1_000_000
-PART = 100_000
-SEED = 1
 BYTES_MAX = 300_000_000
 
 
@@ -43,7 +42,9 @@ def main() -> None:
             path = Path(folder) / "trace"
             write(path, count)
             command = [sys.executable, __file__, "--read", str(path)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            # Where what is shared by benchmarks is found.
+            places = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+            done = subprocess.run(command, capture_output=True, text=True, check=True, env=places)
             found, seconds, memory, outcome = done.stdout.split()
         if int(found) != count or int(memory) >= BYTES_MAX:
             raise SystemExit(f"{form}: {found} of {count} I/Os, {memory} bytes of memory")
@@ -63,14 +64,6 @@ def read(path: Path) -> None:
     print(found.total_count, seconds, memory, outcome)
 
 
-def parts(count: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]]:
-    """Times in us, sectors, and which are writes, some at a time."""
-    draw = np.random.default_rng(SEED)
-    for start in range(0, count, PART):
-        times = np.arange(start, start + PART) * 10 + draw.integers(0, 100, PART)
-        yield times, draw.integers(0, 1 << 31, PART) * 8, draw.random(PART) < 0.3  # noqa: PLR2004 - three of ten
-
-
 def write_csv(path: Path, count: int) -> None:
     """Alibaba's form."""
     with path.open("w", encoding="ascii") as file:
@@ -86,19 +79,6 @@ def write_iolog(path: Path, count: int) -> None:
         for times, sectors, writes in parts(count):
             for at, sector, is_write in zip(times.tolist(), sectors.tolist(), writes.tolist(), strict=True):
                 file.write(f"{at} x {'write' if is_write else 'read'} {sector * 512} 4096\n")
-
-
-def write_blktrace(path: Path, count: int) -> None:
-    """Version 7, issued I/Os only."""
-    kinds = [("magic", "<u4"), ("sequence", "<u4"), ("time", "<u8"), ("sector", "<u8"), ("bytes", "<u4")]
-    kinds += [("action", "<u4"), ("pid", "<u4"), ("device", "<u4"), ("cpu", "<u4"), ("rest", "<u4")]
-    with path.open("wb") as file:
-        for times, sectors, writes in parts(count):
-            records = np.zeros(PART, kinds)
-            records["magic"], records["bytes"] = 0x65617407, 4096
-            records["time"], records["sector"] = times * 1000, sectors
-            records["action"] = 7 | np.where(writes, 2, 1) << 16
-            file.write(records.tobytes())
 
 
 def write_capture(path: Path, count: int) -> None:

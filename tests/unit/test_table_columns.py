@@ -30,6 +30,6 @@ def test_a_histogram_is_read_as_it_was_written_without_pandas() -> None:
     step = synthetic_step(TRACKED, 1000)
     content = histogram_table([replace(step, write=replace(step.write, histogram=((100, 5), (200, 7))))])
     found = read_histograms(content, step_count=1, name="x")
-    assert (found.direction.dtype, found.direction.tolist()) == (np.int64, [1, 1])
+    assert (found.direction.dtype, found.direction.tolist()) == (np.int8, [1, 1])
     assert (found.bucket.tolist(), found.count.tolist()) == ([100, 200], [5, 7])
     subprocess.run([sys.executable, "-c", _PROGRAM], input=content, check=True, timeout=60)

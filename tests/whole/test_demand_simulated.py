@@ -120,7 +120,7 @@ def test_every_completion_of_a_point_is_kept_and_gives_the_percentiles_of_the_co
         kept = pq.read_table(folder / "traces" / f"dirth-oltp-point-{place:04}.parquet")
         rows = kept.filter(kept["step"].to_numpy() == 1)
         assert rows.num_rows == completed_count(point.step)
-        assert sum(rows["write"].to_pylist()) == issued_count(point.step.write)
+        assert sum(kind == 1 for kind in rows["operation"].to_pylist()) == issued_count(point.step.write)
         issued_ns = rows["at_ns"].to_numpy() - rows["latency_ns"].to_numpy()
         ordered = np.sort(rows["latency_ns"].to_numpy()[issued_ns >= point.step.start_ns])
         given = 0
@@ -224,7 +224,7 @@ def chi_square(found: Sequence[int], shares: Sequence[float]) -> float:
 def recorded(folder: Path, run: StoredRun) -> dict[str, NDArray[Any]]:
     """Everything that the grids and points of a run issued, from the captured streams."""
     settings = run.tests[0].settings_as(DemandSettings)
-    columns = ["write", "step", "offset_bytes", "length_bytes"]
+    columns = ["operation", "step", "offset_bytes", "length_bytes"]
     parts = []
     for path in sorted((folder / "traces").iterdir()):
         table = pq.read_table(path, columns=columns)
@@ -241,14 +241,14 @@ def test_the_recorded_composite_stream_has_the_shares_of_sizes_groups_and_reads(
     folder, run = composite
     rows = recorded(folder, run)
     capacity = run.identity.capacity_bytes
-    count = len(rows["write"])
+    count = len(rows["operation"])
     assert count > 20_000
     sizes = Counter(rows["length_bytes"].tolist())
     assert set(sizes) == {size for size, _ in COMPOSITE_SIZES}
     assert chi_square([sizes[size] for size, _ in COMPOSITE_SIZES], [pct / 100 for _, pct in COMPOSITE_SIZES]) > 1e-4
     groups = np.digitize(rows["offset_bytes"] / capacity, [0.05, 0.20])
     assert chi_square(np.bincount(groups).tolist(), [share for share, _ in COMPOSITE_GROUPS]) > 1e-4
-    writes = int(rows["write"].sum())
+    writes = int(rows["operation"].sum())
     assert chi_square([count - writes, writes], [0.40, 0.60]) > 1e-4
     assert not np.any(rows["offset_bytes"] % 4096)
 
@@ -259,8 +259,8 @@ def test_sizes_places_and_directions_of_the_composite_stream_are_independent(com
     groups = np.digitize(rows["offset_bytes"] / run.identity.capacity_bytes, [0.05, 0.20])
     for first, second in (
         (rows["length_bytes"], groups),
-        (rows["length_bytes"], rows["write"]),
-        (groups, rows["write"]),
+        (rows["length_bytes"], rows["operation"]),
+        (groups, rows["operation"]),
     ):
         table = np.zeros((len(np.unique(first)), len(np.unique(second))))
         np.add.at(table, (np.unique(first, return_inverse=True)[1], np.unique(second, return_inverse=True)[1]), 1)

@@ -58,7 +58,13 @@ REAL = {"crosscheck", "calibrate", "trace-stack"}
 OTHER = {
     "assay run DRIVE --read-only --edition pts-c-1.0": 2,
     'assay run "sim:client-tlc?capacity=32GB&faults=faults.toml" --test iops': 4,
+    # The run that pages speak of here states no limits, and is none of a workload.
     "assay limits RUN": 2,
+    "assay limits RUN --out DIR": 2,
+    "assay convert RUN --to iometer-csv": 2,
+    # A run of a simulated drive needs --drive.
+    "assay convert RUN --to fio --step 57 --out step.fio": 2,
+    'assay convert RUN --to fio --step "round 3" --out round.fio': 2,
 }
 """Commands of which the page says that they end otherwise."""
 GOOD = {"run": {0, 7}, "check": {0, 5}, "limits": {0, 8}}

@@ -180,8 +180,8 @@ def test_failed_ios_end_the_run_with_no_headline(tmp_path: Path, monkeypatch: py
 def fail_after_preconditioning(run_program: Any) -> Any:
     """One read of the last cell of every round comes back with ENODATA."""
 
-    def run_and_fail(steps: Any, watch: Any = None, capture: Any = None) -> Any:
-        records = run_program(steps, watch, capture)
+    def run_and_fail(steps: Any, *more: Any) -> Any:
+        records = run_program(steps, *more)
         if len(records) > 1:
             records[-1] = replace(records[-1], read=replace(records[-1].read, errors={61: 1}))
         return records
