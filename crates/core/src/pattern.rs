@@ -290,11 +290,7 @@ impl CompiledPattern {
     pub(crate) fn draw(&self, rng: &mut Xoshiro256PlusPlus, cursor: &AtomicU64) -> Access {
         let size = pick(&self.sizes, rng);
         let direction = if self.reads.draw(rng) { Direction::Read } else { Direction::Write };
-        if self.randoms.draw(rng) {
-            return Access { direction, offset: self.draw_random(rng, size), length: Bytes(size.bytes) };
-        }
-        let (linear, length) = self.take_next(cursor, size.bytes);
-        Access { direction, offset: self.range.place_of(linear), length: Bytes(length) }
+        self.place(rng, cursor, size, self.randoms, direction)
     }
 
     /// Draw the next access, whose cursor is that of its direction.
@@ -305,11 +301,9 @@ impl CompiledPattern {
         writes: &AtomicU64,
     ) -> Access {
         let size = pick(&self.sizes, rng);
-        if self.reads.draw(rng) {
-            self.place(rng, reads, size, self.randoms, Direction::Read)
-        } else {
-            self.place(rng, writes, size, self.randoms, Direction::Write)
-        }
+        let (direction, cursor) =
+            if self.reads.draw(rng) { (Direction::Read, reads) } else { (Direction::Write, writes) };
+        self.place(rng, cursor, size, self.randoms, direction)
     }
 
     /// Whether accesses are reads and writes.
@@ -327,6 +321,7 @@ impl CompiledPattern {
     }
 
     /// The place of the next access, whose size and direction are drawn.
+    #[inline]
     fn place(
         &self,
         rng: &mut Xoshiro256PlusPlus,

@@ -113,7 +113,13 @@ fn one_step_with_one_thread_replays_one_recording() {
     threads.demand.thread_count = 2;
     let mut beside = step(1.0, 1, StopRule::Count(1));
     beside.beside = true;
+    let mut drawn = step(1.0, 1, StopRule::Count(1));
+    drawn.demand.arrival = replay(1, 1, true).demand.arrival;
+    let mut fixed = replay(1, 1, true);
+    fixed.demand.arrival = fixed.demand.arrival.map(|arrival| Arrival { process: ArrivalProcess::Fixed, ..arrival });
     for specs in [
+        vec![drawn],
+        vec![fixed],
         vec![step(1.0, 1, StopRule::Count(1))],
         vec![replay(1, 1, true), replay(1, 1, true)],
         vec![threads],

@@ -8,6 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::active_range::ActiveRange;
+use crate::arrival::{Arrival, ArrivalProcess};
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
 use crate::pattern::{Cursor, Operation};
@@ -304,6 +305,14 @@ impl<D: Device + 'static> Stimulus<D> {
 /// A recording is that of the only step that replays one, whose single thread keeps its order.
 fn check_replay(specs: &[StepSpec], recorded: bool) -> Result<(), SequenceError> {
     let replays = |spec: &StepSpec| spec.pattern.operation == Operation::Replay;
+    let keeps_times = |arrival: Arrival| arrival.process == ArrivalProcess::Recorded;
+    let other = |spec: &StepSpec| spec.demand.arrival.is_some_and(|arrival| keeps_times(arrival) != replays(spec));
+    if let Some(step) = specs.iter().position(other) {
+        return Err(SequenceError::Replay {
+            step,
+            reason: "recorded arrivals are those of a replay, which has no others",
+        });
+    }
     let mut found = specs.iter().enumerate().filter(|(_, spec)| replays(spec));
     let Some((step, first)) = found.next() else {
         return if recorded {

@@ -176,7 +176,7 @@ impl NativeStimulus {
         let (tracer, tap) = tracing.unzip();
         let (reader, recording) = replay.map(|path| Replayer::start(&path)).transpose()?.unzip();
         let attached = Attached { tap, recording };
-        let (records, captured, replayed) = py.detach(|| {
+        let (records, captured, replayed, lost) = py.detach(|| {
             let look = |progress| watcher.look(progress);
             let records = match engine {
                 Engine::Simulated(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
@@ -187,14 +187,10 @@ impl NativeStimulus {
                 Engine::Real(stimulus) => stimulus.run_attached(&steps, limits, attached, look),
             };
             // A drive that holds a worker for ever holds the recording, too.
-            let held = matches!(records, Err(SequenceError::Stuck));
-            (
-                records,
-                tracer.map(Tracer::finish).transpose(),
-                reader.filter(|_| !held).map(Replayer::finish).transpose(),
-            )
+            let lost = matches!(records, Err(SequenceError::Stuck));
+            let replayed = reader.filter(|_| !lost).map(Replayer::finish).transpose();
+            (records, tracer.map(Tracer::finish).transpose(), replayed, lost)
         });
-        let lost = matches!(records, Err(SequenceError::Stuck));
         watcher.outcome(lost)?;
         let records = records.map_err(|error| sequence_error(&error))?;
         replayed?;

@@ -1,9 +1,9 @@
 //! Every completion of a sequence in a Parquet file, written while the sequence runs.
 //!
-//! Columns: `at_ns` (when it completed, on the device's clock), `latency_ns`, `operation` (0 read, 1 write, 2
-//! trim, 3 flush), `step` (index in the sequence) and, on request, `offset_bytes` and `length_bytes`. Completions of one thread are in order of time; those of
-//! several threads come in chunks. Response times and times are split into their bytes before they are compressed, which
-//! suits numbers whose high bytes repeat.
+//! Columns: `at_ns` (when it completed, on the device's clock), `latency_ns`, `operation` (0 read, 1 write, 2 trim, 3
+//! flush), `step` (index in the sequence) and, on request, `offset_bytes` and `length_bytes`. Completions of one thread
+//! are in order of time; those of several threads come in chunks. Response times and times are split into their bytes
+//! before they are compressed, which suits numbers whose high bytes repeat.
 
 pub mod replay;
 
@@ -23,6 +23,9 @@ use parquet::schema::types::ColumnPath;
 
 /// Rows that are written together; they are held in memory until then.
 const GROUP_ROWS: usize = 1 << 20;
+
+/// The operations of files by their numbers.
+const OPERATIONS: [Direction; 4] = [Direction::Read, Direction::Write, Direction::Trim, Direction::Flush];
 
 const TIMES: &str = "required int64 at_ns; required int64 latency_ns; required int32 operation; required int32 step;";
 const ADDRESSES: &str = "required int64 offset_bytes; required int32 length_bytes;";
@@ -103,7 +106,7 @@ impl Columns {
     fn push(&mut self, row: &Captured, addresses: bool) {
         self.at.push(row.at.0.cast_signed());
         self.latency.push(row.latency.0.cast_signed());
-        self.operation.push(operation(row.direction));
+        self.operation.push(number_of(row.direction));
         self.step.push(row.step.cast_signed());
         if addresses {
             self.offset.push(row.offset.0.cast_signed());
@@ -121,13 +124,9 @@ impl Columns {
     }
 }
 
-fn operation(direction: Direction) -> i32 {
-    match direction {
-        Direction::Read => 0,
-        Direction::Write => 1,
-        Direction::Trim => 2,
-        Direction::Flush => 3,
-    }
+fn number_of(direction: Direction) -> i32 {
+    let found = (0..).zip(OPERATIONS).find(|(_, known)| *known == direction);
+    found.expect("every operation has a number").0
 }
 
 fn properties() -> WriterProperties {

@@ -6,16 +6,16 @@
 use std::fs::File;
 use std::path::Path;
 
-use assay_core::contract::{Bytes, Direction, Nanos};
+use assay_core::contract::{Bytes, Nanos};
 use assay_core::recorded::{CHUNK, RecordedIo};
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
+use crate::OPERATIONS;
+
 const COLUMNS: [&str; 4] = ["due_ns", "operation", "offset_bytes", "length_bytes"];
-/// The numbers of operations in the file.
-const DIRECTIONS: [Direction; 4] = [Direction::Read, Direction::Write, Direction::Trim, Direction::Flush];
 
 /// A file of I/Os that is being read, chunk by chunk.
 pub struct ReplayFile {
@@ -87,7 +87,7 @@ impl GroupColumns {
 
 fn recorded(due: i64, operation: i32, offset: i64, length: i64) -> Result<RecordedIo, ParquetError> {
     let number = |value: i64| u64::try_from(value).map_err(|_| damaged());
-    let direction = usize::try_from(operation).ok().and_then(|place| DIRECTIONS.get(place)).ok_or_else(damaged)?;
+    let direction = usize::try_from(operation).ok().and_then(|place| OPERATIONS.get(place)).ok_or_else(damaged)?;
     Ok(RecordedIo {
         due: Nanos(number(due)?),
         direction: *direction,
