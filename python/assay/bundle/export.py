@@ -29,6 +29,7 @@ from assay.errors import FolderBusyError, StoreError
 from assay.files import open_inside
 from assay.run.store.read import read_run
 from assay.run.store.status import run_state
+from assay.run.store.tables import TABLE_NAME
 from assay.version import tool_version
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ SUFFIX = ".assay"
 _LOG = "run.log"
 _SINGLE_FILES = ("run.json", "journal.jsonl", "report_date.json", "advice.txt", _LOG)
 _TRACES = "traces"
-_TABLE = re.compile(
-    rb'"((?:series|histograms|intended|lead-ins|lateness|replays)/[0-9]{6,12}\.parquet)":"[0-9a-f]{64}"'
-)
+_TABLE = re.compile(rf'"({TABLE_NAME})":"[0-9a-f]{{64}}"'.encode())
 _REWRITTEN = ("run.json", "journal.jsonl")
 
 

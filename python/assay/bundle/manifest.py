@@ -10,6 +10,7 @@ from pydantic import Field
 
 from assay.engine.codec import canonical, decode, parse
 from assay.errors import StoreError
+from assay.run.store.tables import TABLE_NAME
 
 MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 SCHEMA = 1
@@ -25,7 +26,7 @@ NAME_LETTERS_MAX = 100
 _SMALL_BYTES_MAX = {"run.json": 64 << 20, "journal.jsonl": 1 << 30, "report_date.json": 1000, "advice.txt": 1 << 20}
 _NAMES = re.compile(
     r"run\.json|journal\.jsonl|report_date\.json|advice\.txt|run\.log"
-    r"|(series|histograms|intended|lead-ins|lateness|replays)/[0-9]{6,12}\.parquet"
+    rf"|{TABLE_NAME}"
     r"|traces/[A-Za-z0-9_][A-Za-z0-9._-]*\.parquet"
 )
 _UNKNOWN = "take it from its maker again, or use the version that wrote it"

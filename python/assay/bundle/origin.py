@@ -15,6 +15,7 @@ from assay.engine.codec import canonical, decode, parse
 from assay.engine.records import RunOrigin
 from assay.errors import AssayError, StoreError
 from assay.files import exists_inside, read_inside
+from assay.run.store.tables import TABLE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,16 +25,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
 ORIGIN = "origin.json"
-_HELD_BY_JOURNAL = (
-    "run.json",
-    "journal.jsonl",
-    "series/",
-    "histograms/",
-    "intended/",
-    "lead-ins/",
-    "lateness/",
-    "replays/",
-)
+_HELD_BY_JOURNAL = ("run.json", "journal.jsonl", *(f"{kind}/" for kind in TABLE_KINDS))
 _REMEDY = "import the bundle again"
 
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from assay.fio.job import SIDES, first_reason
 from assay.fio.values import ValueFaultError, equal_sides, size_bytes, split_shares, time_us, whole
+from assay.spec.units import TRANSFER_BYTES_MAX
 from assay.spec.workload import LbaGroup, Line
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _KINDS: dict[str, tuple[Direction, bool]] = {
     "randtrim": ("trim", True),
     "randrw": ("rw", True),
 }
-_SIZE_MIN, _SIZE_MAX = 512, 64 << 20
+_SIZE_MIN = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def _sizes(job: Job, side: int) -> Side:
     sizes = split or {job.get("bs", lambda text: size_bytes(equal_sides(text)[side], base), 4096): Fraction(100)}
     key = "bssplit" if split else "bs"
     for size in sizes:
-        if not _SIZE_MIN <= size <= _SIZE_MAX or size % _SIZE_MIN:
+        if not _SIZE_MIN <= size <= TRANSFER_BYTES_MAX or size % _SIZE_MIN:
             reason = f"has a size of {size} bytes"
             raise job.fault(key, reason, "write multiples of 512 bytes, at most 64m")
     return sizes

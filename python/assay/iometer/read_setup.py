@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from assay.iometer.lines import known_key
 from assay.iometer.model import Cycling, QueueCycling, Record, Setup, StepKind, TestType, Version
@@ -13,18 +13,10 @@ if TYPE_CHECKING:
     from assay.iometer.lines import Line, Lines
 
 END = "END test setup"
-TEST_TYPES: tuple[TestType, ...] = (
-    "NORMAL",
-    "CYCLE_TARGETS",
-    "CYCLE_WORKERS",
-    "INCREMENT_TARGETS_PARALLEL",
-    "INCREMENT_TARGETS_SERIAL",
-    "CYCLE_WORKERS_AND_TARGETS",
-    "CYCLE_OUTSTANDING_IOS",
-    "CYCLE_OUTSTANDING_IOS_AND_TARGETS",
-)
-RECORDS: tuple[Record, ...] = ("ALL", "NO_TARGETS", "NO_WORKERS", "NO_MANAGERS", "NONE")
-_KINDS: tuple[StepKind, ...] = ("LINEAR", "EXPONENTIAL")
+# Older files have the place of a word in these lists instead of the word.
+TEST_TYPES: tuple[TestType, ...] = get_args(TestType)
+RECORDS: tuple[Record, ...] = get_args(Record)
+_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 _PER_CPU = "NUMBER_OF_CPUS"
 _WORKERS_MAX = 128
 _LAST_WITHOUT_END = (1998, 10, 8)

@@ -10,6 +10,7 @@ from assay.iometer.content import content_of
 from assay.iometer.cycling import OF_TARGETS, STEPS_MAX, cycling_steps
 from assay.iometer.left_out import left_out_of
 from assay.iometer.model import IDLE, AccessRow, AccessSpec, Assigned, IcfFile, Setup, TargetSettings, Worker
+from assay.spec.units import TRANSFER_BYTES_MAX
 from assay.spec.workload import STREAMS_MAX, Line, Stage, Stream, Workload
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 SECTOR_BYTES = 512
 STREAMS_TOTAL_MAX = 20_000
-_SIZE_MAX = 64 << 20
 _BURST_MAX = 1 << 30
 _DELAY_MS_MAX = 3_600_000
 _QUEUE_DEPTH_MAX = 4096
@@ -232,7 +232,7 @@ class _Conversion:
         return self.lines[id(spec)]
 
     def _line(self, row: AccessRow) -> Line:
-        self._within(row.size_bytes, 1, _SIZE_MAX, line=row.line, section=_SPEC_SECTION, what="the size")
+        self._within(row.size_bytes, 1, TRANSFER_BYTES_MAX, line=row.line, section=_SPEC_SECTION, what="the size")
         for value, what in ((row.size_bytes, "size"), (row.align_bytes, "align")):
             if value % self.sector_bytes:
                 expected = f"a multiple of {self.sector_bytes} bytes, the drive's sector"

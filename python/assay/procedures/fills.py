@@ -1,23 +1,32 @@
-"""Sequential fills before workloads of others."""
+"""Purge and sequential fills before workloads of others, and how reports tell of them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.engine.pattern import fill_pattern, leading_range
-from assay.engine.records import Demand, StepSequence, StepSpec, StopRule
+from assay.engine.records import Demand, Purge, StepSequence, StepSpec, StopRule
+from assay.pages.printed import capacity_label
 from assay.procedures.phases import PlannedPhase
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.engine.records import DataPattern, DriveIdentity
+    from assay.pages.facts import TestFacts
 
 FILL_DEMAND = Demand(thread_count=1, queue_depth=32)
 FILL_BYTES = 128 * KIB
 
 
 class Filled(Protocol):
-    """Settings of a test that fills the drive."""
+    """Settings of a test that purges and fills the drive as its plan says."""
+
+    @property
+    def purges(self) -> bool:
+        """Whether the drive is purged first."""
 
     @property
     def fill_bytes(self) -> int:
@@ -42,7 +51,15 @@ def fill_amounts(fills: float, range_bytes: int, drive: DriveIdentity) -> dict[s
     return {"fill_bytes": round(fills * range_bytes) // block * block, "fill_transfer_bytes": max(FILL_BYTES, block)}
 
 
-def fill_sequence(settings: Filled) -> StepSequence:
+def prepared(settings: Filled) -> Iterator[Purge | StepSequence]:
+    """The purge and the fill, as far as they were asked for."""
+    if settings.purges:
+        yield Purge()
+    if settings.fill_bytes:
+        yield _fill(settings)
+
+
+def _fill(settings: Filled) -> StepSequence:
     """Writes in order over the whole range, which prepare the drive and are not measured."""
     step = StepSpec(
         label="sequential fill",
@@ -61,3 +78,21 @@ def fill_phase(fill_bytes: int) -> tuple[PlannedPhase, ...]:
     if not fill_bytes:
         return ()
     return (PlannedPhase(name="preconditioning", stages=("precondition",), amount_bytes=fill_bytes),)
+
+
+def preparation_text(settings: Filled) -> str:
+    """Purge and fill as they were asked for.
+
+    Worked: both, of 1 GB -> ``Purge, then 1.00 GB of sequential writes.``
+    """
+    purge = "Purge" if settings.purges else "No purge"
+    if not settings.fill_bytes:
+        return f"{purge}, no preconditioning."
+    return f"{purge}, then {capacity_label(settings.fill_bytes)} of sequential writes."
+
+
+def with_fill(facts: TestFacts, settings: Filled) -> TestFacts:
+    """The words of headers and summaries with the fill, where there is one."""
+    if not settings.fill_bytes:
+        return facts
+    return replace(facts, independent="sequential writes", independent_amount=capacity_label(settings.fill_bytes))

@@ -18,6 +18,8 @@ GIB = 1024**3
 MB = 10**6
 GB = 10**9
 TB = 10**12
+TRANSFER_BYTES_MAX = 64 * MIB
+"""The largest read or write that is asked for, replayed or kept."""
 MILLISECOND_NS = 10**6
 MICROSECOND_NS = 1_000
 SECOND_NS = 10**9

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from assay.spec.datum import Strict
+from assay.spec.units import TRANSFER_BYTES_MAX
 
 STREAMS_MAX = 64
 """Streams that may run side by side in one stage."""
@@ -32,7 +33,7 @@ class Line(Strict):
     """
 
     percent: Percent = 100.0
-    size_bytes: Annotated[int, Field(ge=512, le=64 << 20)]
+    size_bytes: Annotated[int, Field(ge=512, le=TRANSFER_BYTES_MAX)]
     read_percent: Percent = 100.0
     random_percent: Percent = 100.0
     align_bytes: Annotated[int, Field(ge=0, le=1 << 40)] = 0

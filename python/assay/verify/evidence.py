@@ -25,7 +25,7 @@ from assay.run.store.traces import TRACES, trace_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.engine.records import StoredRun
+    from assay.engine.records import StepSpec, StoredRun
     from assay.run.planning import PlannedRun
     from assay.run.store.forms import RunDocument, Steps
     from assay.run.store.journal import Entries, Entry
@@ -105,18 +105,16 @@ class Evidence:
         return tuple(found)
 
     @cached_property
-    def replays(self) -> frozenset[int]:
-        """The ``seq`` of each sequence that was asked to issue recorded I/Os again."""
-        asked, found = AskedReader(), set()
+    def asked(self) -> dict[int, tuple[StepSpec, ...]]:
+        """What each sequence was asked, by its ``seq``. Raises StoreError where a name stands for nothing."""
+        reader, found = AskedReader(), {}
         sequences = {entry.seq: steps for entry, steps in self.sequences}
         for entry in self.journal.lines:
             if entry.kind == "asked":
-                asked.take(entry)
+                reader.take(entry)
             elif entry.kind == "steps":
-                specs = asked.specs(sequences[entry.seq].asked, entry)
-                if any(spec.pattern.operation == "replay" for spec in specs):
-                    found.add(entry.seq)
-        return frozenset(found)
+                found[entry.seq] = reader.specs(sequences[entry.seq].asked, entry)
+        return found
 
     @cached_property
     def run(self) -> StoredRun:

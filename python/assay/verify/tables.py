@@ -18,6 +18,7 @@ from assay.run.store.tables import (
     LEAD_INS,
     REPLAYS,
     SERIES,
+    TABLE_KINDS,
     direction_places,
     numbers,
     read_histograms,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from assay.engine.records import StepSpec
     from assay.run.store.forms import Steps
     from assay.verify.evidence import Evidence
 
@@ -88,15 +90,14 @@ def _row_fault(steps: Steps, name: str, content: bytes, place: str) -> str | Non
 
 def table_names(evidence: Evidence) -> Iterator[Broken]:
     """Each sequence has the tables of its number, those that its steps fill and no others."""
-    replays = evidence.replays
     for number, (entry, steps) in enumerate(evidence.sequences, 1):
-        expected = {f"{kind}/{number:06}.parquet" for kind in _kinds(steps, replays=entry.seq in replays)}
+        expected = {f"{kind}/{number:06}.parquet" for kind in _kinds(steps, evidence.asked[entry.seq])}
         if set(steps.tables) != expected:
             found = ", ".join(sorted(steps.tables)) or "none"
             yield Broken(place=entry.place, found=found, expected=", ".join(sorted(expected)))
 
 
-def _kinds(steps: Steps, *, replays: bool) -> Iterator[str]:
+def _kinds(steps: Steps, asked: Sequence[StepSpec]) -> Iterator[str]:
     yield SERIES
     yield HISTOGRAMS
     if any(step.offered_io_count is not None for step in steps.steps):
@@ -104,7 +105,7 @@ def _kinds(steps: Steps, *, replays: bool) -> Iterator[str]:
         yield LATENESS
     if any(side.lead_in_latency_ns_max is not None for step in steps.steps for side in step.sides):
         yield LEAD_INS
-    if replays:
+    if any(spec.pattern.operation == "replay" for spec in asked):
         yield REPLAYS
 
 
@@ -112,7 +113,7 @@ def unnamed_tables(evidence: Evidence) -> Iterator[Broken]:
     """A table that no line names can only be the one that a run was writing when it was cut short."""
     named = {name for _, steps in evidence.sequences for name in steps.tables}
     cut = set() if evidence.journal.complete else {f"{len(evidence.sequences) + 1:06}.parquet"}
-    for kind in (SERIES, HISTOGRAMS, INTENDED, LATENESS, LEAD_INS, REPLAYS):
+    for kind in TABLE_KINDS:
         for path in sorted((evidence.folder / kind).glob("*.parquet")):
             name = f"{kind}/{path.name}"
             if name not in named and path.name not in cut:

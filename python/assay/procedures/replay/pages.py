@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.headline import Headline
 from assay.pages.measure import Measure
 from assay.pages.model import DataTable, Figure, Series, Table, Text
-from assay.pages.printed import NOT_AVAILABLE, capacity_label, milliseconds_or_na, or_na
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_or_na, or_na
 from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.settings import ReplaySettings
 from assay.procedures.replay.stream_map import intensity, map_table, size_table
@@ -54,10 +55,7 @@ class ReplayReport(CustomReport):
     @property
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries, with its fills."""
-        fill, found = self.settings.fill_bytes, super().facts
-        if not fill:
-            return found
-        return replace(found, independent="sequential writes", independent_amount=capacity_label(fill))
+        return with_fill(super().facts, self.settings)
 
     @property
     def outline(self) -> str:
@@ -77,10 +75,7 @@ class ReplayReport(CustomReport):
     @property
     def preparation(self) -> str:
         """Purge and fills as they were asked for."""
-        purge = "Purge" if self.settings.purges else "No purge"
-        if not self.settings.fill_bytes:
-            return f"{purge}, no preconditioning."
-        return f"{purge}, then {capacity_label(self.settings.fill_bytes)} of sequential writes."
+        return preparation_text(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The stream map, and what came of the replay."""

@@ -6,15 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.engine.pattern import leading_range
-from assay.engine.records import AccessPattern, Demand, Ending, Purge, StepSequence, StepSpec, StopRule
+from assay.engine.records import AccessPattern, Demand, Ending, StepSequence, StepSpec, StopRule
 from assay.errors import UsageError
 from assay.procedures.custom import common_settings, whole_drive_bytes
-from assay.procedures.fills import fill_amounts, fill_phase, fill_sequence
+from assay.procedures.fills import fill_amounts, fill_phase, prepared
 from assay.procedures.phases import PlannedPhase
 from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.replay.looked import write_ios
 from assay.procedures.replay.settings import ReplaySettings
-from assay.spec.units import MIB, SECOND_NS
+from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX
 from assay.traces import mapping_for
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from assay.procedures.replay.settings import TraceFacts
     from assay.spec.datum import Strict
     from assay.traces import Mapping
-
-TRANSFER_BYTES_MAX = 64 * MIB
-"""Of a read or write that is replayed."""
 
 
 def plan_replay(request: Request[Strict, ReplayOptions]) -> list[PlannedTest]:
@@ -123,10 +120,7 @@ def _pattern(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> Acce
 
 def run_replay(settings: ReplaySettings, _: Context) -> Course:
     """Purge and fill as stated, then the I/Os of the trace."""
-    if settings.purges:
-        yield Purge()
-    if settings.fill_bytes:
-        yield fill_sequence(settings)
+    yield from prepared(settings)
     yield StepSequence(
         name="replay",
         stage="replay",

@@ -10,10 +10,11 @@ from assay.errors import UsageError
 from assay.pages.headline import Headline
 from assay.pages.measure import Measure
 from assay.pages.model import DataTable, Table, Text
-from assay.pages.printed import NOT_APPLICABLE, capacity_label, milliseconds_or_na, or_na, size_label
+from assay.pages.printed import NOT_APPLICABLE, milliseconds_or_na, or_na, size_label
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
+from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.procedures.workload.result import iops_over_time, stage_results
 from assay.procedures.workload.settings import WorkloadSettings
@@ -68,13 +69,9 @@ class WorkloadReport(CustomReport):
     @property
     def facts(self) -> TestFacts:
         """The test in the words of headers and summaries, with its fills and the number of its streams."""
-        fill = self.settings.fill_bytes
         count = max(len(stage.streams) for stage in self.settings.stages)
         several = (f"{count} streams, see the table", NOT_APPLICABLE) if count > 1 else None
-        found = replace(super().facts, demands=several)
-        if not fill:
-            return found
-        return replace(found, independent="sequential writes", independent_amount=capacity_label(fill))
+        return with_fill(replace(super().facts, demands=several), self.settings)
 
     @property
     def outline(self) -> str:
@@ -87,11 +84,7 @@ class WorkloadReport(CustomReport):
     @property
     def preparation(self) -> str:
         """Purge and fills as they were asked for."""
-        settings = self.settings
-        purge = "Purge" if settings.purges else "No purge"
-        if not settings.fill_bytes:
-            return f"{purge}, no preconditioning."
-        return f"{purge}, then {capacity_label(settings.fill_bytes)} of sequential writes."
+        return preparation_text(self.settings)
 
     def report_pages(self) -> tuple[Page, ...]:
         """What was asked, then a page for every measured stage."""

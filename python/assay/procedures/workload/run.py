@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
-from assay.engine.records import Ending, Purge, StepSequence, StopRule
+from assay.engine.records import Ending, StepSequence, StopRule
 from assay.errors import ValueRangeError
 from assay.procedures.custom import common_settings, whole_drive_bytes
-from assay.procedures.fills import fill_amounts, fill_phase, fill_sequence
+from assay.procedures.fills import fill_amounts, fill_phase, prepared
 from assay.procedures.phases import PlannedPhase, steps_of, timed_phase
 from assay.procedures.planned import OUTSTANDING_MAX, scaled_ns
 from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
@@ -91,10 +91,7 @@ def _step_count(settings: WorkloadSettings) -> int:
 
 def run_workload(settings: WorkloadSettings, _: Context) -> Course:
     """Purge and fill as stated, then every stage."""
-    if settings.purges:
-        yield Purge()
-    if settings.fill_bytes:
-        yield fill_sequence(settings)
+    yield from prepared(settings)
     for index, stage in enumerate(settings.stages, 1):
         if stage.ramp_up_ns:
             stop = StopRule(time_ns=stage.ramp_up_ns)

@@ -20,14 +20,13 @@ from assay.engine.records import (  # noqa: TC001
     SkippedTest,
     StepRecord,
 )
+from assay.run.store.tables import TABLE_NAME
 
 RUN_SCHEMA = 5
 
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Name = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
-_TableName = Annotated[
-    str, Field(pattern=r"^(series|histograms|intended|lead-ins|lateness|replays)/[0-9]{6,12}\.parquet$")
-]
+_TableName = Annotated[str, Field(pattern=f"^{TABLE_NAME}$")]
 # Up to the year 2262, and so within every calendar that prints it.
 _Instant = Annotated[int, Field(ge=0, lt=1 << 63)]
 _Text = Annotated[str, Field(max_length=1 << 16)]

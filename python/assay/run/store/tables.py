@@ -17,6 +17,10 @@ SERIES, HISTOGRAMS, INTENDED, LEAD_INS, LATENESS = "series", "histograms", "inte
 """Folders of the tables."""
 REPLAYS = "replays"
 """Folder of the I/Os that sequences issued again, named by the journal as the tables are."""
+TABLE_KINDS = (SERIES, HISTOGRAMS, INTENDED, LATENESS, LEAD_INS, REPLAYS)
+"""Every folder of what the journal names with a digest."""
+TABLE_NAME = rf"(?:{'|'.join(TABLE_KINDS)})/[0-9]{{6,12}}\.parquet"
+"""Regular expression of the name of such a file below the run folder."""
 BUCKET_COUNT = 32 * 512 + 1
 """Of a histogram: 512 to an octave up to 2^40 ns, and one for all that is longer."""
 SERIES_COLUMNS = ("step", "direction", "second", "io_count", "bytes", "latency_ns_sum", "latency_ns_max")

@@ -9,7 +9,8 @@ import numpy as np
 from assay.engine.records import TraceSummary
 from assay.errors import StoreError
 from assay.run.store.traces import opened_trace
-from assay.spec.units import KIB
+from assay.spec.units import KIB, TRANSFER_BYTES_MAX
+from assay.traces.records import WRITE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 _CELLS_MAX = 1 << 26
 _BATCH_ROWS = 1 << 18
-_LENGTH_BYTES_MAX = 1 << 26
-_MOVING = 2
-"""Operations below this number are reads and writes."""
 
 
 def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: int) -> TraceSummary:
@@ -41,7 +39,7 @@ def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: i
         columns = ["step", "operation", *(["offset_bytes", "length_bytes"] if addressed else [])]
         for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
             steps, operations, *places = (batch[name].to_numpy(zero_copy_only=False) for name in columns)
-            moving = operations < _MOVING
+            moving = operations <= WRITE
             if not _are_inside(steps, moving, places, step_count, capacity_bytes):
                 reason = "holds an I/O of no step, or outside the drive"
                 raise StoreError(str(folder / name), reason, "the run was changed or damaged")
@@ -80,7 +78,7 @@ def _are_inside(
         return True
     offsets, lengths = (place.astype(np.float64) for place in places)
     on_drive = (offsets >= 0) & (offsets + lengths <= capacity_bytes)
-    sized = ~moving | ((lengths > 0) & (lengths <= _LENGTH_BYTES_MAX))
+    sized = ~moving | ((lengths > 0) & (lengths <= TRANSFER_BYTES_MAX))
     return bool((on_drive & (lengths >= 0) & sized).all())
 
 
