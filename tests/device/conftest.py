@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import uuid
 from pathlib import Path
@@ -27,6 +29,23 @@ FEW = ("--thread-count", "2", "--queue-depth", "4")
 """For runs that are not about demands: a slow disk takes seconds to drain a deep queue, in every step."""
 PATIENT = ("--stall-limit", "3600", "--io-time-limit", "3600")
 """For runs that are not about stalls: a busy host keeps a loop device silent for seconds."""
+
+
+ASSAY = str(Path(sys.executable).with_name("assay"))
+
+
+def known_id(path: str) -> str:
+    """The identity of a drive by its path, as the command line lists it."""
+    done = subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True, timeout=280)
+    return next(str(drive["id"]) for drive in json.loads(done.stdout) if drive["path"] == path)
+
+
+def set_throttle(group: Path, path: str, cap: int, *directions: str) -> None:
+    """Let processes of a control group issue so many I/Os a second to a device, in each of these directions."""
+    number = Path(path).stat().st_rdev
+    for direction in directions:
+        rule = f"{os.major(number)}:{os.minor(number)} {cap}"
+        (group / f"blkio.throttle.{direction}_iops_device").write_text(rule)
 
 
 CONTROLLER = Path("/sys/fs/cgroup/blkio")

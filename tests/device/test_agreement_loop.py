@@ -7,7 +7,6 @@ says so, and such an attempt counts for nothing.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from assay.host import HostWatch
 from assay.results import host_findings
 from assay.results.step import rate_count
 from assay.run.store.read import read_run
-from conftest import PATIENT, run_in
+from conftest import PATIENT, known_id, run_in, set_throttle
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -64,10 +63,7 @@ lines = [{{ size_bytes = 16384, read_percent = 0 }}]
 
 def throttled(loop_drive: LoopDrive, group: Path) -> str:
     path = loop_drive(SIZE)
-    number = Path(path).stat().st_rdev
-    for direction in ("read", "write"):
-        rule = f"{os.major(number)}:{os.minor(number)} {CAP}"
-        (group / f"blkio.throttle.{direction}_iops_device").write_text(rule)
+    set_throttle(group, path, CAP, "read", "write")
     return path
 
 
@@ -75,8 +71,7 @@ def ours(group: Path, path: str, folder: Path) -> dict[str, int]:
     """Completions of each stream in a run of ours."""
     plan = folder.with_suffix(".toml")
     plan.write_text(PLAN.replace("PATH", path), "utf-8")
-    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
-    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    known = known_id(path)
     words = [ASSAY, "run", str(plan), "--yes-destroy", known, "--out", str(folder), "--no-report", *PATIENT]
     # Results may be withheld on a busy host; what was counted is stored all the same.
     run_in(group, ["/bin/sh", "-c", '"$@" || true', "sh", *words])

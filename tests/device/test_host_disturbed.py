@@ -16,7 +16,7 @@ from assay.host import HostWatch
 from assay.procedures.loop.result import loop_result
 from assay.results import host_findings, sequence_host, withheld_reason
 from assay.run.store.read import read_run
-from conftest import PATIENT, LoopDrive
+from conftest import PATIENT, LoopDrive, known_id
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
@@ -35,8 +35,7 @@ def rounds_begun(folder: Path) -> int:
 def test_a_tester_that_was_stopped_is_blamed_and_not_the_drive(loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
     path, out, plan = loop_drive_in_memory(SIZE), tmp_path / "run", tmp_path / "plan.toml"
     plan.write_text(f'drive = "{path}"\ntests = ["iops"]\nscale = 0.001\n[iops]\nround_limit = 5\n', "utf-8")
-    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
-    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    known = known_id(path)
     arguments = ["--thread-count", "1", "--queue-depth", "4"]
     child = subprocess.Popen(
         [ASSAY, "run", str(plan), *arguments, "--yes-destroy", known, "--out", str(out), *PATIENT],

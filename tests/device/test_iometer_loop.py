@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +14,7 @@ from assay.iometer import read_results
 from assay.iometer.invariants import invariants
 from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.run.store.read import read_run
-from conftest import PATIENT
+from conftest import PATIENT, known_id, set_throttle
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -44,13 +42,9 @@ def test_the_oem_guides_script_on_a_drive_gives_rows_that_keep_the_invariants(
     loop_drive: LoopDrive, throttle: Path, tmp_path: Path
 ) -> None:
     path, out = loop_drive(SIZE), tmp_path / "run"
-    number = Path(path).stat().st_rdev
-    for direction in ("read", "write"):
-        # On a drive that answers at once, making a write's data takes a part of every I/O's turn.
-        rule = f"{os.major(number)}:{os.minor(number)} {CAP}"
-        (throttle / f"blkio.throttle.{direction}_iops_device").write_text(rule)
-    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
-    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    # On a drive that answers at once, making a write's data takes a part of every I/O's turn.
+    set_throttle(throttle, path, CAP, "read", "write")
+    known = known_id(path)
     words = ["run", path, "--icf", str(OEM), "--scale", "0.5", "--yes-destroy", known, "--out", str(out), *PATIENT]
     shell = f'echo $$ > {throttle}/cgroup.procs && exec "$@"'
     command = ["/bin/sh", "-c", shell, "sh", ASSAY, *words]

@@ -5,7 +5,6 @@ attempt counts for nothing.
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from assay.host import HostWatch
 from assay.results import host_findings
-from conftest import LoopDrive, run_in
+from conftest import LoopDrive, run_in, set_throttle
 
 pytestmark = pytest.mark.long
 
@@ -138,9 +137,7 @@ def throttled(loop_drive: LoopDrive, throttle: Path, cap: int) -> str:
         check=True,
         capture_output=True,
     )
-    number = Path(path).stat().st_rdev
-    rule = f"{os.major(number)}:{os.minor(number)} {cap}"
-    (throttle / "blkio.throttle.read_iops_device").write_text(rule)
+    set_throttle(throttle, path, cap, "read")
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.results.audit import counted
 from assay.run.store.read import read_run
 from assay.verify import verify_run
-from conftest import PATIENT
+from conftest import PATIENT, known_id
 from every_kind import TRACE
 
 if TYPE_CHECKING:
@@ -25,8 +24,7 @@ def test_the_ios_of_a_trace_reach_a_drive_and_their_lateness_is_graded(
     loop_drive_in_memory: LoopDrive, tmp_path: Path
 ) -> None:
     path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
-    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
-    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    known = known_id(path)
     arguments = ["run", path, "--replay", str(TRACE), "--map", "scale", "--yes-destroy", known, "--out", str(out)]
     arguments += ["--capture", "addresses", "--no-report", *PATIENT]
     done = subprocess.run([ASSAY, *arguments], capture_output=True, text=True, check=False, timeout=200)

@@ -1,6 +1,5 @@
 """Whole runs on a loop device and on a plain file: report, labels, and the kernel's own counters."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from assay.procedures.editions import load_edition
 from assay.procedures.saturation.result import saturation_result
 from assay.results import issued_bytes, sequence_audits
 from assay.run.store.read import read_run
-from conftest import PATIENT, LoopDrive, allocate
+from conftest import PATIENT, LoopDrive, allocate, known_id
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
@@ -28,11 +27,6 @@ FEW_ROUNDS = "scale = 0.0003\n[iops]\nround_limit = 5\n"
 def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
     patient = PATIENT if arguments[0] == "run" else ()
     return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
-
-
-def known_id(path: str) -> str:
-    listed = json.loads(assay("drives", "--json").stdout)
-    return next(str(drive["id"]) for drive in listed if drive["path"] == path)
 
 
 def few_rounds(folder: Path) -> str:

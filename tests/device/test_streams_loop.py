@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.procedures.workload.result import stage_results
 from assay.run.store.read import read_run
 from assay.verify import verify_run
-from conftest import PATIENT
+from conftest import PATIENT, known_id
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -59,8 +58,7 @@ def test_streams_trims_and_flushes_reach_a_drive_and_the_kernel_counts_them(
 ) -> None:
     path, out, plan = loop_drive_in_memory(SIZE), tmp_path / "run", tmp_path / "plan.toml"
     plan.write_text(PLAN.format(path=path), "utf-8")
-    listed = json.loads(subprocess.run([ASSAY, "drives", "--json"], capture_output=True, check=True).stdout)
-    known = next(drive["id"] for drive in listed if drive["path"] == path)
+    known = known_id(path)
     arguments = ["run", str(plan), "--yes-destroy", known, "--out", str(out), "--no-report", *PATIENT]
     done = subprocess.run([ASSAY, *arguments], capture_output=True, text=True, check=False, timeout=200)
     run = read_run(out, histograms=True)

@@ -1,6 +1,5 @@
 """Studies on a loop device: trims reach it, what cannot be set is not applicable, the kernel counts every byte."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 from assay.procedures.studies.result import study_result
 from assay.results import sequence_audits
 from assay.run.store.read import read_run
-from conftest import PATIENT, LoopDrive
+from conftest import PATIENT, LoopDrive, known_id
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
@@ -18,11 +17,6 @@ SIZE = 256 << 20
 def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
     patient = PATIENT if arguments[0] == "run" else ()
     return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
-
-
-def known_id(path: str) -> str:
-    listed = json.loads(assay("drives", "--json").stdout)
-    return next(str(drive["id"]) for drive in listed if drive["path"] == path)
 
 
 @pytest.mark.long

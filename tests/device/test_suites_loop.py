@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from assay.results import sequence_audits
 from assay.run.store.read import read_run
-from conftest import PATIENT, LoopDrive
+from conftest import PATIENT, LoopDrive, known_id
 
 ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 64 << 20
@@ -19,11 +19,6 @@ SIZE = 64 << 20
 def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
     patient = PATIENT if arguments[0] == "run" else ()
     return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
-
-
-def known_id(path: str) -> str:
-    listed = json.loads(assay("drives", "--json").stdout)
-    return next(str(drive["id"]) for drive in listed if drive["path"] == path)
 
 
 @pytest.mark.long
