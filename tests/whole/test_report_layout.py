@@ -41,6 +41,15 @@ def test_every_page_of_a_report_can_be_read(kind: str, quiet: Callable[[str], St
     assert [label for figure in report.figures for label in nameless_gaps(figure)] == []
 
 
+def test_letters_on_both_sides_of_a_place_to_break_are_glyphs_of_their_own(quiet: Callable[[str], StoredRun]) -> None:
+    run = quiet("lat")
+    assert run.journal is not None
+    report = build_report(replace(run, journal=replace(run.journal, hash="9fb19973157cacaf" + "f0a69ffc6299d3cf" * 3)))
+    pictures = {one.name: figure_svg(one) for one in report.printed_figures}
+    faults = report_faults(report_pdf(report, pictures), report)
+    assert [fault for fault in faults if fault.rule == "overlap"] == []
+
+
 def test_chapters_and_pages_are_in_the_outline_and_summaries_link_to_them(quiet: Callable[[str], StoredRun]) -> None:
     report = build_report(quiet("iops"))
     document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
