@@ -402,6 +402,16 @@ def _workload(test: Test) -> dict[tuple[str, str], Number]:
             found[item, "IOPS"] = float(sum(step.rate for step in steps))
             found[item, "MB/s"] = float(sum(step.mb_per_s for step in moving))
             found[item, "ms"] = mean_ms(steps)
+            found |= _streams(name, steps)
+    return found
+
+
+def _streams(name: str, steps: list[Step]) -> dict[tuple[str, str], Number]:
+    """Rate and mean response time of each of several streams."""
+    found: dict[tuple[str, str], Number] = {}
+    for step in steps if len(steps) > 1 else ():
+        item = f"{name}, {step.asked['label']}"
+        found |= {(item, "IOPS"): float(step.rate), (f"{item}, average", "ms"): mean_ms([step])}
     return found
 
 

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 import openpyxl
 import pytest
 from assay.engine.records import DirectionRecord
-from assay.pages.headline import Headline, against_claim
+from assay.pages.headline import Headline, against_claim, claim_met
+from assay.pages.model import Table
 from assay.report import build_report, render
+from assay.report.executive import VERDICT_COLUMNS, without_host
 from assay.report.workbook import number_of
-from report_run import synthetic_run, synthetic_test
+from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engine.records import StoredRun
-    from assay.pages.model import Table
 
+FULL = "\u2587"
 RATES = [50_000.0] * 100 + [2_500.0] * 1340
 
 
@@ -63,15 +65,51 @@ def test_the_numbers_are_those_of_the_window_with_least_and_greatest_round() -> 
 def test_claims_stand_beside_the_numbers_only_where_the_plan_has_them() -> None:
     assert tables(suite())["The numbers that people quote"].columns[-1] == "From"
     stated = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
-    assert headlines(stated)["RND 4KiB W"][-2:] == (
-        "3,000.0",
-        "105 % \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587",
-    )
-    assert headlines(stated)["RND 4KiB R"][-2:] == ("not stated", "")
+    assert headlines(stated)["RND 4KiB W"][-3:] == ("3,000.0", f"105 % {FULL * 10}+", "YES")
+    assert headlines(stated)["RND 4KiB R"][-3:] == ("not stated", "", "")
+
+
+def test_a_claim_is_not_judged_by_numbers_of_a_test_that_did_not_get_steady() -> None:
+    test = synthetic_test(tracked=FALLING, ended="round-limit")
+    run = replace(synthetic_run(test), plan={"claims": {"rnd_4k_write_iops": 1.0}})
+    assert headlines(run)["RND 4KiB W"][-1] == "not judged"
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(45_000.0, "90 % " + "\u2587" * 9), (500_000.0, "1000 % " + "\u2587" * 20)]
+    ("unit", "value", "claim", "met"),
+    [("IOPS", 5.0, 5.0, "YES"), ("IOPS", 4.9, 5.0, "NO"), ("ms", 5.0, 5.0, "YES"), ("ms", 5.1, 5.0, "NO")],
+)
+def test_rates_meet_a_claim_from_it_on_and_times_up_to_it(unit: str, value: float, claim: float, met: str) -> None:
+    run = suite(plan={"claims": {"read_latency_ms": claim}})
+    assert claim_met(run, Headline(item="", unit=unit, value=value, basis="", claim="read_latency_ms")) == met
+
+
+@pytest.mark.parametrize(("second", "width"), [("not watched", 3), ("1 of 27", 4)])
+def test_the_host_has_a_column_where_it_was_watched_in_some_test(second: str, width: int) -> None:
+    rows = (("WSAT", "", "", "not watched"), ("IOPS", "", "", second), ("LAT", "N/A: no such cell", "", ""))
+    found = without_host(Table(caption="", columns=VERDICT_COLUMNS, rows=rows))
+    assert {len(found.columns), *map(len, found.rows)} == {width}
+    assert found.notes == (("Disturbed by the host: not watched.",) if width == 3 else ())
+
+
+def test_the_first_page_says_in_short_what_the_numbers_mean() -> None:
+    said = tables(suite())["In short"].rows
+    assert said[0][0] == "WSAT"
+    assert said[0][1].startswith(
+        "RND 4KiB 0/100: 50,000.0 IOPS fresh, 2,500.0 in the last sample, 5 % of it; below half"
+    )
+    assert said[0][1].endswith("of the first after 4.80 drive fills.")
+    assert {row[0] for row in said} == {"WSAT", "IOPS"}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (45_000.0, "90 % " + "\u2587" * 9 + "\u2581"),
+        (49_999.0, "100 % " + "\u2587" * 9 + "\u2581"),
+        (50_000.0, "100 % " + "\u2587" * 10),
+        (500_000.0, "1000 % " + "\u2587" * 10 + "+"),
+    ],
 )
 def test_a_bar_is_as_long_as_the_share_of_the_claim(value: float, shown: str) -> None:
     run = suite(plan={"claims": {"rnd_4k_read_iops": 50_000.0}})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
 _BAR_FULL = 10
-_BAR_MAX = 20
+_FILLED, _EMPTY, _BEYOND = "\u2587", "\u2581", "+"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +64,32 @@ def claimed(run: StoredRun, headline: Headline) -> float | None:
 
 
 def against_claim(run: StoredRun, headline: Headline) -> str:
-    """The number as a share of its claim, with a bar of ten blocks for the whole; empty without a claim.
+    """The number as a share of its claim, with a bar whose ten places are the whole of it; empty without a claim.
 
-    Worked: 45,000 of 50,000 IOPS -> ``"90 % ▇▇▇▇▇▇▇▇▇"``.
+    Worked: 45,000 of 50,000 IOPS -> ``"90 % ▇▇▇▇▇▇▇▇▇▁"``; 60,000 -> ``"120 % ▇▇▇▇▇▇▇▇▇▇+"``.
     """
     claim = claimed(run, headline)
     if not claim or headline.value is None:
         return ""
     share = headline.value / claim
-    return f"{share:.0%} ".replace("%", " %") + "\u2587" * min(round(share * _BAR_FULL), _BAR_MAX)
+    filled = min(round(share * _BAR_FULL), _BAR_FULL)
+    # What misses its claim by little is not drawn as whole, and what is above it says so.
+    if share < 1:
+        filled = min(filled, _BAR_FULL - 1)
+    bar = _FILLED * filled + _EMPTY * (_BAR_FULL - filled) + (_BEYOND if share > 1 else "")
+    return f"{share:.0%} ".replace("%", " %") + bar
+
+
+def claim_met(run: StoredRun, headline: Headline) -> str:
+    """Whether a number is what the data sheet claims, rates at least and times at most; empty without either.
+
+    Worked: 45,000 IOPS where 50,000 are claimed -> ``"NO"``; 0.2 ms where 0.3 ms are claimed -> ``"YES"``.
+    """
+    claim = claimed(run, headline)
+    if claim is None or headline.value is None:
+        return ""
+    met = headline.value <= claim if headline.unit == "ms" else headline.value >= claim
+    return "YES" if met else "NO"
 
 
 def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:

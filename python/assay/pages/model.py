@@ -53,6 +53,7 @@ class Table:
     """A table of printed texts; the first column names the row.
 
     spanner : title over all columns but the first, or empty. notes : footnotes below the table.
+    merged : columns in which a text that stands once more below itself is shown once, as those of a test's rows.
     folded : an on-screen report shows it closed at first. titled : its caption stands above it on paper, where a page
     holds several.
     """
@@ -62,6 +63,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     spanner: str = ""
     notes: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
     folded: bool = False
     titled: bool = False
     block: Literal["table"] = "table"

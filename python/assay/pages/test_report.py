@@ -131,6 +131,10 @@ class TestReport(ABC):
         """What a reader should know of its numbers that is no warning; none unless a test says so."""
         return ()
 
+    def in_short(self) -> tuple[str, ...]:
+        """What its numbers say of the drive, a sentence each, for the first page; none unless a test says so."""
+        return ()
+
     def overlaid(self) -> tuple[Figure, ...]:
         """Figures whose first series is the drive, to be laid over those of other drives; none unless a test says so.
 

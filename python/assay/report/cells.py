@@ -16,7 +16,7 @@ _PAIR, _FEW = 2, 2
 _STATUS = (
     ("good", re.compile(r"(steady state: )?YES\b|pass\b|reached\b")),
     ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
-    ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld|not reached)$|steady state: not judged")),
+    ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld|not reached)$|(steady state: )?not judged")),
     ("faint", re.compile(r"(n/a|N/A|not stated|not watched|unknown|steady state: N/A)$")),
 )
 

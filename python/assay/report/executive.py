@@ -5,9 +5,10 @@ It comes before the pages of the specification and has no number among them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.headline import against_claim, claimed, number_text
+from assay.pages.headline import against_claim, claim_met, claimed, number_text
 from assay.pages.label import host_label
 from assay.pages.model import Page, Table, Text, with_values
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
@@ -16,24 +17,28 @@ from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import checks_beyond
 from assay.report.level import level_label
 from assay.report.summary import joined_banner, summary_header
-from assay.results import disturbed_count, void_places, withheld_reason
+from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredRun
+    from assay.engine.records import StoredRun, StoredTest
     from assay.pages.headline import Headline
+    from assay.pages.model import Block
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
 
-VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", "Disturbed by the host")
+_HOST = "Disturbed by the host"
+VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _HEADLINES = (
     "Test", "Figure", "Value", "Unit", "Average response time (ms)", "Least - greatest round", "From",
-    "Data sheet claims", "Measured / claim",
+    "Data sheet claims", "Measured / claim", "Claim met",
 )  # fmt: skip
 _ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
+_MERGED = ("Test", "From")
 _NAMED = 3
+_NARROW = 7
 _NOT_STATED, _NOT_WATCHED = "not stated", "not watched"
 
 
@@ -43,6 +48,9 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
     drive = f"{printable(identity.model_number or identity.path)}, {capacity_label(identity.capacity_bytes)}"
     # A run of this host is as far vouched for as every report says that it is.
     level = f" - {level_label(run)}" if run.origin else ""
+    numbers, words = headline_tables(run, tests), _words(run, tests, places)
+    # Numbers beside claims take the width of a sheet, and come first.
+    broad = any(len(table.columns) > _NARROW for table in numbers)
     return Page(
         title="Executive Summary",
         chapter="Executive Summary",
@@ -50,15 +58,14 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
         header=summary_header(run, edition),
         banner=joined_banner(tests),
         blocks=(),
-        columns=(
-            (
-                _verdicts(run, tests, places),
-                Table(caption="What was unusual", columns=("Test", "What happened"), rows=_unusual(run, tests)),
-                Text(paragraphs=(_reading(tests),)),
-            ),
-            headline_tables(run, tests),
-        ),
+        columns=(numbers, words) if broad else (words, numbers),
     )
+
+
+def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> tuple[Block, ...]:
+    """How the tests came out, what their numbers say, and what was unusual."""
+    verdicts, reading = _verdicts(run, tests, places), Text(paragraphs=(_reading(tests),))
+    return (verdicts, *_in_short(tests), _unusual_table(run, tests), reading)
 
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
@@ -67,7 +74,20 @@ def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]
         for one, place in zip(tests, places, strict=True)
     ]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
-    return Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))
+    table = Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))
+    return without_host(table)
+
+
+def without_host(table: Table) -> Table:
+    """A table of verdicts without its column on the host where nobody watched that in any test; a note says so.
+
+    Worked: two tests, ``not watched`` in both -> one column less and the note ``Disturbed by the host: not watched.``
+    """
+    place = VERDICT_COLUMNS.index(_HOST)
+    if {row[place] for row in table.rows} - {_NOT_WATCHED, ""}:
+        return table
+    columns, *rows = ((*row[:place], *row[place + 1 :]) for row in (table.columns, *table.rows))
+    return replace(table, columns=columns, rows=tuple(rows), notes=(f"{_HOST}: {_NOT_WATCHED}.",))
 
 
 def disturbed_label(test_report: TestReport) -> str:
@@ -94,7 +114,7 @@ def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
     rows = tuple(row for one in tests for row in _headline_rows(run, one))
     if not rows:
         return ()
-    table = Table(caption="The numbers that people quote", columns=_HEADLINES, rows=rows)
+    table = Table(caption="The numbers that people quote", columns=_HEADLINES, rows=rows, merged=_MERGED)
     return (with_values(table, kept=_ALWAYS),)
 
 
@@ -102,7 +122,8 @@ def _headline_rows(run: StoredRun, test_report: TestReport) -> Iterator[tuple[st
     name, found = test_report.test.settings.test.upper(), test_report.headlines()
     times = {one.of: one for one in found if one.of}
     for one in found:
-        if one.of:
+        # A ratio without one of its numbers would say once more that this is missing.
+        if one.of or (one.unit == "x" and one.value is None):
             continue
         time = times.get(one.item)
         yield (
@@ -113,13 +134,29 @@ def _headline_rows(run: StoredRun, test_report: TestReport) -> Iterator[tuple[st
             time.text if time else "",
             one.spread,
             paragraph(one.basis),
-            *_claim(run, one),
+            *_claim(run, test_report.test, one),
         )
 
 
-def _claim(run: StoredRun, headline: Headline) -> tuple[str, str]:
+def _claim(run: StoredRun, test: StoredTest, headline: Headline) -> tuple[str, str, str]:
     claim = claimed(run, headline)
-    return _NOT_STATED if claim is None else number_text(claim, headline.unit), against_claim(run, headline)
+    stated = _NOT_STATED if claim is None else number_text(claim, headline.unit)
+    met = claim_met(run, headline)
+    if met and missed_steady_state(test):
+        met = "not judged"
+    return stated, against_claim(run, headline), met
+
+
+def _in_short(tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """What the numbers say of the drive, none where no test says anything."""
+    rows = tuple((one.test.settings.test.upper(), paragraph(line)) for one in tests for line in one.in_short())
+    table = Table(caption="In short", columns=("Test", "What the numbers say"), rows=rows, merged=_MERGED)
+    return (table,) if rows else ()
+
+
+def _unusual_table(run: StoredRun, tests: Sequence[TestReport]) -> Table:
+    rows = _unusual(run, tests)
+    return Table(caption="What was unusual", columns=("Test", "What happened"), rows=rows, merged=_MERGED)
 
 
 def _unusual(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:

@@ -34,7 +34,8 @@ PLOTTER = "plotly-gl3d.min.js"
 OWN = ("places.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
 DISCLOSURE = "disclosure"
-_RANGE = re.compile(r"(?<![\w.&;#-])(\w{1,4}-\d{1,4})(?![\w.-])")
+_UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
+_RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
 
 
 def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
@@ -70,7 +71,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
 
 
 def _unbroken(text: str) -> str:
-    """The text of a cell, escaped, with no line ending inside ``1-5`` or ``TP-1024``."""
+    """The text of a cell, escaped, with no line ending inside ``1-5``, ``TP-1024``, ``3,130.7 - 3,236`` or ``9 %``."""
     return Markup(_RANGE.sub(r'<span class="whole">\1</span>', str(escape(text))))  # noqa: S704 - escaped
 
 
@@ -97,6 +98,9 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[tuple[str, li
     captions = [str(getattr(block, "caption", "") or getattr(block, "title", "")) for block in blocks]
     names = unique([*taken, DISCLOSURE, *(slug(f"{DISCLOSURE} {caption}") for caption in captions)])[len(taken) + 1 :]
     heads = [caption.partition(": ")[0] if ": " in caption else "" for caption in captions]
+    # A figure has no caption: it belongs to the test of the table before it.
+    for place, caption in enumerate(captions[1:], 1):
+        heads[place] = heads[place] if caption else heads[place - 1]
     listed = zip(heads, names, blocks, strict=True)
     return [(head, [one[1:] for one in group]) for head, group in groupby(listed, key=lambda one: one[0])]
 

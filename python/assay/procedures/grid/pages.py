@@ -26,6 +26,7 @@ from assay.procedures.grid.facts import (
     point_entries,
 )
 from assay.procedures.grid.headlines import demand_headlines
+from assay.procedures.grid.in_short import demand_in_short
 from assay.procedures.grid.measures import demand_measures
 from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
@@ -92,6 +93,10 @@ class DemandReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """What the operating points gave."""
         return tuple(demand_headlines(self.settings, self.result))
+
+    def in_short(self) -> tuple[str, ...]:
+        """How many outstanding I/Os are enough."""
+        return tuple(demand_in_short(self.settings, self.result))
 
     def measures(self) -> Iterator[Measure]:
         """Every cell of the grid, and the operating points."""

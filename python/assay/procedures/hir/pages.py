@@ -208,6 +208,10 @@ class IdleRecoveryReport(TestReport):
         """Baseline, and what idle time gives."""
         return tuple(idle_recovery_headlines(self.settings, self.result))
 
+    def in_short(self) -> tuple[str, ...]:
+        """Whether more idle time gives more."""
+        return equal_gains(self.result.states)
+
     def own_settings(self) -> tuple[Entry, ...]:
         """Bursts, idle times and preconditioning."""
         settings = self.settings

@@ -15,6 +15,7 @@ from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
 from assay.procedures.loop.headlines import loop_headlines
+from assay.procedures.loop.in_short import loop_in_short
 from assay.procedures.loop.measures import loop_measures
 from assay.procedures.loop.readings import loop_readings
 from assay.procedures.loop.result import UNITS, loop_result
@@ -96,6 +97,10 @@ class LoopReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """Reads and writes of 4 KiB, or of the size of the throughput test."""
         return loop_headlines(self.test, self.result)
+
+    def in_short(self) -> tuple[str, ...]:
+        """Reads beside writes, mixes, sizes, tails."""
+        return tuple(loop_in_short(self.test, self.result))
 
     def measures(self) -> Iterator[Measure]:
         """Every cell of the matrix."""

@@ -36,7 +36,7 @@ def seconds_figure(name: str, settings: LoopSettings, sequences: Sequence[Stored
         name=name,
         kind="lines",
         alt="Completions in each second of the tracking cells over the rounds of the measurement window" + said,
-        x_title="Second of the Cell, Rounds of the Window in a Row",
+        x_title="Second of the Cell, Rounds in a Row",
         y_title="IOPS",
         series=tuple(
             _series(cell_label(cell, settings.access) + said, thinned(counts, width), place)

@@ -124,9 +124,9 @@ class WorkloadReport(CustomReport):
 
     def _stage_parts(self, stage: tuple[StreamResult, ...]) -> Iterator[tuple[str, tuple[Block, ...]]]:
         """The numbers of a stage, and its rates over time."""
-        yield stage[0].stage, self._done(stage)
+        yield f"Stage {stage[0].stage}", self._done(stage)
         if figure := self._over_time(stage[0].stage):
-            yield f"{stage[0].stage}, over time", (self.strip(), figure)
+            yield f"Stage {stage[0].stage}, over time", (figure,)
 
     def _done(self, stage: tuple[StreamResult, ...]) -> tuple[Block, ...]:
         done = Table(caption="What each stream did", columns=_DONE, rows=tuple(_done_row(one) for one in stage))
@@ -165,12 +165,13 @@ class WorkloadReport(CustomReport):
         }
 
     def headlines(self) -> tuple[Headline, ...]:
-        """Rate, throughput and mean response time of each stage: of its only stream, or of all together."""
+        """Rate, throughput and mean response time of each stage: of its only stream, or of all together and of each."""
         found = []
         for stage in self.result.stages:
             whole, basis = stage[-1], f"stage {stage[0].stage}"
             for unit, value in (("IOPS", whole.iops), ("MB/s", whole.mb_per_s), ("ms", whole.latency_ms_mean)):
                 found.append(Headline(item=whole.item, unit=unit, value=value, basis=basis))
+            found += [headline for one in stage[:-1] for headline in _stream_headlines(one, basis)]
         return tuple(found)
 
     def measures(self) -> Iterator[Measure]:
@@ -293,6 +294,11 @@ def ends_after(stage: WorkloadStage) -> str:
     else:
         text = f"{stop.io_count:,} I/Os"
     return text + (f" behind {duration_label(stage.ramp_up_ns)} of ramp-up" if stage.ramp_up_ns else "")
+
+
+def _stream_headlines(one: StreamResult, basis: str) -> tuple[Headline, ...]:
+    time = Headline(item=f"{one.item}, average", unit="ms", value=one.latency_ms_mean, basis=basis, of=one.item)
+    return Headline(item=one.item, unit="IOPS", value=one.iops, basis=basis), time
 
 
 def _numbers(one: StreamResult) -> tuple[tuple[str, str, float | None], ...]:

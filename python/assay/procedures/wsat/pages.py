@@ -29,6 +29,7 @@ from assay.procedures.saturation.facts import (
 )
 from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
+from assay.procedures.saturation.in_short import saturation_in_short
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
@@ -90,6 +91,10 @@ class SaturationReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """Fresh, settled, their ratio, and gigabytes written."""
         return saturation_headlines(self.settings.label, self.result)
+
+    def in_short(self) -> tuple[str, ...]:
+        """How far writes fall, and when."""
+        return tuple(saturation_in_short(self.settings.label, self.result))
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""

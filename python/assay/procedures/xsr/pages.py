@@ -176,6 +176,15 @@ class CrossStimulusReport(TestReport):
             ),
         )
 
+    def in_short(self) -> tuple[str, ...]:
+        """How low the last group begins, and when it has recovered."""
+        result = self.result
+        if result.lowest_share is None:
+            return ()
+        lowest = percent(round(result.lowest_share, 4))
+        recovered = f"{recovery_name(self.settings)}: {recovery_label(result)}."
+        return (f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}",)
+
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
         rows = [

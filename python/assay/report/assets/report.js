@@ -94,6 +94,7 @@
     const turn = { none: "ascending", ascending: "descending", descending: "none" }[head.getAttribute("aria-sort") ?? "none"];
     for (const other of all("th[aria-sort]", table)) other.setAttribute("aria-sort", "none");
     head.setAttribute("aria-sort", turn);
+    table.classList.toggle("sorted", turn !== "none");
     const text = (row) => row.cells[place]?.textContent ?? "";
     const way = turn === "descending" ? -1 : 1;
     const sorted = table.rowsAsTheyCame.toSorted((one, other) => {
@@ -140,7 +141,9 @@
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
     // A number without its spread, or beside a claim without its share of it, is half an answer.
-    for (const cell of rest) if (/^(Least - greatest round|Measured \/ claim)$/.test(heads[cell.cellIndex])) cell.classList.add("under");
+    const under = (cell) => /^(Least - greatest round|Measured \/ claim)$/.test(heads[cell.cellIndex])
+      || (heads[cell.cellIndex] === "Claim met" && cell.textContent === "NO");
+    for (const cell of rest) if (under(cell)) cell.classList.add("under");
     row.classList.add("folding");
     const head = row.cells[0];
     const open = button(head.textContent, "", () => {});

@@ -1,0 +1,90 @@
+"""What a test loop says of the drive, in sentences for the first page: reads beside writes, mixes, sizes, tails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engine.records import Cell
+from assay.pages.printed import milliseconds_text, one_decimal, percent, size_label
+from assay.procedures.loop.result import window_times
+from assay.procedures.loop.settings import LoopSettings
+from assay.spec.units import KIB, MB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.engine.records import StoredTest
+    from assay.procedures.loop.values import LoopResult
+
+_QUOTED_BYTES = 4 * KIB
+_MIXED_PCT = 65
+_TAIL = 0.9999
+_NEARLY = 0.95
+"""Share of the greatest throughput from which a larger transfer brings little."""
+
+
+def loop_in_short(test: StoredTest, result: LoopResult) -> Iterator[str]:
+    """Sentences on the matrix of a test loop; none where it has no window.
+
+    Worked: 4 KiB reads at 30,000 IOPS, writes at 3,000 -> ``"RND 4KiB: reads give 10.0 times the IOPS of writes."``
+    """
+    if result.matrix:
+        yield from _SENTENCES[test.settings_as(LoopSettings).variable](test, result)
+
+
+def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
+    read, write, mixed = (
+        result.matrix.get(Cell(read_pct=share, transfer_bytes=_QUOTED_BYTES)) for share in (100, 0, _MIXED_PCT)
+    )
+    if read and write:
+        yield f"RND 4KiB: reads give {read / write:.1f} times the IOPS of writes."
+    if read and write and mixed:
+        alone = in_turn(read, write)
+        yield (
+            f"65 % reads give {one_decimal(mixed)} IOPS, {mixed / alone:.2f} times as many as if reads and writes took "
+            f"as long as alone ({one_decimal(alone)})."
+        )
+    for share, name in ((100, "Reads"), (0, "Writes")):
+        yield from _enough(test, result.matrix, share, name)
+
+
+def in_turn(read: float, write: float) -> float:
+    """IOPS of 65 % reads if each read and each write took as long as where all are of its kind.
+
+    Worked: 30,000 and 3,000 IOPS -> 1 / (0.65 / 30,000 + 0.35 / 3,000) = 7,228.9.
+    """
+    share = _MIXED_PCT / 100
+    return 1 / (share / read + (1 - share) / write)
+
+
+def _enough(test: StoredTest, matrix: Mapping[Cell, float], read_pct: int, name: str) -> Iterator[str]:
+    """The smallest transfer that comes near the greatest throughput of a mix."""
+    sizes = sorted(test.settings_as(LoopSettings).sizes_bytes)
+    found = {size: matrix.get(Cell(read_pct=read_pct, transfer_bytes=size)) for size in sizes}
+    rates = {size: value * size / MB for size, value in found.items() if value}
+    if len(rates) > 1:
+        most = max(rates.values())
+        size = next(size for size, rate in rates.items() if rate >= _NEARLY * most)
+        yield f"{name} reach {percent(_NEARLY)} of their most MB/s ({one_decimal(most)}) from {size_label(size)} on."
+
+
+def _throughput(test: StoredTest, result: LoopResult) -> Iterator[str]:
+    for size in test.settings_as(LoopSettings).sizes_bytes:
+        read, write = (result.matrix.get(Cell(read_pct=share, transfer_bytes=size)) for share in (100, 0))
+        if read and write:
+            yield f"SEQ {size_label(size)}: writes give {write / read * 100:.0f} % of the MB/s of reads."
+
+
+def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
+    times = window_times(test, result)
+    for share, name in ((100, "reads"), (0, "writes")):
+        cell = Cell(read_pct=share, transfer_bytes=_QUOTED_BYTES)
+        mean, tail = result.matrix.get(cell), times[cell].percentiles_ms.get(_TAIL) if cell in times else None
+        if mean and tail:
+            yield (
+                f"99.99 % of RND 4KiB {name} end within {milliseconds_text(tail)} ms, {tail / mean:.1f} times their "
+                "average."
+            )
+
+
+_SENTENCES = {"iops": _iops, "throughput": _throughput, "latency": _latency}

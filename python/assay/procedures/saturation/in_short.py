@@ -1,0 +1,40 @@
+"""What a write saturation says of the drive, in sentences for the first page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import one_decimal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.procedures.saturation.result import SaturationResult
+
+
+def saturation_in_short(label: str, result: SaturationResult) -> Iterator[str]:
+    """How far writes fall from the first to the last sample, where they fall below half, and what the end still loses.
+
+    label : the accesses, such as ``RND 4KiB 0/100``. Nothing where results are withheld or the first sample has no I/O.
+    Worked: 10,000 IOPS for one fill, then 2,500 up to the third -> ``"RND 4KiB 0/100: 10,000.0 IOPS fresh, 2,500.0 in
+    the last sample, 25 % of it; below half of the first after 1.01 drive fills."``
+    """
+    if result.withheld or len(result.iops) < 2 or not result.iops[0]:  # noqa: PLR2004 - a first and a last
+        return
+    first, last = result.iops[0], result.iops[-1]
+    half = next((fills for rate, fills in zip(result.iops, result.fills, strict=True) if rate < first / 2), None)
+    below = "" if half is None else f"; below half of the first after {half:.2f} drive fills"
+    yield (
+        f"{label}: {one_decimal(first)} IOPS fresh, {one_decimal(last)} in the last sample, "
+        f"{last / first * 100:.0f} % of it{below}."
+    )
+    yield from _last_fill(result)
+
+
+def _last_fill(result: SaturationResult) -> Iterator[str]:
+    """How much the last drive fill changed, where there was one before it."""
+    end = result.fills[-1]
+    before = [rate for rate, fills in zip(result.iops, result.fills, strict=True) if fills <= end - 1]
+    if before and before[-1]:
+        change = (result.iops[-1] / before[-1] - 1) * 100
+        yield f"Over the last drive fill IOPS changed by {change:+.1f} %."
