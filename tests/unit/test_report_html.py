@@ -238,7 +238,10 @@ def test_the_rows_of_columns_stand_in_the_order_of_paper() -> None:
 
 @pytest.mark.parametrize(
     ("values", "expected"),
-    [((24632.0, 3000.0), ",.0~f"), ((0.307, 12.5), ",.4~f"), ((0.0, 5.0), ",.3~f"), ((), ",.3~f"), ((1e-30,), ",.9~f")],
+    [
+        *[((24632.0, 3000.0), ",.0~f"), ((0.307, 12.5), ",.4~f"), ((0.0, 5.0), ",.3~f"), ((), ",.3~f")],
+        *[((1e-30,), ",.9~f"), ((0.0003, 1.5), ",.6~r"), ((0.0003, 1.5e6), ",.7~f")],
+    ],
 )
 def test_the_smallest_value_of_a_series_keeps_four_digits(values: tuple[float, ...], expected: str) -> None:
     assert number_format(values) == expected
@@ -257,6 +260,28 @@ def test_a_picture_becomes_a_short_address_that_draws_the_same(figure: Figure) -
         return [one.tag for one in root.iter() if one.tag.endswith(("}path", "}use", "}rect"))]
 
     assert shapes(short) == shapes(whole)
+
+
+def test_many_markers_are_the_corners_of_one_path() -> None:
+    count = 150
+    series = Series(label="a", x=tuple(map(float, range(count))), y=(1.0,) * count, colour=0, mode="markers")
+    picture = figure_svg(replace(lines(), series=(series,)))
+    found = unquote(picture_address(picture).split(",", 1)[1])
+    (path,) = re.findall(r"<path d='M([^']*)' style='fill: none; stroke: none; marker: url\(#k\d+\)'/>", found)
+    assert len(path.split("L")) == count
+    assert [float(place.split(" ")[0]) for place in path.split("L")] == sorted(
+        float(place.split(" ")[0]) for place in path.split("L")
+    )
+    assert len(found) < len(picture.decode()) / 2
+    ET.fromstring(found)  # noqa: S314 - made above
+
+
+def test_numbers_of_a_live_figure_have_nine_digits() -> None:
+    x = (0.00035026562500000005, 1.0)
+    drawn = plotly_figure(replace(lines(), series=(Series(label="a", x=x, y=(24632.123456789, 3.0), colour=0),)))
+    assert drawn
+    assert drawn["data"][0]["x"] == [0.000350265625, 1.0]
+    assert drawn["data"][0]["y"] == [24632.1235, 3.0]
 
 
 def test_text_stands_out_in_both_themes() -> None:

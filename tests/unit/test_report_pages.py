@@ -278,9 +278,9 @@ def test_the_first_page_states_objective_baseline_samples_and_notes() -> None:
     assert isinstance(strip, Box)
     assert strip.entries == (
         ("Objective", "Lay out synthetic rounds"),
-        ("Baseline", "not stated"),
         ("Samples", "1 of 3"),
         ("Notes", "two lines"),
+        ("Baseline", "not stated"),
     )
 
 

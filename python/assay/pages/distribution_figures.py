@@ -34,7 +34,7 @@ def exceedance_figure(name: str, curves: Sequence[tuple[str, ResponseTimes]]) ->
         kind="lines",
         alt="Percentage of I/Os that were slower than a response time, on logarithmic axes, down to ten I/Os",
         x_title=TIME_MS,
-        y_title="I/Os Slower (%), and Percentile",
+        y_title="I/Os That Were Slower: % (Percentile)",
         x_scale="log",
         y_scale="log",
         y_ticks=tuple(_slower_tick(power) for power in range(math.floor(2 - math.log10(lowest)) + 1)),

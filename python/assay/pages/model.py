@@ -53,7 +53,8 @@ class Table:
     """A table of printed texts; the first column names the row.
 
     spanner : title over all columns but the first, or empty. notes : footnotes below the table.
-    merged : columns in which a text that stands once more below itself is shown once, as those of a test's rows.
+    merged : columns in which a text that stands once more below itself is shown once; where the first column is one of
+        them, only among the rows of one text there.
     folded : an on-screen report shows it closed at first. titled : its caption stands above it on paper, where a page
     holds several.
     """
@@ -67,6 +68,12 @@ class Table:
     folded: bool = False
     titled: bool = False
     block: Literal["table"] = "table"
+
+    def without(self, name: str) -> Self:
+        """The table without a column. Worked: of three columns two are left; one that it has not changes nothing."""
+        places = [place for place, column in enumerate(self.columns) if column != name]
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows)
 
 
 def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:

@@ -203,10 +203,9 @@ class TestReport(ABC):
         return replace(readable_time(block), aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
 
     def strip(self) -> Box:
-        """Objective, baseline, samples and notes of the plan."""
+        """Objective, baseline, samples and notes of the plan; those that it does not state are one entry, the last."""
         stated = {key: self.run.description.get(key, "").strip() for key in STRIP}
-        return Box(
-            title="Report",
-            entries=tuple((key.capitalize(), paragraph(text or "not stated")) for key, text in stated.items()),
-            wide=True,
-        )
+        entries = [(key.capitalize(), paragraph(text)) for key, text in stated.items() if text]
+        if missing := ", ".join(key.capitalize() for key, text in stated.items() if not text):
+            entries.append((missing, "not stated"))
+        return Box(title="Report", entries=tuple(entries), wide=True)

@@ -79,8 +79,9 @@ def test_tables(test_report: TestReport) -> tuple[Table, ...]:
         for level, of in _settled(found).items()
     )
     shown = checks_table(f"{name}: checks beyond their limit or unknown", _open(found), notes)
-    nothing = ("", "none", *[""] * (len(shown.columns) - 2))
-    return (replace(shown, rows=shown.rows or (nothing,)), *folds)
+    if not shown.rows:
+        shown = replace(shown, columns=("Check",), rows=(("none",),))
+    return (shown, *folds)
 
 
 def printed_checks(tests: Sequence[TestReport]) -> Table:

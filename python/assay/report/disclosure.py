@@ -49,6 +49,10 @@ _FINDINGS_SHORT = 16
 
 
 OPEN_LOOP = "n/a: open loop"
+_NOT_MEASURED = (
+    ("Write amplification", "host bytes are counted; standard health logs have no count of writes to the flash"),
+    ("Power", "no meter is read"),
+)
 
 
 def run_blocks(run: StoredRun) -> tuple[Block, ...]:
@@ -58,6 +62,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
         _facts("Drive", _identity(run)),
         _facts("Test platform", _platform(run)),
         _facts("Host certificate", certificate_entries(run)),
+        _facts("Not measured", _NOT_MEASURED),
         _facts("Engine and block layer", ((words(key), paragraph(text)) for key, text in sorted(run.engine.items()))),
         _health(run),
         _facts("Description", _described(run)),
@@ -335,7 +340,7 @@ def _sources(caption: str, edition: Edition, own: BaseModel | None) -> Table:
     ]
     data = [*_data(edition), *_data(own), *nested]
     rows = tuple((words(name), _named_value(name, datum.value), datum.source) for name, datum in data)
-    return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, folded=True)
+    return Table(caption=caption, columns=("Parameter", "Value", "Source"), rows=rows, merged=("Source",), folded=True)
 
 
 def _data(model: BaseModel | None) -> Iterable[tuple[str, Datum[Any]]]:

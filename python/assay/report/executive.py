@@ -86,8 +86,7 @@ def without_host(table: Table) -> Table:
     place = VERDICT_COLUMNS.index(_HOST)
     if {row[place] for row in table.rows} - {_NOT_WATCHED, ""}:
         return table
-    columns, *rows = ((*row[:place], *row[place + 1 :]) for row in (table.columns, *table.rows))
-    return replace(table, columns=columns, rows=tuple(rows), notes=(f"{_HOST}: {_NOT_WATCHED}.",))
+    return replace(table.without(_HOST), notes=(f"{_HOST}: {_NOT_WATCHED}.",))
 
 
 def disturbed_label(test_report: TestReport) -> str:

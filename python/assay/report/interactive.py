@@ -22,6 +22,8 @@ HALF_WIDTH = 0.3
 MAX_ROUND_TICKS = 26
 DECADE = 10
 STILL_ASPECT = 1.25
+_STORED_DIGITS = 9
+_FEW_DECIMALS, _ROUNDED_DIGITS = 4, 6
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 9
 # A scene has its labels inside.
@@ -82,8 +84,8 @@ def _lines_trace(figure: Figure, series: Series) -> dict[str, Any]:
         "type": "scatter",
         "name": series.label,
         "showlegend": bool(series.label),
-        "x": series.x,
-        "y": series.y,
+        "x": _short(series.x),
+        "y": _short(series.y),
         # A line needs two points; one is shown by its marker.
         "mode": "markers" if series.mark or len(series.x) == 1 else series.mode,
         "line": {"color": colour(series.colour), "dash": series.dash, "width": 2},
@@ -92,6 +94,14 @@ def _lines_trace(figure: Figure, series: Series) -> dict[str, Any]:
         **({"text": labels} if labels else {}),
         "hovertemplate": _hover(figure, series, x="%{text}" if labels else f"%{{x:{number_format(series.x)}}}"),
     }
+
+
+def _short(values: Iterable[float]) -> list[float]:
+    """Numbers with nine digits: more are no longer seen, and take half of a large report.
+
+    Worked: 0.00035026562500000005 -> 0.000350265625.
+    """
+    return [value if isinstance(value, int) else float(f"{value:.{_STORED_DIGITS}g}") for value in values]
 
 
 def _marker(series: Series) -> dict[str, Any]:
@@ -109,11 +119,15 @@ def _hover(figure: Figure, series: Series, *, x: str) -> str:
 def number_format(values: Iterable[float]) -> str:
     """The d3 format in which the smallest of some values still shows four significant digits.
 
-    Worked: 0.307 and 12.5 give ``,.4~f``, so that they show as 0.307 and 12.5; 24632 and 3000 give ``,.0~f``.
+    Where that would be many decimals, each has six significant digits instead, if none has more before its point.
+    Worked: 0.307 and 12.5 give ``,.4~f``, so that they show as 0.307 and 12.5; 24632 and 3000 give ``,.0~f``; 0.0003
+    and 1.5 give ``,.6~r``.
     """
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
     smallest = min(sizes, default=1.0)
     decimals = SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(smallest))
+    if _FEW_DECIMALS < decimals <= MOST_DECIMALS and max(sizes, default=0.0) < 10**_ROUNDED_DIGITS:
+        return f",.{_ROUNDED_DIGITS}~r"
     return f",.{min(max(decimals, 0), MOST_DECIMALS)}~f"
 
 

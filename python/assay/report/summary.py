@@ -257,7 +257,10 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
         notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
     )
     shown = with_values(table, kept=_SELECT_KEPT)
-    gone = [name for name in table.columns if name not in shown.columns]
+    if all(figure.steady == figure.value for _, figure in found):
+        # Every figure is of steady state: one column has them.
+        shown = shown.without("Measured")
+    gone = [name for name in table.columns if name not in (*shown.columns, "Measured")]
     note = (f"Nothing to state, so without a column: {', '.join(gone).lower()}.",) if gone else ()
     return replace(shown, notes=(*shown.notes, *note))
 
