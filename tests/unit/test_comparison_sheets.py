@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 from assay.pages.model import Table, with_values
+from assay.report.comparison_figures import _unlike_amounts
 from assay.report.comparison_pages import Sheet, _paged
+from assay.report.html import _listed
 
 
 def table(caption: str, rows: int, width: int = 10, spanner: str = "") -> Table:
@@ -43,3 +49,24 @@ def test_a_column_without_a_value_is_left_out_and_one_with_a_single_value_stays(
     assert shown.columns == ("Test", "Value", "Kept")
     assert shown.rows == (("A", "1", "n/a"), ("B", "n/a", "n/a"))
     assert with_values(Table(caption="x", columns=("a", "b"), rows=())).columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("capacities", "by_amount", "drawn"), [("AA", True, True), ("AB", True, False), ("AB", False, True)]
+)
+def test_curves_over_what_was_written_are_for_drives_of_one_size(capacities: str, by_amount: bool, drawn: bool) -> None:
+    figure: Any = SimpleNamespace(by_amount=by_amount)
+    curves: Any = [(SimpleNamespace(capacity=f"{size} GB"), figure) for size in capacities]
+    assert (_unlike_amounts(curves) == "") is drawn
+    if not drawn:
+        assert "A GB, B GB" in _unlike_amounts(curves)
+
+
+def test_contents_name_a_test_once_over_the_pages_that_begin_with_it() -> None:
+    titles = ("What is compared", "WSAT: IOPS over Time", "WSAT: fresh against settled", "IOPS: all cells")
+    pages: Any = [SimpleNamespace(anchor=str(place), subtitle=title) for place, title in enumerate(titles)]
+    assert _listed(pages) == [
+        ("", [("0", "What is compared")]),
+        ("WSAT", [("1", "IOPS over Time"), ("2", "fresh against settled")]),
+        ("", [("3", "IOPS: all cells")]),
+    ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.compare.summary import matrix_numbers
 from assay.pages.distribution_figures import exceedance_figure
-from assay.pages.model import Figure, Series, Text, Tick
+from assay.pages.model import Figure, Series, Table, Tick
 from assay.pages.printed import mix_label
 
 if TYPE_CHECKING:
@@ -26,26 +26,42 @@ Titled = tuple[str, tuple["Block", ...]]
 
 
 def curve_figures(found: Comparison) -> Iterator[Titled]:
-    """What each test offers to be laid over others, such as IOPS over time: a page each, all subjects on its axes."""
+    """What each test offers to be laid over others, such as IOPS over time: a page each, all subjects on its axes.
+
+    Behind them one list of what is not drawn, where there is any, with the reason.
+    """
+    left_out = []
     for test, shown in found.tests:
         reports = [(one, _test_of(one, test)) for one in _alike(found)]
         offered = [(one, figure) for one, report in reports if report for figure in report.overlaid()]
         for name in dict.fromkeys(figure.name for _, figure in offered):
             curves = [(one, figure) for one, figure in offered if figure.name == name]
-            yield from _overlaid(found, shown, curves)
+            if reason := _unlike_amounts(curves):
+                left_out.append((_title(shown, curves), reason))
+            else:
+                yield from _overlaid(found, shown, curves)
+    if left_out:
+        yield "Not drawn", (Table(caption="Not drawn", columns=("Figure", "Why"), rows=tuple(left_out)),)
+
+
+def _title(shown: str, curves: Sequence[tuple[Subject, Figure]]) -> str:
+    first = curves[0][1]
+    return f"{shown}: {first.y_title} over {first.x_title}"
+
+
+def _unlike_amounts(curves: Sequence[tuple[Subject, Figure]]) -> str:
+    """Why curves over what was written are not drawn; empty where they are."""
+    capacities = {one.capacity for one, _ in curves}
+    if len(capacities) < 2 or not curves[0][1].by_amount:  # noqa: PLR2004 - two to differ
+        return ""
+    return (
+        f"The drives have {', '.join(sorted(capacities))}, so that equal amounts written say nothing of equal states. "
+        "Over drive fills they can be compared."
+    )
 
 
 def _overlaid(found: Comparison, shown: str, curves: Sequence[tuple[Subject, Figure]]) -> Iterator[Titled]:
-    first = curves[0][1]
-    title = f"{shown}: {first.y_title} over {first.x_title}"
-    capacities = {one.capacity for one, _ in curves}
-    if len(capacities) > 1 and first.by_amount:
-        text = (
-            f"Not drawn: the drives have {', '.join(sorted(capacities))}, so that equal amounts written say nothing of "
-            "equal states. Over drive fills they can be compared."
-        )
-        yield title, (Text(paragraphs=(text,)),)
-        return
+    first, title = curves[0][1], _title(shown, curves)
     for begin in range(0, len(curves), CURVES_MAX):
         part = curves[begin : begin + CURVES_MAX]
         series = tuple(_curve(found, one, figure) for one, figure in part)

@@ -122,6 +122,7 @@ def _split(  # noqa: PLR0917 - the parts of a table
                 columns=(*keys, *letters),
                 rows=tuple((*names, *(text(one, one.entries[place]) for place in places)) for one, names in rows),
                 notes=tuple(paragraph(note) for note in notes),
+                merged=keys[:1],
             )
 
 

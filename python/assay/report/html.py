@@ -56,6 +56,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     text = environment.get_template("report.html.j2").render(
         report=report,
         parts=_parts(pages),
+        listed=_listed,
         # On the first page the numbers come first; its header is a fold, and open on the next page.
         open_forms=_first_of_each_form(pages[len(report.opening) :]),
         appendix=_appendix(report.appendix, [page.anchor for page in pages]),
@@ -85,6 +86,20 @@ def _parts(pages: list[Page]) -> list[tuple[str, list[Page]]]:
     return [(part, list(group)) for part, group in groupby(pages, key=lambda page: page.part)]
 
 
+def _listed(pages: list[Page]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Pages of the whole run as contents list them, anchor and title: under the test that several in a row begin with.
+
+    Worked: ``WSAT: IOPS over Time`` and ``WSAT: fresh against settled`` -> both below ``WSAT``, each without it.
+    """
+    found = []
+    for head, group in groupby(pages, key=lambda page: page.subtitle.partition(": ")[0]):
+        own = list(group)
+        several = len(own) > 1
+        titles = [(page.anchor, page.subtitle.partition(": ")[2] if several else page.subtitle) for page in own]
+        found.append((head if several else "", [(anchor, title or head) for anchor, title in titles]))
+    return found
+
+
 def _first_of_each_form(pages: list[Page]) -> set[str]:
     """The anchors of the pages whose header is no repetition of an earlier page of theirs, or of a page of the run."""
     first: dict[Any, str] = {}
@@ -98,9 +113,10 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[tuple[str, li
     captions = [str(getattr(block, "caption", "") or getattr(block, "title", "")) for block in blocks]
     names = unique([*taken, DISCLOSURE, *(slug(f"{DISCLOSURE} {caption}") for caption in captions)])[len(taken) + 1 :]
     heads = [caption.partition(": ")[0] if ": " in caption else "" for caption in captions]
-    # A figure has no caption: it belongs to the test of the table before it.
+    # A figure has no caption: it belongs to the test of the table before it, as does what is named after the procedure.
     for place, caption in enumerate(captions[1:], 1):
-        heads[place] = heads[place] if caption else heads[place - 1]
+        before = heads[place - 1]
+        heads[place] = before if not caption or before.startswith(f"{heads[place]}-") else heads[place]
     listed = zip(heads, names, blocks, strict=True)
     return [(head, [one[1:] for one in group]) for head, group in groupby(listed, key=lambda one: one[0])]
 

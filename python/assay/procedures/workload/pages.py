@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.engine.records import AccessPattern, StepSpec, StoredRun, StoredTest
     from assay.pages.facts import TestFacts
     from assay.pages.model import Block, Entry, Figure, Page
+    from assay.pages.test_report import PagePart
     from assay.procedures.workload.result import StreamResult
     from assay.procedures.workload.settings import WorkloadStage
     from assay.spec.edition import Edition
@@ -91,9 +92,11 @@ class WorkloadReport(CustomReport):
         asked = [("Workload", (self.strip(), self._asked(), *self._left_out()))]
         if self.result.withheld:
             return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
-        return self.pages(
-            _TITLE, (*asked, *(part for stage in self.result.stages for part in self._stage_parts(stage)))
-        )
+        parts = [part for stage in self.result.stages for part in self._stage_parts(stage)]
+        if len(self.result.stages) == 1:
+            # What was asked and what came of it stand on one page.
+            asked, parts = [_together(asked[0], parts[0])], parts[1:]
+        return self.pages(_TITLE, (*asked, *parts))
 
     def _asked(self) -> Table:
         rows = [
@@ -221,6 +224,12 @@ _FIELDS = (
     "stage", "label", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_p99", "latency_ms_p999", "latency_ms_max",
     "errors", "offered", "late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max",
 )  # fmt: skip
+
+
+def _together(asked: PagePart, done: PagePart) -> PagePart:
+    """The page of a workload of one stage: its tables one above the other, each with its caption."""
+    titled = (replace(block, titled=True) if isinstance(block, Table) else block for block in (*asked[1], *done[1]))
+    return f"{asked[0]} and {done[0]}", tuple(titled)
 
 
 def workload_report(run: StoredRun, test: StoredTest, edition: Edition, prefix: str) -> WorkloadReport:
