@@ -144,6 +144,12 @@ def test_what_changes_nothing_is_named_with_its_line() -> None:
             "is 'x'",
             "zoned:60",
         ),
+        (
+            "[j]\ndirect=1\nrw=randread\nnorandommap\noffset=100%\n",
+            "x.fio:5 [j] offset",
+            "is 100, and must be less",
+            "offset",
+        ),
         ("[j]\ndirect=1\nrw=randread\nrandom_distribution=zoned:50/5\n", "x.fio:1 [j]", "must sum to 100", "correct"),
         ("[j]\ndirect=1\nrw=trimwrite\n", "x.fio:3 [j] rw", "'trimwrite'", "write one of"),
         ("[j]\nfilename=/dev/a:/dev/b\n", "x.fio:2 [j] filename", "is a list", "one drive"),

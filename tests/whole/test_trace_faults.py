@@ -68,7 +68,8 @@ def mistaken(content: bytes, draw: Random) -> bytes:
             made[at:at] = made[: draw.randrange(200)]
         elif act < 6:
             figures = [place for place, byte in enumerate(made) if 48 <= byte <= 57] or [0]
-            made[draw.choice(figures)] = 48 + draw.randrange(10)
+            place = draw.choice(figures)
+            made[place : place + 1] = bytes([48 + draw.randrange(10)])
         else:
             made[at : at + draw.choice([0, 1, 4])] = draw.choice(WORDS)
     return bytes(made)
