@@ -28,7 +28,7 @@ test-all: test-rust test-ready ## pass all tests, those that take long as well; 
 	$(BIN)/pytest -m "not soak"
 
 soak: test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate
-	$(BIN)/pytest -m soak
+	$(BIN)/pytest -m soak -rP
 
 .PHONY: test-ready
 test-ready: $(NATIVE) $(TIMED_FILE) tools/debian-packages

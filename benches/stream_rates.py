@@ -80,7 +80,7 @@ def fio(seconds: float) -> list[float | None]:
         "bs=4k",
         "iodepth=64",
         "time_based",
-        f"runtime={seconds}s",
+        f"runtime={round(seconds * 1000)}ms",
     ]
     for place, (rate, process) in enumerate(RATES):
         job += [

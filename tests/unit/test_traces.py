@@ -17,7 +17,7 @@ from assay import traces
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
 from assay.engine.stimulus import Capture, Stimulus
-from assay.errors import AssayError, StoreError, UsageError
+from assay.errors import StoreError, UsageError
 from assay.results import completed_count
 from assay.traces.order import in_order
 from assay.traces.records import batch_of_lists
@@ -25,9 +25,6 @@ from assay.traces.records import batch_of_lists
 if TYPE_CHECKING:
     from pathlib import Path
 
-CASES = int(os.environ.get("ASSAY_FUZZ_CASES", "20000"))
-CHUNK = 500
-CHUNKS = [pytest.param(chunk, marks=[] if chunk < 1 else pytest.mark.soak) for chunk in range(CASES // CHUNK)]
 
 READ, WRITE, TRIM, FLUSH = traces.READ, traces.WRITE, traces.TRIM, traces.FLUSH
 Row = tuple[int, int, int, int]
@@ -334,50 +331,3 @@ def test_a_long_trace_needs_little_memory(tmp_path: Path) -> None:
     count, kilobytes = map(int, done.stdout.split())
     assert count == 1_500_000
     assert kilobytes * 1024 < 300_000_000
-
-
-def seeds() -> list[bytes]:
-    """A good file of each form."""
-    texts = [FIO_3, FIO_2.replace("x wait 500 0\n", "").replace("x wait 600 0\n", ""), MSR, ALIBABA, TENCENT, SYSTOR]
-    return [*(text.encode() for text in texts), *events("<", 7), *events(">", 8)]
-
-
-def changed(content: bytes, draw: random.Random) -> bytes:
-    """The file with some bytes other than they were."""
-    made = bytearray(content)
-    for _ in range(draw.randint(1, 6)):
-        at = draw.randrange(len(made)) if made else 0
-        kind = draw.randrange(5)
-        if kind == 0:
-            made[at : at + 1] = bytes([draw.randrange(256)])
-        elif kind == 1:
-            del made[at : at + draw.randrange(60)]
-        elif kind == 2:
-            made[at:at] = made[: draw.randrange(200)]
-        elif kind == 3:
-            made[at:at] = draw.choice([b"\n", b",", b"\0", b"-", b"9" * 18, b"\xff", b" ", b"e9", b"."])
-        else:
-            made[at : at + 4] = draw.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x07ate"])
-    return bytes(made)
-
-
-@pytest.mark.parametrize("chunk", CHUNKS)
-def test_changed_traces_are_read_or_refused_in_our_words(chunk: int, tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    good = seeds()
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        draw = random.Random(f"trace {seed}")  # noqa: S311 - the same every time
-        path.write_bytes(changed(draw.choice(good), draw))
-        refused = None
-        try:
-            found = traces.stream_map(traces.open_trace(path))
-            span = max(found.end_bytes, 1)
-            if span < 1 << 48:
-                rule = traces.mapping_for("wrap", span_bytes=span, capacity_bytes=1 << 30, logical_block_bytes=4096)
-                assert all(
-                    int((one.offset_bytes + one.length_bytes).max(initial=0)) <= 1 << 30
-                    for one in traces.mapped(traces.open_trace(path), rule)
-                )
-        except AssayError as error:
-            refused = error
-        assert refused is None or refused.exit_code in (2, 6), f"seed {seed}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from assay.fio.values import ValueFaultError, flag, whole
+from assay.model_faults import fault_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,5 +75,5 @@ class Job:
 
 
 def first_reason(error: ValidationError) -> str:
-    """The first thing that a model has against its values, in its own words."""
-    return error.errors()[0]["msg"].removeprefix("Value error, ")
+    """The first thing that a model has against its values. Worked: ``is 100, and must be less than 100``."""
+    return fault_words(error.errors(include_url=False)[0])[0]

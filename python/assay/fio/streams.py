@@ -94,7 +94,8 @@ def _stream(job: Job, name: str, shape: Stream, shift_bytes: int) -> Stream:
             | {"size_bytes": size.size_bytes, "size_percent": None if size.percent == 100 else size.percent}  # noqa: PLR2004
         )
     except ValidationError as error:
-        raise job.fault("size", f"cannot be used: {first_reason(error)}", "correct size and offset") from None
+        key = "offset" if "start" in str(error.errors()[0]["loc"]) else "size"
+        raise job.fault(key, f"cannot be used: {first_reason(error)}", "correct size and offset") from None
 
 
 def _check_fits(job: Job, size: Extent, shape: Stream) -> None:
