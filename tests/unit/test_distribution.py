@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from assay.engine.records import HistogramTable, HostRecord, SeriesTable, StepRecord, StoredTest
 from assay.pages.distribution import SHARES, part, percentile_table, screen_blocks
-from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, time_heat
+from assay.pages.heat_figures import COLUMNS_MAX, ROWS_MAX, spread_heat, time_heat
 from assay.pages.model import Text
 from assay.procedures.loop.distribution import drawn_cells, loop_distribution
 from assay.procedures.loop.result import loop_result, measurement_window
@@ -221,6 +221,20 @@ def test_a_heat_map_of_very_different_times_has_coarser_rows_and_still_every_cou
     assert len(figure.heat.rows) <= ROWS_MAX
     assert sum(value or 0 for row in figure.heat.rows for value in row) == 4
     assert figure_svg(figure) == figure_svg(figure)
+
+
+def test_a_row_of_the_spread_is_the_share_of_its_own_ios_and_the_first_part_is_on_top() -> None:
+    fast, slow = counted(np.array([120_000] * 999 + [5_000_000])), counted(np.array([5_000_000] * 3))
+    figure = spread_heat("spread", ["fast", "nothing", "slow"], [fast, merged([]), slow])
+    assert figure is not None
+    assert figure.heat is not None
+    assert [one.label for one in figure.y_ticks] == ["slow", "fast"]
+    below, top = figure.heat.rows
+    assert [value for value in top if value] == pytest.approx([99.9, 0.1])
+    assert [value for value in below if value] == [100.0]
+    place = top.index(next(value for value in top if value))
+    assert figure.heat.x_edges[place] <= 0.12 <= figure.heat.x_edges[place + 1]
+    assert spread_heat("spread", ["nothing"], [merged([])]) is None
 
 
 def test_no_heat_map_is_made_of_one_sample_or_without_histograms() -> None:

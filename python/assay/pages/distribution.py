@@ -5,7 +5,7 @@ Counts of histograms are added before a percentile is read from them; no percent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.distribution_figures import exceedance_figure
@@ -59,7 +59,8 @@ class Distribution:
     withheld : why there are no parts, None where they may be printed.
     curves : places of the parts that are drawn, at most ``CURVES_MAX``.
     rule : how these are chosen, as printed. prefix : begins the names of figures.
-    maps : further figures, each behind a sentence, for the screen; that of the name ``printed`` for paper too.
+    maps : further figures, each behind a sentence, for the screen; that of the name ``printed`` for paper too, on a
+        page whose title ends with ``printed_title``.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Distribution:
     rule: str = ""
     maps: tuple[tuple[str, Figure], ...] = ()
     printed: str = ""
+    printed_title: str = "over Time"
 
     @property
     def drawn(self) -> tuple[Part, ...]:
@@ -127,13 +129,17 @@ def screen_blocks(found: Distribution) -> tuple[Block, ...]:
 
 
 def printed_pages(found: Distribution) -> tuple[tuple[Block, ...], ...]:
-    """What stands on its pages of paper: table and curves, then its map over time; nothing without histograms.
+    """What stands on its pages of paper: table and curves, then its printed map; nothing without histograms.
 
     The first page has the parts that are drawn; all of them are in the other formats.
     """
     if not (curves := distribution_figures(found)):
         return ()
-    maps = tuple(figure for _, figure in found.maps if figure.name == found.printed)
+    maps = tuple(
+        replace(figure, reading=f"{text[:1].upper()}{text[1:]}")
+        for text, figure in found.maps
+        if figure.name == found.printed
+    )
     left_out = len(found.parts) - len(found.curves)
     rest = f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json."
     notes = tuple(filter(None, (found.rule, rest)))

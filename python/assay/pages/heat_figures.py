@@ -66,6 +66,42 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
     return readable_time(figure)
 
 
+def spread_heat(name: str, labels: Sequence[str], times: Sequence[ResponseTimes]) -> Figure | None:
+    """Plot which share of its I/Os each of several parts has in each tenth of a decade of response time, a row a part.
+
+    labels, times : of each part, the first on top. None without an I/O. The rows of one figure are so compared in
+    place and width, as the ridges of a ridgeline are, and a share of a thousandth still has a colour.
+    Worked: of 1,000 I/Os 999 at 0.12 ms and one at 5 ms -> 99.9 % and 0.1 % in two fields of a row.
+    """
+    counted = [(label, _counted([one]), one.io_count) for label, one in zip(labels, times, strict=True) if one.io_count]
+    if not counted:
+        return None
+    counted.reverse()
+    bins = [number for _, found, _ in counted for number in found]
+    first, last = min(bins), max(bins)
+    return Figure(
+        name=name,
+        kind="heat",
+        alt="Share of the I/Os of each row by response time, as colours",
+        x_title=TIME_MS,
+        y_title="",
+        x_scale="log",
+        ticks=labelled_ticks(*(10 ** (edge / _BINS_PER_DECADE) for edge in (first, last + 1))),
+        y_ticks=tuple(Tick(at=place + 0.5, label=label) for place, (label, _, _) in enumerate(counted)),
+        series=(),
+        heat=Heat(
+            x_edges=tuple(10 ** (number / _BINS_PER_DECADE) for number in range(first, last + 2)),
+            y_edges=tuple(map(float, range(len(counted) + 1))),
+            rows=tuple(
+                tuple(found[number] / count * 100 if number in found else None for number in range(first, last + 1))
+                for _, found, count in counted
+            ),
+            colour_title="I/Os of the Row (%)",
+        ),
+        aspect=1.7,
+    )
+
+
 def matrix_heat(
     name: str,
     values: Sequence[Sequence[float | None]],

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 def pages(
     run: StoredRun, edition: Edition, tests: Sequence[TestReport], spread: Sequence[Distribution | None]
 ) -> Iterator[Page]:
-    """The pages of each test that has histograms and prints results: one, and one for its map over time."""
+    """The pages of each test that has histograms and prints results: one, and one for its printed map."""
     head = summary_header(run, edition)
     for one, found in zip(tests, spread, strict=True):
         if found:
             for place, blocks in enumerate(printed_pages(found)):
-                subtitle = f"{found.title} - Response Times (ms) over {'Time' if place else found.over}"
+                which = found.printed_title if place else f"over {found.over}"
+                subtitle = f"{found.title} - Response Times (ms) {which}"
                 yield Page(title="Response Times", subtitle=subtitle, header=head, banner=one.banner, blocks=blocks)

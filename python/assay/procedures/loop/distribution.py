@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.distribution import CURVES_MAX, Distribution, part
+from assay.pages.heat_figures import spread_heat
 from assay.pages.printed import rounds_label
 from assay.procedures.loop.maps import matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
@@ -14,15 +15,18 @@ from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.engine.records import Cell, StoredSequence, StoredTest
     from assay.pages.distribution import Part
     from assay.pages.model import Figure
     from assay.procedures.loop.values import LoopResult
 
-_SIZES, _MIXES = (4 * KIB, 8 * KIB), (100, 65, 0)
+_SIZES, _MIXES, _PURE = (4 * KIB, 8 * KIB), (100, 65, 0), (100, 0)
 """Cells of these are drawn beside those that are tracked: they are those of the response time test."""
 
 _FEW = 3
+_SPREAD, _SPREAD_MAX = "spread", 24
 DRAWN = (
     "Drawn are the tracked cells, and 4 and 8 KiB at 100, 65 and 0 % reads; where these are fewer than three, the "
     f"cells that run first are drawn as well, up to {CURVES_MAX}."
@@ -46,6 +50,8 @@ def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Dist
         curves=tuple(cells.index(cell) for cell in drawn_cells(settings)) if parts else (),
         rule=DRAWN,
         maps=_maps(settings, result, sequences, parts, prefix),
+        printed=f"{prefix}-{_SPREAD}",
+        printed_title="by Cell",
     )
 
 
@@ -75,10 +81,25 @@ def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell
     }
 
 
+def _spread(parts: dict[Cell, Part], name: str) -> Iterator[tuple[str, Figure]]:
+    """How I/Os are spread over response times, a row per cell; of many, those of 4 KiB, all reads and all writes."""
+    cells = sorted(parts, key=lambda cell: (-cell.read_pct, cell.transfer_bytes))
+    chosen = [cell for cell in cells if cell.transfer_bytes == _SIZES[0] or cell.read_pct in _PURE]
+    shown = cells if len(cells) <= _SPREAD_MAX else chosen[:_SPREAD_MAX]
+    if len(shown) < _FEW:
+        return
+    figure = spread_heat(name, [parts[cell].label for cell in shown], [parts[cell].times for cell in shown])
+    which = "a row per cell" if len(shown) == len(cells) else "a row per cell of 4 KiB, of reads and of writes alone"
+    if figure:
+        yield f"where the I/Os lie, {which}; a second colour far to the right is a tail.", figure
+
+
 def _maps(
     settings: LoopSettings, result: LoopResult, sequences: list[StoredSequence], parts: dict[Cell, Part], prefix: str
 ) -> tuple[tuple[str, Figure], ...]:
-    """The matrix of IOPS as maps, and the tracked cells second by second."""
-    maps = matrix_maps(settings, result, sequences, parts, prefix) if settings.variable == "iops" else ()
+    """The spread of response times by cell, the matrix of IOPS as maps, and the tracked cells second by second."""
+    maps = (*_spread(parts, f"{prefix}-{_SPREAD}"),)
+    if settings.variable == "iops":
+        maps += (*matrix_maps(settings, result, sequences, parts, prefix),)
     seconds = seconds_figure(f"{prefix}-seconds", settings, sequences)
     return (*maps, *((seconds,) if seconds else ()))
