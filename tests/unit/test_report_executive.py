@@ -73,6 +73,7 @@ def test_a_claim_is_not_judged_by_numbers_of_a_test_that_did_not_get_steady() ->
     test = synthetic_test(tracked=FALLING, ended="round-limit")
     run = replace(synthetic_run(test), plan={"claims": {"rnd_4k_write_iops": 1.0}})
     assert headlines(run)["RND 4KiB W"][-1] == "not judged"
+    assert "In short" not in tables(run)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_the_host_has_a_column_where_it_was_watched_in_some_test(second: str, wi
     assert found.notes == (("Disturbed by the host: not watched.",) if width == 3 else ())
 
 
-def test_the_first_page_says_in_short_what_the_numbers_mean() -> None:
+def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> None:
     said = tables(suite())["In short"].rows
     assert said[0][0] == "WSAT"
     assert said[0][1].startswith(
@@ -100,6 +101,10 @@ def test_the_first_page_says_in_short_what_the_numbers_mean() -> None:
     )
     assert said[0][1].endswith("of the first after 4.80 drive fills.")
     assert {row[0] for row in said} == {"WSAT", "IOPS"}
+    (path,) = render(suite(), tmp_path, formats=["json"])
+    tests = json.loads(path.read_text("ascii"))["tests"]
+    told = [(one["settings"]["test"].upper(), line) for one in tests for line in one["in_short"]]
+    assert told == list(said)
 
 
 @pytest.mark.parametrize(

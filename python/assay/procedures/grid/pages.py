@@ -33,7 +33,16 @@ from assay.procedures.grid.result import demand_label, demand_result
 from assay.procedures.grid.settings import DemandSettings
 from assay.procedures.grid.tables import demand_results, demand_tables
 from assay.procedures.saturation.result import verdict_minutes
-from assay.results import POINT_SHARES, iops, is_reached, latency_count, max_latency_ns, percentiles, response_time
+from assay.results import (
+    POINT_SHARES,
+    iops,
+    is_reached,
+    latency_count,
+    max_latency_ns,
+    missed_steady_state,
+    percentiles,
+    response_time,
+)
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
@@ -95,8 +104,8 @@ class DemandReport(TestReport):
         return tuple(demand_headlines(self.settings, self.result))
 
     def in_short(self) -> tuple[str, ...]:
-        """How many outstanding I/Os are enough."""
-        return tuple(demand_in_short(self.settings, self.result))
+        """How many outstanding I/Os are enough; nothing where steady state was required and not reached."""
+        return () if missed_steady_state(self.test) else tuple(demand_in_short(self.settings, self.result))
 
     def measures(self) -> Iterator[Measure]:
         """Every cell of the grid, and the operating points."""

@@ -26,7 +26,7 @@ from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
 from assay.procedures.loop.tables import loop_tables
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
-from assay.results import cell_label
+from assay.results import cell_label, missed_steady_state
 from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ class LoopReport(TestReport):
         return loop_headlines(self.test, self.result)
 
     def in_short(self) -> tuple[str, ...]:
-        """Reads beside writes, mixes, sizes, tails."""
-        return tuple(loop_in_short(self.test, self.result))
+        """Reads beside writes, mixes, sizes, tails; nothing where steady state was required and not reached."""
+        return () if missed_steady_state(self.test) else tuple(loop_in_short(self.test, self.result))
 
     def measures(self) -> Iterator[Measure]:
         """Every cell of the matrix."""
