@@ -28,9 +28,10 @@ ALLOWED = {
     "results": BASE | {"engine", "spec"},
     "pages": BASE | {"engine", "results", "spec"},
     "procedures": BASE | {"engine", "iometer", "pages", "results", "spec", "traces"},
-    "compare": BASE | {"engine", "pages", "results", "spec"},
+    "compare": BASE | {"engine", "iometer", "pages", "results", "spec"},
     "index": {"errors", "files", "forms", "pages", "spec", "version"},
-    "report": BASE | {"compare", "crosscheck", "engine", "forms", "iostack", "pages", "procedures", "results", "spec"},
+    "report": BASE
+    | {"compare", "crosscheck", "engine", "forms", "iometer", "iostack", "pages", "procedures", "results", "spec"},
     "dut": BASE | {"_native", "engine", "host", "procedures", "run", "spec"},
     "host": BASE | {"_native", "crosscheck", "dut", "engine", "results", "spec"},
     "run": BASE

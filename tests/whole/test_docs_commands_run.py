@@ -62,6 +62,8 @@ OTHER = {
     "assay limits RUN": 2,
     "assay limits RUN --out DIR": 2,
     "assay convert RUN --to iometer-csv": 2,
+    # The results are of another workload than that run.
+    "assay compare RUN RESULTS.csv": 2,
     # A run of a simulated drive needs --drive.
     "assay convert RUN --to fio --step 57 --out step.fio": 2,
     'assay convert RUN --to fio --step "round 3" --out round.fio': 2,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.compare.comparison import Comparison
     from assay.compare.gate import GateOptions, GateResult
     from assay.compare.subject import LoadedRun
+    from assay.iometer.results_read import Results
     from assay.pages.model import Table
 
 BLIND_KEY = "assay"
@@ -26,7 +27,7 @@ _GATE_ONLY = ("fail_over", "gate", "undecided", "junit", "annotate")
 
 
 @click.command()
-@click.argument("run_folders", metavar="RUN...", nargs=-1, required=True, type=_FOLDER)
+@click.argument("run_folders", metavar="RUN... [RESULTS.csv]...", nargs=-1, required=True, type=_FOLDER)
 @click.option(
     "--out",
     type=_FOLDER,
@@ -80,6 +81,9 @@ def compare(
 ) -> int:
     """Show 2 to 50 runs side by side, or hold them against a baseline.
 
+    A file that ends with .csv is read as results of Iometer, which lie beside the runs as unverified: where both were
+    asked the same, IOPS, MB/s, and average and maximum response times, with no interval. No gate uses them.
+
     Every ratio has an interval: from repeated runs, from rounds, and never narrower than the reference drive of the
     host. Runs made under unlike conditions are refused with every difference; results that are withheld or not steady
     are shown and never ranked.
@@ -92,10 +96,30 @@ def compare(
     """
     key = _blind_key(blind=blind, key=blind_key)
     if baseline:
+        _refuse_results((*baseline, *run_folders))
         options = _gate_options(gate, despite=despite, key=key)
         return _gate(loaded_runs(baseline), loaded_runs(run_folders), options, out=out, as_json=as_json, asked=gate)
     _refuse_gate_options(gate)
-    return _compare(loaded_runs(run_folders), out=out, as_json=as_json, options=(despite, repeats, key))
+    folders = [one for one in run_folders if not _is_result_file(one)]
+    results = [_read_results(one) for one in run_folders if _is_result_file(one)]
+    return _compare(loaded_runs(folders), results, out=out, as_json=as_json, options=(despite, repeats, key))
+
+
+def _is_result_file(path: Path) -> bool:
+    """Whether an argument is results of Iometer: a run is a folder."""
+    return path.suffix.casefold() == ".csv" and not path.is_dir()
+
+
+def _read_results(path: Path) -> Results:
+    from assay.iometer import read_results  # noqa: PLC0415
+
+    return read_results(path)
+
+
+def _refuse_results(paths: Iterable[Path]) -> None:
+    for path in filter(_is_result_file, paths):
+        reason = "holds unverified figures of Iometer, one each and with no spread, which no gate uses"
+        raise UsageError(str(path), reason, "lay it beside runs without --baseline, and gate by runs")
 
 
 def _blind_key(*, blind: bool, key: str | None) -> str | None:
@@ -140,14 +164,19 @@ def loaded_runs(folders: Iterable[Path]) -> list[LoadedRun]:
 
 
 def _compare(
-    runs: Sequence[LoadedRun], *, out: Path | None, as_json: bool, options: tuple[bool, bool, str | None]
+    runs: Sequence[LoadedRun],
+    results: Sequence[Results],
+    *,
+    out: Path | None,
+    as_json: bool,
+    options: tuple[bool, bool, str | None],
 ) -> int:
     from assay.compare.comparison import Options, compare_runs  # noqa: PLC0415
     from assay.report.comparison import write_comparison  # noqa: PLC0415
     from assay.report.comparison_facts import comparison_facts  # noqa: PLC0415
 
     despite, repeats, blind = options
-    found = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind))
+    found = compare_runs(runs, Options(despite=despite, repeats=repeats, blind=blind), results)
     files = tuple(str(path) for path in (write_comparison(found, out) if out else ()))
     if as_json:
         click.echo(json.dumps(comparison_facts(found, files).as_json(), indent=2))
@@ -166,6 +195,7 @@ def print_comparison(found: Comparison) -> None:
         summary_tables,
         unlike_tables,
     )
+    from assay.report.unverified_tables import unverified_tables  # noqa: PLC0415
 
     _print_tables(
         (
@@ -174,6 +204,7 @@ def print_comparison(found: Comparison) -> None:
             *summary_tables(found),
             *quoted_tables(found),
             *cohort_tables(found),
+            *unverified_tables(found),
         )
     )
 

@@ -9,8 +9,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.compare.conditions import unlike, unlike_error
-from assay.compare.interval import Uncertainty, middle, reference_spread, repeats_spread, rounds_spread
+from assay.compare.interval import Uncertainty, reference_spread, repeats_spread, rounds_spread
+from assay.compare.side import side_of
 from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
+from assay.compare.unverified import unverified_of
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
 
     from assay.compare.conditions import Unlikeness
     from assay.compare.interval import Spread
-    from assay.compare.numbers import Number, NumberName, State
+    from assay.compare.numbers import NumberName
+    from assay.compare.side import Side
     from assay.compare.subject import LoadedRun, Subject
+    from assay.compare.unverified import Unverified
+    from assay.iometer.results_read import Results
 
 RUNS_MIN, RUNS_MAX = 2, 50
 NO_INTERVAL = "no uncertainty known"
@@ -37,26 +42,6 @@ class Options:
     despite: bool = False
     repeats: bool = False
     blind: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One number of one subject. value : None where no run may give it. values : of each of its runs that counts.
-
-    numbers : the same with their rounds.
-    """
-
-    subject: Subject
-    state: State
-    reason: str
-    value: float | None
-    values: tuple[float, ...] = ()
-    numbers: tuple[Number, ...] = ()
-
-    @property
-    def counts(self) -> bool:
-        """Whether it may be compared."""
-        return self.state == "ok" and self.value is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +76,14 @@ class Comparison:
     """Everything that is said of several runs.
 
     unlike : of subjects, by letter, how they differ from the first. blind : identities are not to be told.
+    unverified : files of results that Iometer wrote, which lie beside the subjects.
     """
 
     subjects: tuple[Subject, ...]
     numbers: tuple[Compared, ...]
     unlike: Mapping[str, tuple[Unlikeness, ...]]
     blind: bool = False
+    unverified: tuple[Unverified, ...] = ()
 
     @property
     def quoted(self) -> tuple[Compared, ...]:
@@ -109,14 +96,17 @@ class Comparison:
         return tuple(dict.fromkeys((one.name.test, one.name.shown) for one in self.numbers))
 
 
-def compare_runs(runs: Sequence[LoadedRun], options: Options = Options()) -> Comparison:
-    """Hold 2 to 50 runs against the first of them.
+def compare_runs(
+    runs: Sequence[LoadedRun], options: Options = Options(), results: Sequence[Results] = ()
+) -> Comparison:
+    """Hold 2 to 50 runs against the first of them. results : of Iometer, to lie beside them; then one run is enough.
 
     Raises UsageError for another number of runs, one that is given twice or repeats that are none; UnlikeRunsError
-    where conditions differ and ``despite`` was not asked for.
+    where conditions differ and ``despite`` was not asked for; and as ``unverified_of``.
     """
-    if not RUNS_MIN <= len(runs) <= RUNS_MAX:
-        raise UsageError("RUN", f"{len(runs)} given", f"name {RUNS_MIN} to {RUNS_MAX} run folders")
+    least = 1 if results else RUNS_MIN
+    if not least <= len(runs) <= RUNS_MAX:
+        raise UsageError("RUN", f"{len(runs)} given", f"name {least} to {RUNS_MAX} run folders")
     check_given_once(runs)
     groups = subjects_of(runs, repeats=options.repeats)
     for group in groups:
@@ -131,6 +121,7 @@ def compare_runs(runs: Sequence[LoadedRun], options: Options = Options()) -> Com
         numbers=numbers,
         unlike={name: one for name, one in found.items() if one},
         blind=options.blind is not None,
+        unverified=unverified_of(results, subjects, despite=options.despite, blind=options.blind is not None),
     )
 
 
@@ -168,34 +159,6 @@ def compared(name: NumberName, subjects: Sequence[Subject], unlike_by: Mapping[s
         replace(one, rank=ranks.get(each), order=orders.get(each)) for one, each in zip(entries, letters, strict=True)
     )
     return Compared(name=name, entries=tuple(placed))
-
-
-def side_of(subject: Subject, name: NumberName) -> Side:
-    """A number of a subject; of repeats the mean by logarithms, of percentiles the middle one, of maxima the largest.
-
-    A single run whose number does not count decides for all its repeats.
-    """
-    found = [run.numbers.get(name.key) for run in subject.runs]
-    numbers = tuple(one for one in found if one is not None)
-    if len(numbers) < len(found):
-        return Side(subject=subject, state="not run", reason="not run", value=None)
-    bad = next((one for one in numbers if one.state != "ok"), None)
-    if bad:
-        # What is not steady is shown as such; what is withheld is in no output.
-        shown = bad.value if bad.state == "not steady" and len(numbers) == 1 else None
-        return Side(subject=subject, state=bad.state, reason=bad.reason, value=shown, numbers=numbers)
-    values = tuple(one.value for one in numbers if one.value is not None)
-    return Side(subject=subject, state="ok", reason="", value=_of_repeats(values, name), values=values, numbers=numbers)
-
-
-def _of_repeats(values: tuple[float, ...], name: NumberName) -> float:
-    if len(values) == 1:
-        return values[0]
-    if name.kind == "maximum":
-        return max(values)
-    if name.kind == "percentile" or min(values) <= 0:
-        return sorted(values)[len(values) // 2]
-    return middle(values)
 
 
 def uncertainty(one: Side, two: Side, name: NumberName) -> Uncertainty:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.compare.comparison import (
     NOT_REPEATED,
-    Side,
     differences,
     number_names,
     ratio_of,
     refuse_unlike,
-    side_of,
     uncertainty,
 )
 from assay.compare.numbers import printed_name
+from assay.compare.side import Side, side_of
 from assay.compare.subject import blinded, check_given_once, check_independent, named, subjects_of
 from assay.errors import UsageError
 

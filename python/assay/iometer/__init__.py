@@ -14,7 +14,7 @@ from assay.iometer.model import IcfFile
 from assay.iometer.read import read_icf
 from assay.iometer.results_read import read_results
 from assay.iometer.results_write import results_csv
-from assay.iometer.to_workload import to_workload
+from assay.iometer.to_workload import to_workload, without_cycling
 from assay.iometer.write import write_icf
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "read_results",
     "results_csv",
     "to_workload",
+    "without_cycling",
     "write_icf",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ _PLACE_MAX = 2**63 - 1
 _RUN_S_MAX = 10**7
 _RAMP_S_MAX = 10**6
 _NAME_MAX = 127
+_CYCLED = re.compile(r", (queue depth \d+|\d+ workers?)$")
 _ALL_RANDOM = 100
 _SPEC_SECTION, _WORKER_SECTION, _SETUP_SECTION = "ACCESS SPECIFICATIONS", "MANAGER LIST", "TEST SETUP"
 
@@ -266,6 +268,14 @@ def unique(name: str, known: set[str], most: int = _NAME_MAX) -> str:
         found = name[: most - len(suffix)] + suffix
     known.add(found)
     return found
+
+
+def without_cycling(name: str) -> str:
+    """The name of a stage without what tells it from the others of its specification.
+
+    Worked: ``corner, queue depth 8`` -> ``corner``.
+    """
+    return _CYCLED.sub("", name)
 
 
 def _cycled(step: CyclingStep) -> str:

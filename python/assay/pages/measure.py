@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.pages.distribution import SHARES
+from assay.results import POINT_SHARES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +30,7 @@ MEASURE_NAMES = (
     *_COLUMNS.values(),
     "latency_ms_mean_of_rounds",
     "latency_ms_mean_of_ios",
-    *(f"latency_ms_p{share * 100:g}" for share in SHARES),
+    *(f"latency_ms_p{share * 100:g}" for share in sorted({*SHARES, *POINT_SHARES})),
     "latency_ms_max",
 )
 """The name of every number that a test of this package may have."""

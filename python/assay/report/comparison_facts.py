@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from assay.compare.gate import explained
+from assay.compare.unverified import NO_INTERVAL
 from assay.report.overview import Facts, unicode_name
 
 if TYPE_CHECKING:
     from assay.compare.comparison import Compared, Comparison, Entry
     from assay.compare.gate import Gated, GateResult
     from assay.compare.subject import Subject
+    from assay.compare.unverified import OldFigure, Unverified
 
 _Texts = tuple[str, ...]
 _State = Literal["ok", "not steady", "withheld", "unfinished", "no value", "not run"]
@@ -62,6 +64,39 @@ class NumberFacts(Facts):
     entries: tuple[EntryFacts, ...] = Field(description="By subject.")
 
 
+class BesideFacts(Facts):
+    """The number of a subject that a figure of a file lies beside."""
+
+    subject: str = Field(description="Letter.")
+    stage: str = Field(description="Stage of the run; empty where none is like what the file asked.")
+    value: float | None = Field(description="Unrounded; null where none may be given.")
+    ratio: float | None = Field(description="The figure of the file over this value; null where there is none.")
+    reason: str = Field(description="Why there is no ratio; empty where there is one.")
+
+
+class OldFigureFacts(Facts):
+    """One figure of one run of a file."""
+
+    run: int = Field(description="Its run in the file, from 1.")
+    specification: str = Field(description="Name of its access specification.")
+    asked: str = Field(description="Sizes, shares and outstanding I/Os.")
+    figure: str = Field(description="What it is.")
+    unit: str = Field(description="IOPS, MB/s or ms.")
+    value: float | None = Field(description="As in the file, MB/s in 10^6 bytes; null where the file has none.")
+    entries: tuple[BesideFacts, ...] = Field(description="By subject.")
+
+
+class UnverifiedFacts(Facts):
+    """A file of results that Iometer wrote: one figure each, with no spread, so no interval and no rank."""
+
+    letter: str = Field(description="Its letter, such as U1.")
+    called: str = Field(description="The file as named; of a blind comparison nothing of it.")
+    version: str = Field(description="Of Iometer, as the file states it.")
+    verified: Literal[False] = Field(default=False, description="Nothing vouches for figures of another tool.")
+    uncertainty: str = Field(description="Why there is no interval.")
+    figures: tuple[OldFigureFacts, ...] = Field(description="Every figure that runs have as well.")
+
+
 class GatedFacts(Facts):
     """One number of the gate."""
 
@@ -97,6 +132,7 @@ class ComparisonFacts(Facts):
     blind: bool = Field(description="Whether identities are replaced by class and letter.")
     subjects: tuple[SubjectFacts, ...] = Field(description="What is compared; of a gate A is the baseline.")
     numbers: tuple[NumberFacts, ...] = Field(description="Every number; none of a gate.")
+    unverified: tuple[UnverifiedFacts, ...] = Field(description="Results of Iometer beside the runs; none of a gate.")
     gate: GateFacts | None = Field(description="What the gate found; null where there is none.")
     report: _Texts = Field(description="Files that were written.")
 
@@ -108,6 +144,7 @@ def comparison_facts(found: Comparison, files: _Texts = ()) -> ComparisonFacts:
         blind=found.blind,
         subjects=tuple(_subject(one, found) for one in found.subjects),
         numbers=tuple(map(_number, found.numbers)),
+        unverified=tuple(map(_unverified, found.unverified)),
         gate=None,
         report=tuple(map(unicode_name, files)),
     )
@@ -120,6 +157,7 @@ def gate_facts(found: GateResult, exit_code: int, files: _Texts = ()) -> Compari
         blind=found.blind,
         subjects=tuple(_subject(one, found) for one in (found.baseline, *found.subjects)),
         numbers=(),
+        unverified=(),
         gate=GateFacts(
             verdict=found.verdict,
             confidence=found.confidence,
@@ -173,6 +211,31 @@ def _entry(one: Entry) -> EntryFacts:
         uncertainty_from=widest.basis if widest else one.uncertainty.reason,
         rank=one.rank,
         order=one.order,
+    )
+
+
+def _unverified(one: Unverified) -> UnverifiedFacts:
+    return UnverifiedFacts(
+        letter=one.letter,
+        called=unicode_name(one.called),
+        version=one.version,
+        uncertainty=NO_INTERVAL,
+        figures=tuple(map(_old_figure, one.figures)),
+    )
+
+
+def _old_figure(one: OldFigure) -> OldFigureFacts:
+    return OldFigureFacts(
+        run=one.run,
+        specification=one.spec,
+        asked=one.load,
+        figure=one.title,
+        unit=one.unit,
+        value=one.value,
+        entries=tuple(
+            BesideFacts(subject=each.letter, stage=each.stage, value=each.value, ratio=each.ratio, reason=each.reason)
+            for each in one.entries
+        ),
     )
 
 

@@ -20,6 +20,8 @@ from assay.report.comparison_tables import (
     summary_tables,
     unlike_tables,
 )
+from assay.report.unverified_tables import unverified_tables
+from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,6 +45,7 @@ _ROWS_MAX = 16
 _ROWS_STACKED = 26
 """Rows of several tables, one above the other, with their captions, heads and notes."""
 _HEAD_ROWS, _NOTE_ROWS = 3, 3
+UNVERIFIED_TITLE = "Unverified results beside the runs"
 _NARROW = 78
 """Characters of a line of half a page."""
 _SAID_MAX = 4
@@ -127,6 +130,7 @@ def comparison_report(found: Comparison, published: Sequence[Table] = ()) -> Rep
         *map(_sheet, (*curve_figures(found), *fresh_figures(found))),
         *_paged(cells),
         *map(_sheet, (*columns_figures(found), *distribution_figures(found))),
+        *_paged((table, UNVERIFIED_TITLE) for table in unverified_tables(found)),
         *([Sheet(titles=("Published figures",), blocks=tuple(published))] if published else ()),
     ]
     return _report("Comparison", parts, subjects, blind=found.blind, banner=_banner(found))
@@ -172,7 +176,7 @@ def _report(
     numbered = tuple(replace(page, place=f"{place} of {len(pages)}") for place, page in enumerate(pages, 1))
     tools = {f"{run.run.platform.tool} {run.run.platform.tool_version}" for one in subjects for run in one.runs}
     return Report(
-        title=f"{title} of {len(subjects)} drives" + (", blind" if blind else ""),
+        title=f"{title} of {count_label(len(subjects), 'drive')}" + (", blind" if blind else ""),
         label="; ".join(dict.fromkeys(one.label for one in subjects)),
         colophon=", ".join(sorted(tools)),
         date=BLIND_DATE if blind else utc_datetime(_latest_ns(subjects)).timetuple()[:6],
@@ -211,13 +215,14 @@ def _latest_ns(subjects: Sequence[Subject]) -> int:
 
 
 def _banner(found: Comparison) -> str | None:
-    """That subjects stand apart, with the reason, on every page."""
+    """That subjects stand apart, with the reason, and that files are unverified, on every page."""
     said = [
         f"{letter} APART: {'; '.join(dict.fromkeys(one.what for one in listed))}"
         for letter, listed in found.unlike.items()
     ]
     more = [f"{len(said) - _SAID_MAX} MORE APART"] if len(said) > _SAID_MAX else []
-    return " - ".join((*said[:_SAID_MAX], *more)) or None
+    files = [f"{', '.join(one.letter for one in found.unverified)} UNVERIFIED: figures of Iometer"]
+    return " - ".join((*said[:_SAID_MAX], *more, *(files if found.unverified else ()))) or None
 
 
 def _header(title: str, subjects: Sequence[Subject], *, blind: bool) -> Header:
@@ -230,7 +235,11 @@ def _header(title: str, subjects: Sequence[Subject], *, blind: bool) -> Header:
         organisation=ORGANISATION,
         revision=title.lower(),
         dates=(("First run", shown[0]), ("Last run", shown[1])),
-        parties=(("Vendor", "several"), ("SSD Model", f"{len(subjects)} columns"), ("Tested By", "see the runs")),
+        parties=(
+            ("Vendor", "several"),
+            ("SSD Model", count_label(len(subjects), "column")),
+            ("Tested By", "see the runs"),
+        ),
         groups=(
             Group(title=title, entries=(("Columns", str(len(subjects))), ("Runs", str(len(runs))))),
             Group(title="Edition", entries=(("Edition", "; ".join(editions)),)),

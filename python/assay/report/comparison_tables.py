@@ -10,6 +10,7 @@ from assay.compare.summary import cohorts, matrix_numbers, published_rows
 from assay.pages.headline import number_text
 from assay.pages.model import DataTable, Table
 from assay.pages.printed import NOT_AVAILABLE, mix_label, or_na, paragraph
+from assay.report.unverified_tables import unverified_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -95,6 +96,8 @@ def quoted_tables(found: Comparison) -> Iterator[Table]:
     rows = [(one, _names(one)) for one in found.quoted]
     keys = ("Test", "Figure", "Unit")
     yield from _split(found, "The numbers that people quote", rows, value_text, keys)
+    if len(found.subjects) == 1:
+        return
     compared = [row for row in rows if row[0].name.better != "neither"]
     yield from _split(found, "Ratios to A", compared, ratio_text, keys, RATIO_NOTES)
     yield from _split(found, "Ranks, 1 is the best", compared, rank_text, keys, RANK_NOTE)
@@ -257,7 +260,7 @@ def gate_table(found: GateResult) -> Table:
 
 
 def data_tables(found: Comparison) -> tuple[DataTable, ...]:
-    """All numbers, unrounded, a row per number and subject; and who the subjects are."""
+    """All numbers, unrounded, a row per number and subject; who the subjects are; and the figures of files beside."""
     rows = tuple(_data_row(one, entry) for one in found.numbers for entry in one.entries)
     columns = (
         "test", "label", "name", "unit", "subject", "value", "state", "ratio", "ratio_low", "ratio_high", "rank",
@@ -268,6 +271,7 @@ def data_tables(found: Comparison) -> tuple[DataTable, ...]:
     return (
         DataTable(name="comparison", columns=columns, rows=rows),
         DataTable(name="subjects", columns=named, rows=subjects.rows),
+        *unverified_data(found),
     )
 
 

@@ -12,8 +12,8 @@ from assay.pages.printed import NOT_AVAILABLE, paragraph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.compare.comparison import Side
     from assay.compare.gate import Gated, GateResult
+    from assay.compare.side import Side
 
 _LEVELS = {"fail": "error", "undecided": "warning"}
 _ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.iometer import access_spec, results_csv
+from assay.iometer import access_spec, results_csv, without_cycling
 from assay.iometer.results_write import CpuFigures, Direction, StageFigures, WorkerFigures
 from assay.results import withheld_reason
 from assay.results.asked_workload import asked_stage
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from assay.spec.workload import Stage
 
 _MANAGER = "Assay"
-_CYCLED = re.compile(r", (queue depth \d+|\d+ workers?)$")
 _CLOCK_HZ = SECOND_NS
 """Of the clock whose ticks the raw times are: nanoseconds."""
 
@@ -56,7 +54,7 @@ def iometer_csv(run: StoredRun, test: StoredTest) -> str:
 
 def _figures(drive: DriveIdentity, sequence: StoredSequence) -> StageFigures:
     stage = asked_stage(sequence)
-    stage = stage.model_copy(update={"name": _CYCLED.sub("", stage.name)})
+    stage = stage.model_copy(update={"name": without_cycling(stage.name)})
     specs = _specs(stage)
     workers = tuple(
         _worker(drive, spec, asked, record)

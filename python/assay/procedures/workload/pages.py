@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.pages.headline import Headline
-from assay.pages.measure import Measure
+from assay.pages.measure import Measure, percentile_name
 from assay.pages.model import DataTable, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, milliseconds_or_na, or_na, size_label
 from assay.pages.time_axis import MINUTES
@@ -16,9 +16,9 @@ from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
 from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.workload.iometer_csv import iometer_csv
-from assay.procedures.workload.result import iops_over_time, stage_results
+from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, stage_results
 from assay.procedures.workload.settings import WorkloadSettings
-from assay.results import withheld_reason
+from assay.results import POINT_SHARES, withheld_reason
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -32,11 +32,23 @@ if TYPE_CHECKING:
     from assay.procedures.workload.settings import WorkloadStage
     from assay.spec.edition import Edition
 
+_PERCENTILES = tuple(map(percentile_name, POINT_SHARES))
 _NAMED_STAGES = 6
 _HOUR_MINUTES = 60
 _TITLE = "Workload - Report Page (no test of the specification)"
 _ASKED = ("Stage", "Stream", "I/Os", "Threads x depth", "Rate (I/O/s)", "Range", "Ends after")
-_DONE = ("Stream", "I/Os per second", "MB/s", "Average (ms)", "99 % (ms)", "99.9 % (ms)", "Maximum (ms)", "Errors")
+_DONE = (
+    "Stream",
+    "I/Os per second",
+    "MB/s",
+    "Average (ms)",
+    "99 % (ms)",
+    "99.9 % (ms)",
+    "99.99 % (ms)",
+    "99.9999 % (ms)",
+    "Maximum (ms)",
+    "Errors",
+)
 _RATES = (
     "Stream",
     "Offered (I/O/s)",
@@ -221,8 +233,8 @@ class WorkloadReport(CustomReport):
 
 
 _FIELDS = (
-    "stage", "label", "iops", "mb_per_s", "latency_ms_mean", "latency_ms_p99", "latency_ms_p999", "latency_ms_max",
-    "errors", "offered", "late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max",
+    "stage", "label", "iops", "mb_per_s", "latency_ms_mean", *PERCENTILE_FIELDS, "latency_ms_max", "errors",
+    "offered", "late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max",
 )  # fmt: skip
 
 
@@ -315,14 +327,14 @@ def _numbers(one: StreamResult) -> tuple[tuple[str, str, float | None], ...]:
         ("iops", "IOPS", one.iops),
         ("mb_per_s", "MB/s", one.mb_per_s),
         ("latency_ms_mean_of_ios", "ms", one.latency_ms_mean),
-        ("latency_ms_p99", "ms", one.latency_ms_p99),
-        ("latency_ms_p99.9", "ms", one.latency_ms_p999),
+        *((name, "ms", getattr(one, field)) for name, field in zip(_PERCENTILES, PERCENTILE_FIELDS, strict=True)),
         ("latency_ms_max", "ms", one.latency_ms_max),
     )
 
 
 def _done_row(one: StreamResult) -> tuple[str, ...]:
-    times = (one.latency_ms_mean, one.latency_ms_p99, one.latency_ms_p999, one.latency_ms_max)
+    nines = (one.latency_ms_p99, one.latency_ms_p999, one.latency_ms_p9999, one.latency_ms_p999999)
+    times = (one.latency_ms_mean, *nines, one.latency_ms_max)
     return (one.label, f"{one.iops:,.1f}", f"{one.mb_per_s:,.2f}", *map(milliseconds_or_na, times), f"{one.errors:,}")
 
 

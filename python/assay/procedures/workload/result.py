@@ -6,11 +6,23 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from assay.results import error_count, intended_times, iops, lateness_times, mean_latency_ns, step_times, throughput
+from assay.results import (
+    POINT_SHARES,
+    error_count,
+    intended_times,
+    iops,
+    lateness_times,
+    mean_latency_ns,
+    percentiles,
+    step_times,
+    throughput,
+)
 from assay.results.seconds import completions_per_second
 from assay.results.step import latency_count, max_latency_ns
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
+PERCENTILE_FIELDS = tuple(f"latency_ms_p{share * 100:g}".replace(".", "") for share in POINT_SHARES)
+"""Fields of the percentiles of a stream, in their order. Worked: 0.9999 -> ``latency_ms_p9999``."""
 _MINUTE_SECONDS = 60
 _LEAST_IOS = 10
 
@@ -24,7 +36,8 @@ class StreamResult:
     """One stream of a measured stage; the stage itself has the label ``all streams``.
 
     iops, mb_per_s : of completions in the window; MB/s of all streams are those of reads and writes.
-    latency_ms_* : of I/Os issued in it; None where there are none or, of percentiles, too few.
+    latency_ms_* : of I/Os issued in it; None where there are none or, of percentiles, fewer than ten beyond.
+    latency_ms_p50 to p999999 : those of ``POINT_SHARES``, to 99.9999 %.
     offered : I/Os per second that were due, where a rate is stated. late_ms_mean : how much later than due they were
     issued, and late_ms_p99, late_ms_max. due_ms_* : from when they were due to their completion.
     """
@@ -35,10 +48,15 @@ class StreamResult:
     iops: float
     mb_per_s: float
     latency_ms_mean: float | None
-    latency_ms_p99: float | None
-    latency_ms_p999: float | None
     latency_ms_max: float | None
     errors: int
+    latency_ms_p50: float | None = None
+    latency_ms_p90: float | None = None
+    latency_ms_p99: float | None = None
+    latency_ms_p999: float | None = None
+    latency_ms_p9999: float | None = None
+    latency_ms_p99999: float | None = None
+    latency_ms_p999999: float | None = None
     offered: float | None = None
     late_ms_mean: float | None = None
     late_ms_p99: float | None = None
@@ -115,10 +133,9 @@ def _stream(
         iops=float(iops(record)) if record.span_ns else 0.0,
         mb_per_s=float(throughput(record)) if record.span_ns else 0.0,
         latency_ms_mean=_ms(mean_latency_ns(record)),
-        latency_ms_p99=times.percentile(0.99) if times else None,
-        latency_ms_p999=times.percentile(0.999) if times else None,
         latency_ms_max=_ms(max_latency_ns(record)),
         errors=error_count(record),
+        **dict(zip(PERCENTILE_FIELDS, percentiles(times, POINT_SHARES).values(), strict=True) if times else ()),
         offered=_offered(record),
         late_ms_mean=_late_ms(record),
         late_ms_p99=late.percentile(0.99) if late else None,
@@ -155,8 +172,6 @@ def _all(sequence: StoredSequence) -> StreamResult:
         iops=sum(float(iops(record)) for record in records if record.span_ns),
         mb_per_s=sum(float(throughput(record)) for record in moving if record.span_ns),
         latency_ms_mean=_ms(spent / count) if count else None,
-        latency_ms_p99=None,
-        latency_ms_p999=None,
         latency_ms_max=_ms(max(largest, default=None)),
         errors=sum(map(error_count, records)),
     )

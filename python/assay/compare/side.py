@@ -1,0 +1,60 @@
+"""One number of one subject: of a run, or of all its repeats together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.compare.interval import middle
+
+if TYPE_CHECKING:
+    from assay.compare.numbers import Number, NumberName, State
+    from assay.compare.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One number of one subject. value : None where no run may give it. values : of each of its runs that counts.
+
+    numbers : the same with their rounds.
+    """
+
+    subject: Subject
+    state: State
+    reason: str
+    value: float | None
+    values: tuple[float, ...] = ()
+    numbers: tuple[Number, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether it may be compared."""
+        return self.state == "ok" and self.value is not None
+
+
+def side_of(subject: Subject, name: NumberName) -> Side:
+    """A number of a subject; of repeats the mean by logarithms, of percentiles the middle one, of maxima the largest.
+
+    A single run whose number does not count decides for all its repeats.
+    """
+    found = [run.numbers.get(name.key) for run in subject.runs]
+    numbers = tuple(one for one in found if one is not None)
+    if len(numbers) < len(found):
+        return Side(subject=subject, state="not run", reason="not run", value=None)
+    bad = next((one for one in numbers if one.state != "ok"), None)
+    if bad:
+        # What is not steady is shown as such; what is withheld is in no output.
+        shown = bad.value if bad.state == "not steady" and len(numbers) == 1 else None
+        return Side(subject=subject, state=bad.state, reason=bad.reason, value=shown, numbers=numbers)
+    values = tuple(one.value for one in numbers if one.value is not None)
+    return Side(subject=subject, state="ok", reason="", value=_of_repeats(values, name), values=values, numbers=numbers)
+
+
+def _of_repeats(values: tuple[float, ...], name: NumberName) -> float:
+    if len(values) == 1:
+        return values[0]
+    if name.kind == "maximum":
+        return max(values)
+    if name.kind == "percentile" or min(values) <= 0:
+        return sorted(values)[len(values) // 2]
+    return middle(values)
