@@ -285,6 +285,7 @@ def test_what_the_engine_captures_is_read_as_it_was_asked(tmp_path: Path) -> Non
         (MSR.encode() + b"1,usr,0,Read,5,-6,7\n", "x:3", "has the size '-6'"),
         (MSR.encode() + b"1,usr,0,Read,99999999999999999999,6,7\n", "x:3", "has the offset"),
         (MSR.encode() + b"noon,usr,0,Read,5,6,7\n", "x:3", "has the time 'noon'"),
+        (MSR.encode() + b"1e-2147483647,usr,0,Read,5,6,7\n", "x:3", "has the time '1e-2147483647'"),
         (MSR.encode() + b"1,\xff,0,Read,5,6,7\n", "x:3", "is not UTF-8"),
         (MSR.encode() + b"\n" + MSR.encode(), "x:3", "has 1 columns"),
         (record(1, 1, 512, 7, 1)[:-3], "x at byte 0", "ends within a record"),
