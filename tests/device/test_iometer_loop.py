@@ -25,9 +25,9 @@ ASSAY = str(Path(sys.executable).with_name("assay"))
 OEM = Path(__file__).parents[1] / "unit/icf/oem-guide-2006.07.27.icf"
 SIZES = (131072, 131072, 4096, 4096)
 SIZE = 256 << 20
-CAP = 4000
+CAP = 1000
 """I/Os per second that the drive is throttled to, in slices of 0.1 s: what waits for one at the end of a window of 15 s
-makes the mean response time longer by 0.7 % at most."""
+makes the mean response time longer by 0.7 % at most. Low enough that a busy host serves it, data of writes included."""
 
 
 def _undisturbed(folder: Path) -> str:
