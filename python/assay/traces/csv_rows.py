@@ -30,9 +30,8 @@ _OPERATIONS = {
 }
 _DECIMALS = 9
 _INTEGER = re.compile(rb"\s*\d{1,19}\s*")
-_TIME = re.compile(rb"\s*\d{1,18}(\.\d{1,9})?\s*")
-_PLAIN = r"^\d{1,18}(\.\d{1,9})?$"
-"""A time as above without its blanks, as Arrow reads the pattern."""
+_PLAIN = r"\d{1,18}(\.\d{1,9})?"
+_TIME = re.compile(rf"\s*{_PLAIN}\s*".encode())
 
 
 @dataclass(slots=True)
@@ -147,7 +146,7 @@ def _decimal(column: Any) -> NDArray[np.int64]:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    if not pc.all(pc.match_substring_regex(column, _PLAIN), min_count=0).as_py():
+    if not pc.all(pc.match_substring_regex(column, f"^{_PLAIN}$"), min_count=0).as_py():
         raise ValueError
     words = np.frombuffer(column.cast(pa.decimal128(28, _DECIMALS)).buffers()[1], "<i8").reshape(-1, 2)
     low, high = words[: len(column), 0], words[: len(column), 1]
