@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engine.records import DriveIdentity, StoredSequence, StoredTest
-    from assay.iometer.model import AccessRow
     from assay.iometer.results_read import ResultRow, ResultRun
     from assay.spec.workload import Stage
 
@@ -158,15 +157,8 @@ def _load_of(sequence: StoredSequence, drive: DriveIdentity) -> StageLoad | None
 
 def _stream_workers(stage: Stage, sector_bytes: int) -> Iterator[Worker]:
     for stream in stage.streams:
-        if stream.operation != "transfer" or stream.rate or stream.lba_groups:
-            raise UsageError(stream.name, "is no load of Iometer", "lay another stage beside it")
-        rows = tuple(_row(_numbers(one), sector_bytes) for one in access_spec(stage, stream).rows)
+        rows = tuple(_row(one.numbers, sector_bytes) for one in access_spec(stage, stream).rows)
         yield Worker(rows=rows, depth=stream.thread_count * stream.queue_depth, count=stream.thread_count)
-
-
-def _numbers(one: AccessRow) -> Row:
-    shares = (one.percent, one.read_percent, one.random_percent)
-    return (one.size_bytes, *shares, one.delay_ms, one.burst, one.align_bytes, one.reply_bytes)
 
 
 def _length(start_bytes: int, size_bytes: int | None, capacity_bytes: int) -> int:

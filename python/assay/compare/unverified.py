@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from assay.compare.load import Load, differences_of, load_of_file, loads_of_run
 from assay.compare.side import side_of
 from assay.errors import UsageError
+from assay.spec.units import MB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 FILES_MAX = 10
 NO_INTERVAL = "one figure of a file, no spread known"
 NO_STAGE = "no stage like it"
-_MEGABYTES = 1.048576
-"""Megabytes in a mebibyte."""
 _FIGURES = (
     ("IOPS", "IOPS", "iops"),
     ("MB/s", "MB/s", "mb_per_s"),
@@ -212,7 +211,7 @@ def _value(row: ResultRow, name: str) -> float | None:
     """A figure of a row in our units. Worked: 22.572 MBps of 2^20 bytes -> 23.668 MB/s."""
     if name == "mb_per_s":
         rate = row.mebibytes_per_s()
-        return None if rate is None else rate * _MEGABYTES
+        return None if rate is None else rate * MIB / MB
     columns = {
         "iops": "IOps",
         "latency_ms_mean_of_ios": "Average Response Time",

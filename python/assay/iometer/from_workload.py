@@ -51,13 +51,17 @@ def from_workload(workload: Workload, *, sector_bytes: int = SECTOR_BYTES) -> Ic
     return _Conversion(workload, sector_bytes).file()
 
 
-def access_spec(stage: Stage, stream: Stream) -> AccessSpec:
-    """The lines of a stream as an access specification with the name of its stage, for result files.
+def access_spec(stage: Stage, stream: Stream, name: str | None = None) -> AccessSpec:
+    """The lines of a stream as an access specification, for result files. name : that of its stage unless given.
 
-    Raises UsageError where they are not in whole numbers.
+    Raises UsageError for what Iometer has no words for: rates, trims, flushes, groups of LBAs, parts of a per cent.
     """
+    if stream.operation != "transfer" or stream.rate or stream.lba_groups:
+        what = "a rate" if stream.rate else "groups of LBAs" if stream.lba_groups else f"{stream.operation}s"
+        remedy = "see its own tables with assay report"
+        raise UsageError(f"{stage.name}: {stream.name}", f"has {what}, which Iometer has no words for", remedy)
     rows = tuple(_row(stage, stream, line) for line in stream.lines)
-    return AccessSpec(name=_spec_name(stage.name), assignment="NONE", rows=rows)
+    return AccessSpec(name=_spec_name(stage.name if name is None else name), assignment="NONE", rows=rows)
 
 
 def _spec_name(text: str) -> str:

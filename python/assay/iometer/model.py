@@ -145,6 +145,12 @@ class AccessRow:
     reply_bytes: int = 0
     line: int = field(default=0, compare=False)
 
+    @property
+    def numbers(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """Its eight numbers in the order of files. Worked: 4 KiB random reads -> 4096, 100, 100, 100, 0, 1, 0, 0."""
+        shares = (self.percent, self.read_percent, self.random_percent)
+        return (self.size_bytes, *shares, self.delay_ms, self.burst, self.align_bytes, self.reply_bytes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSpec:

@@ -113,8 +113,7 @@ def _stage(stage: StageFigures, record: Record) -> Iterator[str]:
         yield f"{_cell(spec.name)},{_ASSIGNMENTS.index(spec.assignment)}"
         yield "'size,% of size,% reads,% random,delay,burst,align,reply"
         for row in spec.rows:
-            numbers = (row.size_bytes, row.percent, row.read_percent, row.random_percent)
-            yield ",".join(map(str, (*numbers, row.delay_ms, row.burst, row.align_bytes, row.reply_bytes)))
+            yield ",".join(map(str, row.numbers))
     yield from ("'End access specifications", "'Results", "'" + ",".join(COLUMNS))
     for cells in _rows(stage):
         if cells["Target Type"] not in _LEFT_OUT[record]:

@@ -169,19 +169,9 @@ def _specs(specs: tuple[AccessSpec, ...]) -> Iterator[str]:
             raise UsageError(spec.name, "is no name of an access specification", "use ASCII letters, no comma, no bar")
         yield from (f"'{NAME}", f"\t{spec.name},{spec.assignment}", f"'{ROWS}")
         for row in spec.rows:
-            numbers = (
-                row.size_bytes,
-                row.percent,
-                row.read_percent,
-                row.random_percent,
-                row.delay_ms,
-                row.burst,
-                row.align_bytes,
-                row.reply_bytes,
-            )
-            if max(numbers) > INT_MAX:
+            if max(row.numbers) > INT_MAX:
                 raise UsageError(spec.name, f"has a number above {INT_MAX}", "use smaller sizes and alignments")
-            yield "\t" + ",".join(map(str, numbers))
+            yield "\t" + ",".join(map(str, row.numbers))
     yield "'END access specifications"
 
 

@@ -76,15 +76,7 @@ def _figures(drive: DriveIdentity, sequence: StoredSequence) -> StageFigures:
 def _specs(stage: Stage) -> Sequence[AccessSpec]:
     """The specification of each stream, under the name of the stage where all have the same."""
     alone = len({stream.lines for stream in stage.streams}) == 1
-    found = []
-    for stream in stage.streams:
-        if stream.operation != "transfer" or stream.rate or stream.lba_groups:
-            what = "a rate" if stream.rate else "groups of LBAs" if stream.lba_groups else f"{stream.operation}s"
-            remedy = "see its own tables with assay report"
-            raise UsageError(f"{stage.name}: {stream.name}", f"has {what}, which Iometer has no words for", remedy)
-        named = stage if alone else stage.model_copy(update={"name": stream.name})
-        found.append(access_spec(named, stream))
-    return found
+    return [access_spec(stage, stream, None if alone else stream.name) for stream in stage.streams]
 
 
 def _worker(drive: DriveIdentity, spec: AccessSpec, asked: StepSpec, record: StepRecord) -> WorkerFigures:
