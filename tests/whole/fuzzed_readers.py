@@ -6,12 +6,13 @@ import os
 import random
 import sys
 import time
+from dataclasses import dataclass
+from functools import partial
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import AssayError
-from mistaken_files import CPU_SECONDS_MAX, RAW
+from mistaken_files import RAW, check_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 SOAK_SECONDS = float(os.environ.get("ASSAY_FUZZ_SECONDS", "3600"))
 """CPU time of each reader in ``make soak``."""
 SOAK_TIMEOUT = int(SOAK_SECONDS * 8) + 600
-EXITS = (2, 6)
-"""A file that is refused, and one that cannot be read to its end."""
 REACHED_MIN = 0.9
 
 
@@ -32,36 +31,37 @@ class Outcome:
         self.stage = "refused"
 
 
-def answered(kind: str, seed: int, tried: Callable[[random.Random, Outcome], None]) -> str:
-    """How far the file of a seed came: ``refused``, or what ``tried`` says. Fails where the answer is none of ours."""
-    draw = random.Random(f"{kind} {seed}")  # noqa: S311 - the same every time
-    outcome = Outcome()
-    begun = time.process_time()
-    try:
-        tried(draw, outcome)
-    except AssayError as error:
-        # Not kept in a name of this function: such rings with a model's error in them are never given back.
-        check_words(error, f"{kind} {seed}")
-    except BaseException as error:
-        raise AssertionError(f"{kind} {seed}") from error
-    assert time.process_time() - begun < CPU_SECONDS_MAX, f"{kind} {seed}"
-    return outcome.stage
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """A reader that is given a file with mistakes for each seed.
 
+    exits : codes of its refusals. raw : words that none of them may hold.
+    """
 
-def check_words(error: AssayError, place: str) -> None:
-    """Whether a fault is of the file, and in words of ours."""
-    assert error.exit_code in EXITS, place
-    assert not any(word in str(error) for word in RAW), f"{place}: {error}"
+    kind: str
+    tried: Callable[[random.Random, Outcome], None]
+    exits: tuple[int, ...] = (2,)
+    raw: tuple[str, ...] = RAW
 
+    def answered(self, seed: int) -> str:
+        """How far the file of a seed came: ``refused``, or what ``tried`` says. Fails where the answer is not ours."""
+        outcome = Outcome()
+        act = partial(self.tried, self.drawn(seed), outcome)
+        check_answer(act, f"{self.kind} {seed}", exits=(0, *self.exits), raw=self.raw)
+        return outcome.stage
 
-def for_an_hour(kind: str, first: int, tried: Callable[[random.Random, Outcome], None]) -> int:
-    """Seeds from the first on until the time is used; how many there were. Says so, for ``pytest -rP``."""
-    begun, seed = time.process_time(), first
-    while time.process_time() - begun < SOAK_SECONDS:
-        answered(kind, seed, tried)
-        seed += 1
-    print(f"{kind}: {seed - first} files in {SOAK_SECONDS:g} s of CPU time")  # noqa: T201 - for pytest -rP
-    return seed - first
+    def drawn(self, seed: int) -> random.Random:
+        """Draws that are the same every time."""
+        return random.Random(f"{self.kind} {seed}")  # noqa: S311 - no secret
+
+    def answers_for_an_hour(self, first: int) -> int:
+        """Seeds from the first on until the time is used; how many there were. Says so, for ``pytest -rP``."""
+        begun, seed = time.process_time(), first
+        while time.process_time() - begun < SOAK_SECONDS:
+            self.answered(seed)
+            seed += 1
+        print(f"{self.kind}: {seed - first} files in {SOAK_SECONDS:g} s of CPU time")  # noqa: T201 - for pytest -rP
+        return seed - first
 
 
 def check_reached(folder: Path, names: Sequence[str], act: Callable[[], None]) -> None:
