@@ -14,7 +14,7 @@ import pytest
 from assay.pages.model import Figure, Page, Report, Series, Table, Tick
 from assay.report import build_report
 from assay.report.anchors import slug, unique
-from assay.report.cells import look, table_cells
+from assay.report.cells import look, repeats, table_cells
 from assay.report.figure import figure_svg
 from assay.report.html import ASSETS, _unbroken, report_html
 from assay.report.interactive import number_format, plotly_figure
@@ -54,6 +54,13 @@ def table(*rows: tuple[str, ...], **changes: Any) -> Table:
     return Table(
         caption="Rates", columns=tuple(f"column {place}" for place in range(len(rows[0]))), rows=rows, **changes
     )
+
+
+def test_a_text_is_repeated_in_a_merged_column_alone_and_not_from_another_test() -> None:
+    rows = (("A", "x", "1"), ("A", "x", "1"), ("B", "x", "1"))
+    table = Table(caption="", columns=("Test", "From", "Value"), rows=rows, merged=("Test", "From"))
+    assert repeats(table) == [[False] * 3, [True, True, False], [False] * 3]
+    assert repeats(replace(table, merged=("From",))) == [[False] * 3, [False, True, False], [False, True, False]]
 
 
 def test_anchors_stay_when_another_test_is_added() -> None:

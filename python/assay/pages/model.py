@@ -71,7 +71,10 @@ class Table:
 
     def without(self, name: str) -> Self:
         """The table without a column. Worked: of three columns two are left; one that it has not changes nothing."""
-        places = [place for place, column in enumerate(self.columns) if column != name]
+        return self.of_columns([place for place, column in enumerate(self.columns) if column != name])
+
+    def of_columns(self, places: Sequence[int]) -> Self:
+        """The table of some of its columns. places : from 0, in the order in which they shall stand."""
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
         return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows)
 
@@ -89,10 +92,7 @@ def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
         for place, (name, texts) in enumerate(zip(table.columns, columns, strict=True))
         if not place or name in kept or not NO_VALUE.issuperset(texts)
     ]
-    if len(places) == len(table.columns):
-        return table
-    rows = tuple(tuple(row[place] for place in places) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
+    return table.of_columns(places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

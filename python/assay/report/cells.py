@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from assay.pages.model import Table
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
 _ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
@@ -52,6 +55,20 @@ def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
         for place in range(width)
     ]
     return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
+
+
+def repeats(table: Table) -> list[list[bool]]:
+    """Whether each cell is of a merged column and has the text that stands above it, so that it is not shown again.
+
+    What is the same in two tests is not one: where the first column is merged, its text has to be the same as well.
+    Worked: ``Test`` and ``From`` merged, rows A x, A x, B x -> of the second row both are, of the third none.
+    """
+    merged = [name in table.merged for name in table.columns]
+    found = [[False] * len(row) for row in table.rows]
+    for line, (above, row) in enumerate(pairwise(table.rows if any(merged) else ()), 1):
+        if not merged[0] or above[0] == row[0]:
+            found[line] = [one and old == new for one, old, new in zip(merged, above, row, strict=True)]
+    return found
 
 
 def _column(texts: list[str], *, aligned: bool) -> list[Cell]:

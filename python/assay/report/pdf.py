@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.errors import StoreError
 from assay.pages.model import Box, Figure, Group, Table
 from assay.report import typeset
-from assay.report.cells import status, table_cells
+from assay.report.cells import repeats, status, table_cells
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def _printed(value: Any) -> Any:
             **shown,
             "rows": [[_whole(cell) for cell in row] for row in looks],
             "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
+            "again": repeats(value),
         }
     if is_dataclass(value):
         return {part.name: _printed(getattr(value, part.name)) for part in fields(value)}
