@@ -146,17 +146,26 @@ def in_pdf(files: dict[str, Path]) -> list[Row]:
 
 
 def _rows_of(sheet: Any) -> list[Row]:
-    """The rows below the head of the list; every line along the page ends a row, whatever table it is of."""
+    """The rows below the head of the list; a cell reaches to the lines above and below it, and may be of many rows."""
     text = sheet.get_textpage()
     boxes = [path.get_bounds() for path in sheet.get_objects(filter=[FPDF_PAGEOBJ_PATH])]
-    along = sorted({round(top, 1) for _, bottom, _, top in boxes if top - bottom < THIN_PT}, reverse=True)
+    along = [box for box in boxes if box[3] - box[1] < THIN_PT]
     rows = []
-    for high, low in pairwise(along):
+    for high, low in pairwise(sorted({round(top, 1) for *_, top in along}, reverse=True)):
         middle = (high + low) / 2
         down = sorted({left for left, bottom, right, top in boxes if right - left < THIN_PT and bottom < middle < top})
-        rows.append(squeezed(text.get_text_bounded(a, low, b, high) for a, b in pairwise(down)))
+        rows.append(squeezed(_cell(text, along, (a, b), middle) for a, b in pairwise(down)))
     head = squeezed(HEAD)
     return [row for row in rows[rows.index(head) + 1 :] if len(row) == len(head)] if head in rows else []
+
+
+def _cell(text: Any, along: list[Any], sides: tuple[float, float], middle: float) -> str:
+    """The text between two lines down a sheet, from the line along it above the middle to the one below."""
+    (left, right), centre = sides, sum(sides) / 2
+    lines = [top for start, _, end, top in along if start <= centre <= end]
+    low, high = max(one for one in lines if one < middle), min(one for one in lines if one > middle)
+    found: str = text.get_text_bounded(left, low, right, high)
+    return found
 
 
 TABLES: dict[str, Callable[[dict[str, Path]], list[Row]]] = {"csv": in_csv, "sheet": in_sheet}

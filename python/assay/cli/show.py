@@ -12,7 +12,7 @@ from assay.cli.notice import limits_label
 from assay.cli.table import numeric, print_heading, print_paragraph, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from assay.forms import ShownDrive
     from assay.report import Overview
@@ -64,10 +64,12 @@ def _print(found: Overview) -> None:
         rows = [row for row in table.rows if row[0] not in withheld or row[_VALUE] != NOT_AVAILABLE]
         if rows:
             _print_table(table, rows, key=_VALUE)
+    _print_said("In short", "What the numbers say", _lines(found, lambda test: test.in_short))
     for test in found.tests:
         for table in () if test.withheld else test.tables:
             _print_table(table, table.rows, test.test.upper())
-    _print_unusual(found)
+    breaks = [("all", line) for line in found.breaks]
+    _print_said("What was unusual", "What happened", breaks + _lines(found, lambda test: test.unusual))
     _print_end(found)
 
 
@@ -138,12 +140,14 @@ def _heading(text: str) -> None:
     print_heading(text)
 
 
-def _print_unusual(found: Overview) -> None:
-    rows = [("all", line) for line in found.breaks]
-    rows += [(test.test.upper(), line) for test in found.tests for line in test.unusual]
+def _lines(found: Overview, said: Callable[[ShownTest], Sequence[str]]) -> list[tuple[str, str]]:
+    return [(test.test.upper(), line) for test in found.tests for line in said(test)]
+
+
+def _print_said(heading: str, column: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
-        _heading("What was unusual")
-        print_table(("Test", "What happened"), rows)
+        _heading(heading)
+        print_table(("Test", column), rows)
 
 
 def _print_end(found: Overview) -> None:

@@ -14,10 +14,10 @@ from assay.pages.model import Page, Table, Text, with_values
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
-from assay.report.findings import checks_beyond
 from assay.report.level import level_label
+from assay.report.said import in_short_table, unusual_table
 from assay.report.summary import joined_banner, summary_header
-from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
+from assay.results import missed_steady_state, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
 def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> tuple[Block, ...]:
     """How the tests came out, what their numbers say, and what was unusual."""
     verdicts, reading = _verdicts(run, tests, places), Text(paragraphs=(_reading(tests),))
-    return (verdicts, *_in_short(tests), _unusual_table(run, tests), reading)
+    return (verdicts, *in_short_table(tests), unusual_table(tests, _of_run(run)), reading)
 
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
@@ -146,56 +146,17 @@ def _claim(run: StoredRun, test: StoredTest, headline: Headline) -> tuple[str, s
     return stated, against_claim(run, headline), met
 
 
-def _in_short(tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """What the numbers say of the drive, none where no test says anything."""
-    rows = tuple((one.test.settings.test.upper(), paragraph(line)) for one in tests for line in one.in_short())
-    table = Table(caption="In short", columns=("Test", "What the numbers say"), rows=rows, merged=_MERGED)
-    return (table,) if rows else ()
-
-
-def _unusual_table(run: StoredRun, tests: Sequence[TestReport]) -> Table:
-    rows = _unusual(run, tests)
-    return Table(caption="What was unusual", columns=("Test", "What happened"), rows=rows, merged=_MERGED)
-
-
-def _unusual(run: StoredRun, tests: Sequence[TestReport]) -> tuple[tuple[str, str], ...]:
-    """What a reader must know of this run, a line each; that there is nothing where there is nothing."""
-    found = [(one.test.settings.test.upper(), line) for one in tests for line in _of_test(one)]
-    found += [("all", line) for line in break_texts(run)]
+def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:
+    """What was unusual in the run as a whole."""
+    yield from (("all", line) for line in break_texts(run))
+    if run.skipped:
+        names = ", ".join(one.test.upper() for one in run.skipped)
+        yield "all", f"{count_label(len(run.skipped), 'test')} of the plan not run: {names}"
     listed = deviations(run)
     if listed:
         named = "; ".join(listed[:_NAMED])
         rest = f"; {len(listed) - _NAMED} more under Disclosure" if listed[_NAMED:] else ""
-        found.append(("all", f"{count_label(len(listed), 'deviation')} from the specification: {named}{rest}"))
-    return tuple(found) or (("all", "Nothing: no round void, no result withheld, no cell that moved, no deviation."),)
-
-
-def _of_test(test_report: TestReport) -> Iterator[str]:
-    withheld = withheld_reason(test_report.test)
-    if withheld:
-        yield f"results withheld, {paragraph(withheld)}"
-    yield from unusual(test_report)
-
-
-def unusual(test_report: TestReport) -> Iterator[str]:
-    """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
-    test = test_report.test
-    voids = void_places(test)
-    yield from (one.reason for one in test_report.result.findings)
-    yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
-    if voids[_NAMED:]:
-        yield f"{len(voids) - _NAMED} more void"
-    yield from test_report.remarks()
-    moved = len(test_report.moved_cells())
-    if moved:
-        cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
-        yield f"{cells} moved by more than 20 % of the average in the window; see Disclosure, Findings"
-    beyond = len(checks_beyond(test_report))
-    if beyond:
-        yield f"{count_label(beyond, 'check')} beyond the limit; see Disclosure, Findings"
-    disturbed = disturbed_count(test)
-    if disturbed and disturbed[0]:
-        yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Findings"
+        yield "all", f"{count_label(len(listed), 'deviation')} from the specification: {named}{rest}"
 
 
 def _reading(tests: Sequence[TestReport]) -> str:

@@ -73,6 +73,7 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
             caption="Findings" if start == 0 else f"Findings from number {start + 1:,}",
             columns=("Test", "Kind", "Where", "Places", "What was found"),
             rows=rows[start : start + ROWS_MAX],
+            merged=("Test", "Kind"),
             notes=(f"{_PLACES.format(count=len(found))} {_NOTE}",) if start == starts[-1] else (),
         )
         for start in starts

@@ -15,8 +15,9 @@ from assay.pages.headline import claimed
 from assay.pages.printed import paragraph, utc
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
-from assay.report.executive import disturbed_label, headline_tables, unusual, verdict
+from assay.report.executive import disturbed_label, headline_tables, verdict
 from assay.report.level import level_label
+from assay.report.said import unusual
 from assay.results import missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
@@ -70,6 +71,7 @@ class ShownTest(Facts):
     withheld: str | None = Field(description="Why its results are in no report; null where they are.")
     extent: str = Field(description="Its rounds, or time and gigabytes, as the first page says.")
     disturbed: str = Field(description="How many of its measured parts the test system disturbed.")
+    in_short: _Texts = Field(description="What its numbers say of the drive, a sentence each.")
     unusual: _Texts = Field(description="What else a reader must know.")
     started_wall_ns: int = Field(description="Nanoseconds since the Unix epoch.")
     ended_wall_ns: int | None = Field(description="Likewise; null where it did not end.")
@@ -178,6 +180,7 @@ def _test(run: StoredRun, test_report: TestReport) -> ShownTest:
         withheld=withheld and paragraph(withheld),
         extent=test_report.facts.extent,
         disturbed=disturbed_label(test_report),
+        in_short=tuple(test_report.in_short()),
         unusual=tuple(unusual(test_report)),
         started_wall_ns=test.started_wall_ns,
         ended_wall_ns=test.ended_wall_ns,

@@ -32,6 +32,7 @@ from assay.pages.printed import (
 )
 from assay.procedures.registry import find_procedure
 from assay.report.checks import condition_table
+from assay.report.said import found_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +82,7 @@ def all_tests_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
 
 
 def test_page(test_report: TestReport) -> Page:
-    """Lay out the summary of one test: its description, its settings and its selected figures."""
+    """Lay out the summary of one test: its description, settings, selected figures and what was found."""
     run, edition, test = test_report.run, test_report.edition, test_report.test
     name = _name(test.settings.procedure, test.settings.test, test_report.table)
     procedure = find_procedure(test.settings.procedure)
@@ -104,6 +105,7 @@ def test_page(test_report: TestReport) -> Page:
                 rows=((_section(test_report.table), *_set_up(test_report)),),
             ),
             _select_table((test_report,)),
+            *found_table(test_report),
         ),
     )
 

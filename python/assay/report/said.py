@@ -1,0 +1,76 @@
+"""What a report says of a test in sentences: what its numbers mean, and what was unusual."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.label import host_label
+from assay.pages.model import Table
+from assay.pages.printed import paragraph
+from assay.report.findings import checks_beyond
+from assay.results import disturbed_count, void_places, withheld_reason
+from assay.spec.units import count_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.pages.test_report import TestReport
+
+_NAMED = 3
+_FOUND = "What was found"
+
+
+def in_short_table(tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """What the numbers of several tests say of the drive, none where no test says anything."""
+    rows = tuple((name, line) for name, one in _named(tests) for line in map(paragraph, one.in_short()))
+    return (_said("In short", "What the numbers say", rows),) if rows else ()
+
+
+def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:
+    """What was unusual in several tests and, as ``others``, in their run."""
+    rows = [(name, line) for name, one in _named(tests) for line in _of_test(one)]
+    nothing = ("all", "Nothing: no round void, no result withheld, no cell that moved, no deviation.")
+    return _said("What was unusual", "What happened", (*rows, *others) or (nothing,))
+
+
+def found_table(test_report: TestReport) -> tuple[Table, ...]:
+    """Both of one test, for its summary."""
+    rows = [("In short", paragraph(line)) for line in test_report.in_short()]
+    rows += [("Unusual", line) for line in _of_test(test_report)]
+    return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
+
+
+def _named(tests: Sequence[TestReport]) -> Iterator[tuple[str, TestReport]]:
+    return ((one.test.settings.test.upper(), one) for one in tests)
+
+
+def _said(caption: str, column: str, rows: tuple[tuple[str, str], ...]) -> Table:
+    return Table(caption=caption, columns=("Test", column), rows=rows, merged=("Test",))
+
+
+def _of_test(test_report: TestReport) -> Iterator[str]:
+    withheld = withheld_reason(test_report.test)
+    if withheld:
+        yield f"results withheld, {paragraph(withheld)}"
+    yield from unusual(test_report)
+
+
+def unusual(test_report: TestReport) -> Iterator[str]:
+    """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
+    test = test_report.test
+    voids = void_places(test)
+    yield from (one.reason for one in test_report.result.findings)
+    yield from (f"{place} void, {paragraph(reason)}" for place, reason in voids[:_NAMED])
+    if voids[_NAMED:]:
+        yield f"{len(voids) - _NAMED} more void"
+    yield from test_report.remarks()
+    moved = len(test_report.moved_cells())
+    if moved:
+        cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
+        yield f"{cells} moved by more than 20 % of the average in the window; see Disclosure, Findings"
+    beyond = len(checks_beyond(test_report))
+    if beyond:
+        yield f"{count_label(beyond, 'check')} beyond the limit; see Disclosure, Findings"
+    disturbed = disturbed_count(test)
+    if disturbed and disturbed[0]:
+        yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Findings"
