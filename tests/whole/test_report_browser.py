@@ -219,6 +219,17 @@ def test_contents_mark_the_place_and_an_address_opens_a_folded_section(report: P
     page.until(f"document.querySelector('#{WINDOW} .fold').open")
 
 
+def test_on_a_phone_the_contents_list_only_the_sections_of_the_test_in_view(report: Path, page: Page) -> None:
+    page.open(report, width=390, height=844)
+    opened = "[...document.querySelectorAll('nav .below[open] a')].map((one) => one.hash)"
+    assert page.value(opened) == []
+    show(page, f"#{WINDOW}")
+    page.until(f"{opened}.includes('#{WINDOW}')")
+    assert page.value("document.querySelectorAll('nav .below[open]').length") == 1
+    page.open(report, width=1440)
+    assert page.value("document.querySelectorAll('nav .below:not([open])').length") == 0
+
+
 def test_paper_shows_everything_and_no_plot(report: Path, page: Page) -> None:
     page.open(report)
     page.ask("Emulation.setEmulatedMedia", media="print")

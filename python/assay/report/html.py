@@ -25,9 +25,13 @@ from assay.report.interactive import plotly_figure
 from assay.report.svg_text import picture_address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from assay.pages.model import Block, Page, Report
+
+    _Link = tuple[str, str]
+    _Entry = tuple[str, str, list[_Link]]
+    _Head = tuple[str, list[tuple[str, Block]]]
 
 ASSETS = Path(__file__).parent / "assets"
 PLOTTER = "plotly-gl3d.min.js"
@@ -53,13 +57,14 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, unbroken=_unbroken)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
+    parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])
     text = environment.get_template("report.html.j2").render(
         report=report,
-        parts=_parts(pages),
-        listed=_listed,
+        parts=parts,
+        contents=[*(entry for part, own in parts for entry in _entries(part, own)), *_ending(appendix)],
         # On the first page the numbers come first; its header is a fold, and open on the next page.
         open_forms=_first_of_each_form(pages[len(report.opening) :]),
-        appendix=_appendix(report.appendix, [page.anchor for page in pages]),
+        appendix=appendix,
         style=_asset("report.css"),
         plotter=_packed(plotter),
         own=own,
@@ -86,18 +91,26 @@ def _parts(pages: list[Page]) -> list[tuple[str, list[Page]]]:
     return [(part, list(group)) for part, group in groupby(pages, key=lambda page: page.part)]
 
 
-def _listed(pages: list[Page]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Pages of the whole run as contents list them, anchor and title: under the test that several in a row begin with.
+def _entries(part: str, pages: list[Page]) -> Iterator[_Entry]:
+    """The pages of a test in the contents, or those of the whole run: under the test that several in a row begin with.
 
     Worked: ``WSAT: IOPS over Time`` and ``WSAT: fresh against settled`` -> both below ``WSAT``, each without it.
     """
-    found = []
+    if part:
+        yield pages[0].anchor, part, [(page.anchor, page.subtitle) for page in pages[1:]]
+        return
     for head, group in groupby(pages, key=lambda page: page.subtitle.partition(": ")[0]):
         own = list(group)
-        several = len(own) > 1
-        titles = [(page.anchor, page.subtitle.partition(": ")[2] if several else page.subtitle) for page in own]
-        found.append((head if several else "", [(anchor, title or head) for anchor, title in titles]))
-    return found
+        if len(own) == 1:
+            yield own[0].anchor, own[0].subtitle, []
+        else:
+            yield "", head, [(page.anchor, page.subtitle.partition(": ")[2] or head) for page in own]
+
+
+def _ending(appendix: list[_Head]) -> list[_Entry]:
+    """The disclosure in the contents."""
+    below = [(blocks[0][0], head) for head, blocks in appendix if head]
+    return [(DISCLOSURE, DISCLOSURE.capitalize(), below)] if appendix else []
 
 
 def _first_of_each_form(pages: list[Page]) -> set[str]:
@@ -108,7 +121,7 @@ def _first_of_each_form(pages: list[Page]) -> set[str]:
     return set(first.values())
 
 
-def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[tuple[str, list[tuple[str, Block]]]]:
+def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
     """The blocks of the disclosure with their anchors, by what stands before the colon of their captions."""
     captions = [str(getattr(block, "caption", "") or getattr(block, "title", "")) for block in blocks]
     names = unique([*taken, DISCLOSURE, *(slug(f"{DISCLOSURE} {caption}") for caption in captions)])[len(taken) + 1 :]

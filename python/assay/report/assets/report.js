@@ -5,7 +5,12 @@
   const contents = document.querySelector(".contents");
   const links = new Map(all("a", contents).map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
   const wide = matchMedia("(min-width: 1200px)");
-  const fitContents = () => { contents.open = wide.matches; };
+  // Where the contents cover the pages, what is below a test is listed only for the one in view.
+  const lists = all(".below", contents);
+  const fitContents = () => {
+    contents.open = wide.matches;
+    for (const list of lists) list.open = wide.matches;
+  };
   wide.addEventListener("change", fitContents);
   fitContents();
   contents.addEventListener("click", (event) => {
@@ -15,7 +20,11 @@
   function mark(link) {
     for (const other of links.values()) other.removeAttribute("aria-current");
     link.setAttribute("aria-current", "location");
-    if (!wide.matches) return;
+    if (!wide.matches) {
+      const own = link.closest("li:has(> .below)")?.querySelector(".below");
+      for (const list of lists) list.open = list === own;
+      return;
+    }
     const [item, frame] = [link.getBoundingClientRect(), contents.getBoundingClientRect()];
     if (item.top < frame.top) contents.scrollTop -= frame.top - item.top + 40;
     if (item.bottom > frame.bottom) contents.scrollTop += item.bottom - frame.bottom + 40;
