@@ -9,7 +9,7 @@ import pytest
 from assay.pages.model import Table, with_values
 from assay.report.comparison_figures import _unlike_amounts
 from assay.report.comparison_pages import Sheet, _paged
-from assay.report.html import _listed
+from assay.report.html import _entries
 
 
 def table(caption: str, rows: int, width: int = 10, spanner: str = "") -> Table:
@@ -65,8 +65,9 @@ def test_curves_over_what_was_written_are_for_drives_of_one_size(capacities: str
 def test_contents_name_a_test_once_over_the_pages_that_begin_with_it() -> None:
     titles = ("What is compared", "WSAT: IOPS over Time", "WSAT: fresh against settled", "IOPS: all cells")
     pages: Any = [SimpleNamespace(anchor=str(place), subtitle=title) for place, title in enumerate(titles)]
-    assert _listed(pages) == [
-        ("", [("0", "What is compared")]),
-        ("WSAT", [("1", "IOPS over Time"), ("2", "fresh against settled")]),
-        ("", [("3", "IOPS: all cells")]),
+    assert list(_entries("", pages)) == [
+        ("0", "What is compared", []),
+        ("", "WSAT", [("1", "IOPS over Time"), ("2", "fresh against settled")]),
+        ("3", "IOPS: all cells", []),
     ]
+    assert list(_entries("WSAT", pages[1:3])) == [("1", "WSAT", [("2", "WSAT: fresh against settled")])]

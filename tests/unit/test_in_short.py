@@ -11,6 +11,8 @@ from assay.engine.records import Cell, Demand
 from assay.procedures.grid.in_short import demand_in_short
 from assay.procedures.loop.in_short import in_turn, loop_in_short
 from assay.procedures.saturation.in_short import saturation_in_short
+from assay.procedures.studies.in_short import study_in_short
+from assay.procedures.studies.readings import Change, Proposal, Stability
 from assay.spec.units import KIB
 from report_run import synthetic_test
 
@@ -51,3 +53,58 @@ def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
     assert said[1].startswith("65 % reads give 9,000.0 IOPS, 1.24 times as many as if reads and writes took as long")
     assert said[2] == "Reads reach 95 % of their most MB/s (163.8) from 8KiB on."
     assert len(said) == 3
+
+
+def studied(**variants: dict[str, float]) -> list[Any]:
+    return [
+        SimpleNamespace(label=label.replace("_", " "), changes=(), stability=(), proposal=None, stages=[
+            SimpleNamespace(label=at, settled=SimpleNamespace(iops=rate)) for at, rate in stages.items()
+        ])
+        for label, stages in variants.items()
+    ]  # fmt: skip
+
+
+def said_of_study(variants: list[Any], withheld: str | None = None) -> list[str]:
+    settings: Any = SimpleNamespace(recovered_share=0.95)
+    result: Any = SimpleNamespace(variants=variants, withheld=withheld)
+    return list(study_in_short(settings, result))
+
+
+def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least() -> None:
+    variants = studied(AR_100={"W": 2_906.0}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
+    assert said_of_study(variants) == ["AR 10, AR 5: most IOPS (56,678.6), 19.50 times those of AR 100 (2,906.0)."]
+    assert said_of_study(variants, "an I/O error") == []
+    alike = studied(on={"W": 1_000.0}, off={"W": 995.0})
+    assert said_of_study(alike) == ["all 2 within 1 %, 995.0 to 1,000.0 IOPS."]
+
+
+def test_a_study_of_several_stages_lays_those_of_each_variant_side_by_side() -> None:
+    variants = studied(writes={"offset 0": 4_000.0, "offset 512": 2_000.0}, reads={"offset 4096": 9_000.0})
+    assert said_of_study(variants) == [
+        "writes: offset 0: most IOPS (4,000.0), 2.00 times those of offset 512 (2,000.0)."
+    ]
+
+
+def test_a_study_says_what_its_reading_found() -> None:
+    (one,) = studied(AR_100={"SEQ": 1.0})
+    change = Change(
+        label="SEQ 128KiB W", number=3, before=172.5, after=16.8, drop_share=0.9026, lowest_share=0.09,
+        recovery_minutes=None,
+    )  # fmt: skip
+    one.changes = (change,)
+    assert said_of_study([one]) == [
+        "AR 100: SEQ 128KiB W goes from 172.5 to 16.8 MB/s (-90 %) and does not return to 95 % of the first."
+    ]
+    one.changes = ()
+    one.stability = (
+        Stability(count=120, median=100.0, score=0.8, variation=0.2, worst=50.0, worst_second=5, latency_ms_max=None),
+    )
+    assert said_of_study([one]) == [
+        "AR 100: 80 % of 120 seconds lie within 10 % of the median IOPS; the worst has 50 % of it."
+    ]
+    one.stability = ()
+    demand = Demand(thread_count=2, queue_depth=4)
+    one.proposal = Proposal(demand=demand, iops=96.0, latency_ms_mean=0.5, highest=100.0, share=0.96)
+    assert said_of_study([one]) == [
+        "AR 100: 96 % of the most IOPS (100.0) are reached with TC 2 x QD 4, 0.500 ms on average."
+    ]

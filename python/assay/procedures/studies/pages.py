@@ -15,7 +15,9 @@ from assay.pages.test_report import TestReport
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.headlines import study_headlines
+from assay.procedures.studies.in_short import study_in_short
 from assay.procedures.studies.measures import study_measures
+from assay.procedures.studies.readings import SAME_SHARE
 from assay.procedures.studies.result import study_result
 from assay.procedures.studies.settings import StudySettings
 from assay.procedures.studies.tables import data_tables, study_tables
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 ROWS_WITH_CURVES = 4
 """A table of so few rows leaves a page its place for the curves."""
 LOWER = 1.7
-SAME_SHARE = 0.01
 TITLE = "Study - Report Page (no test of the specification)"
 
 
@@ -154,6 +155,10 @@ class StudyReport(TestReport):
     def headlines(self) -> tuple[Headline, ...]:
         """The slowest and the fastest variant, and what the reading found."""
         return tuple(study_headlines(self.settings, self.result))
+
+    def in_short(self) -> tuple[str, ...]:
+        """Which variants differ, and what the reading found."""
+        return tuple(study_in_short(self.settings, self.result))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Variants, and how values are taken from samples."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 BAND_SHARE = 0.10
 """The stability score counts the seconds that lie so far from the median at most."""
 
+SAME_SHARE = 0.01
+"""Settled values are told apart where they lie further below the higher one."""
+
 KNEE_SHARE = 0.95
 """A proposed demand reaches so much of the highest IOPS."""
 

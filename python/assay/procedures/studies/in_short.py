@@ -1,0 +1,90 @@
+"""What a study says of the drive, in sentences for the first page: how variants differ, what its reading found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.printed import milliseconds_text, minutes_label, one_decimal, percent
+from assay.procedures.studies.readings import BAND_SHARE, SAME_SHARE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.procedures.studies.readings import Change, Proposal, Stability
+    from assay.procedures.studies.result import StudyResult, VariantResult
+    from assay.procedures.studies.settings import StudySettings
+
+    _Rates = Sequence[tuple[str, float]]
+
+
+_SEVERAL = 2
+
+
+def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str]:
+    """Sentences on a study; none of what may not be printed or did not run to its end.
+
+    Worked: variants that settle at 2,906.0, 56,678.6 and 56,600.0 IOPS -> ``"AR 10 %, AR 5 %: most IOPS (56,678.6),
+    19.50 times those of AR 100 % (2,906.0)."``
+    """
+    if result.withheld:
+        return
+    for name, rates in _compared(result.variants):
+        yield f"{name}{_comparison(rates)}"
+    for variant in result.variants:
+        yield from (f"{variant.label}: {_change(one, settings.recovered_share)}" for one in variant.changes)
+        yield from (f"{variant.label}: {_stability(one)}" for one in variant.stability if one)
+        if variant.proposal:
+            yield f"{variant.label}: {_proposal(variant.proposal)}"
+
+
+def _compared(variants: Sequence[VariantResult]) -> Iterator[tuple[str, _Rates]]:
+    """What is laid side by side: variants at the same accesses, where they differ most; else stages of each variant."""
+    plain = [one for one in variants if not (one.changes or any(one.stability) or one.proposal)]
+    found = {one.label: {at.label: at.settled.iops for at in one.stages if at.settled} for one in plain}
+    shared = set.intersection(*map(set, found.values())) if found else set()
+    if len(found) < _SEVERAL or not shared:
+        yield from ((f"{label}: ", [*rates.items()]) for label, rates in found.items() if len(rates) >= _SEVERAL)
+        return
+    by_accesses = {at: [(label, rates[at]) for label, rates in found.items()] for at in shared}
+    widest = max(sorted(by_accesses), key=lambda at: _spread(by_accesses[at]))
+    yield "" if len(by_accesses) == 1 else f"{widest}: ", by_accesses[widest]
+
+
+def _spread(rates: _Rates) -> float:
+    found = [rate for _, rate in rates]
+    return max(found) - min(found) if not min(found) else max(found) / min(found)
+
+
+def _comparison(rates: _Rates) -> str:
+    (lowest, least), (_, most) = min(rates, key=lambda one: one[1]), max(rates, key=lambda one: one[1])
+    best = [label for label, rate in rates if rate >= (1 - SAME_SHARE) * most]
+    if len(best) == len(rates):
+        return f"all {len(rates)} within {percent(SAME_SHARE)}, {one_decimal(least)} to {one_decimal(most)} IOPS."
+    ratio = f"{most / least:.2f} times those" if least else "against none"
+    return f"{', '.join(best)}: most IOPS ({one_decimal(most)}), {ratio} of {lowest} ({one_decimal(least)})."
+
+
+def _change(change: Change, recovered_share: float) -> str:
+    back = (
+        "does not return"
+        if change.recovery_minutes is None
+        else f"takes {minutes_label(change.recovery_minutes)} to return"
+    )
+    return (
+        f"{change.label} goes from {one_decimal(change.before)} to {one_decimal(change.after)} MB/s "
+        f"({-change.drop_share * 100:+.0f} %) and {back} to {percent(recovered_share)} of the first."
+    )
+
+
+def _stability(found: Stability) -> str:
+    worst = f"; the worst has {found.worst / found.median * 100:.0f} % of it" if found.median else ""
+    near = f"{found.score * 100:.0f} % of {found.count:,} seconds lie within {percent(BAND_SHARE)} of the median IOPS"
+    return f"{near}{worst}."
+
+
+def _proposal(found: Proposal) -> str:
+    demand = found.demand
+    return (
+        f"{percent(round(found.share, 3))} of the most IOPS ({one_decimal(found.highest)}) are reached with TC "
+        f"{demand.thread_count} x QD {demand.queue_depth}, {milliseconds_text(found.latency_ms_mean)} ms on average."
+    )
