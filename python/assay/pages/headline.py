@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.printed import NOT_AVAILABLE, milliseconds_text
@@ -66,7 +67,8 @@ def claimed(run: StoredRun, headline: Headline) -> float | None:
 def against_claim(run: StoredRun, headline: Headline) -> str:
     """The number as a share of its claim, with a bar whose ten places are the whole of it; empty without a claim.
 
-    Worked: 45,000 of 50,000 IOPS -> ``"90 % ▇▇▇▇▇▇▇▇▇▁"``; 60,000 -> ``"120 % ▇▇▇▇▇▇▇▇▇▇+"``.
+    Worked: 45,000 of 50,000 IOPS -> ``"90 % ▇▇▇▇▇▇▇▇▇▁"``; 60,000 -> ``"120 % ▇▇▇▇▇▇▇▇▇▇+"``; 49,990 ->
+    ``"99.98 % ▇▇▇▇▇▇▇▇▇▁"``.
     """
     claim = claimed(run, headline)
     if not claim or headline.value is None:
@@ -77,7 +79,15 @@ def against_claim(run: StoredRun, headline: Headline) -> str:
     if share < 1:
         filled = min(filled, _BAR_FULL - 1)
     bar = _FILLED * filled + _EMPTY * (_BAR_FULL - filled) + (_BEYOND if share > 1 else "")
-    return f"{share:.0%} ".replace("%", " %") + bar
+    return f"{_near_whole(share)} {bar}"
+
+
+def _near_whole(share: float) -> str:
+    """A share in per cent; where that would round to the whole, with two digits that say on which side of it."""
+    if share == 1 or f"{share:.0%}" != "100%":
+        return f"{share:.0%}".replace("%", " %")
+    ten_thousandths = floor(share * 10_000) if share < 1 else ceil(share * 10_000)
+    return f"{ten_thousandths / 100:.2f} %"
 
 
 def claim_met(run: StoredRun, headline: Headline) -> str:

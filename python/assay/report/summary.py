@@ -257,6 +257,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
             for test_report, figure in found
         ),
         notes=tuple(dict.fromkeys(paragraph(figure.note) for _, figure in found if figure.note)),
+        merged=("Test",),
     )
     shown = with_values(table, kept=_SELECT_KEPT)
     if all(figure.steady == figure.value for _, figure in found):

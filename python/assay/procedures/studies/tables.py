@@ -31,8 +31,8 @@ _CHANGE_COLUMNS = (
     "Variant", "Stage", "Before (MB/s)", "After (MB/s)", "Drop", "Lowest of before", "Recovered after (min)",
 )  # fmt: skip
 _STABILITY_COLUMNS = (
-    "Variant", "Seconds", "Median IOPS", "Score", "Coefficient of variation", "Worst second", "IOPS in it",
-    "Of the median", "MRT (ms)",
+    "Variant", "Median IOPS", "Score", "Coefficient of variation", "Worst second", "IOPS in it", "Of the median",
+    "MRT (ms)", "Seconds",
 )  # fmt: skip
 
 
@@ -141,7 +141,6 @@ def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
         return (label, *(NOT_AVAILABLE,) * (len(_STABILITY_COLUMNS) - 1))
     return (
         label,
-        f"{one.count:,}",
         one_decimal(one.median),
         f"{one.score * 100:.1f} %",
         f"{one.variation * 100:.2f} %",
@@ -149,6 +148,7 @@ def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
         one_decimal(one.worst),
         _percent_or_na(one.worst / one.median if one.median else None),
         milliseconds_or_na(one.latency_ms_max),
+        f"{one.count:,}",
     )
 
 

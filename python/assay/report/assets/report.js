@@ -137,7 +137,8 @@
     for (const cell of all("tbody td", table)) cell.dataset.label = heads[cell.cellIndex - shift];
     for (const cell of all("tbody th", table)) cell.dataset.label = table.tHead.rows[0].cells[0].textContent;
     table.classList.add("labelled");
-    if (!table.classList.contains("matrix")) for (const row of table.tBodies[0].rows) foldCard(row, heads);
+    const { rows } = table.tBodies[0];
+    if (!table.classList.contains("matrix") && rows.length > 1) for (const row of rows) foldCard(row, heads);
   }
   // A closed card is one line: its name, its first number, and what stands before it.
   function foldCard(row, heads) {
@@ -153,6 +154,8 @@
     const under = (cell) => /^(Least - greatest round|Measured \/ claim)$/.test(heads[cell.cellIndex])
       || (heads[cell.cellIndex] === "Claim met" && cell.textContent === "NO");
     for (const cell of rest) if (under(cell)) cell.classList.add("under");
+    // Of a finding the words are what matters.
+    for (const cell of rest) if (heads[cell.cellIndex] === "What was found") cell.classList.add("under", "said");
     row.classList.add("folding");
     const head = row.cells[0];
     const open = button(head.textContent, "", () => {});
