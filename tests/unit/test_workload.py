@@ -12,7 +12,9 @@ import pytest
 from assay.cli import assay
 from assay.dut.dut import Answers
 from assay.errors import EXIT_NOT_MET, AssayError, UsageError, ValueRangeError
-from assay.procedures.workload.result import PERCENTILE_FIELDS, averaged, stage_results
+from assay.fio import job_text
+from assay.iometer.from_workload import from_workload
+from assay.procedures.workload.result import PERCENTILE_FIELDS, StreamResult, averaged, stage_results
 from assay.procedures.workload.streams import ios_per_s, size_shares
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
@@ -73,6 +75,44 @@ def test_every_stream_does_what_it_was_asked(stored: tuple[Path, StoredRun]) -> 
     assert not any(one.errors for one in streams)
 
 
+def test_streams_of_a_kind_are_summed_and_their_percentiles_are_of_all_their_ios(tmp_path: Path) -> None:
+    slow = {**WRITES, "name": "slow writes", "rate": {"ios_per_s": 1500}}
+    run = run_of(tmp_path / "run", [{**STAGE, "streams": [READS, WRITES, slow, TRIMS]}])
+    (streams,) = stage_results(run.tests[0])
+    found = {one.label: one for one in streams}
+    assert list(found) == ["reads", "writes", "slow writes", "trims", "all writes", "all streams"]
+    both, parts = found["all writes"], [found["writes"], found["slow writes"]]
+    assert both.iops == pytest.approx(sum(one.iops for one in parts))
+    assert both.mb_per_s == pytest.approx(sum(one.mb_per_s for one in parts))
+    assert both.latency_ms_max == max(one.latency_ms_max for one in parts if one.latency_ms_max)
+    tails = sorted(one.latency_ms_p99 for one in parts if one.latency_ms_p99)
+    assert both.latency_ms_p99
+    assert tails[0] <= both.latency_ms_p99 <= tails[1]
+    assert found["all streams"].latency_ms_p99 is None
+
+
+def test_a_pause_for_a_drive_of_one_tb_is_divided_by_the_capacity() -> None:
+    line = Line(size_bytes=524288, burst_io_count=128, delay_ms_at_1_tb=1164.8)
+    assert line.at_capacity(2 * 10**12).delay_ms == pytest.approx(582.4)
+    assert line.at_capacity(2 * 10**12).at_capacity(10**9).delay_ms == pytest.approx(582.4)
+    assert Line(size_bytes=4096, delay_ms=3).at_capacity(10**9).delay_ms == 3
+    with pytest.raises(ValueError, match="delay_ms or delay_ms_at_1_tb, not both"):
+        Line(size_bytes=4096, delay_ms=3, delay_ms_at_1_tb=3)
+
+
+def test_pauses_that_depend_on_the_capacity_are_written_for_fio_and_refused_for_iometer() -> None:
+    line = Line(size_bytes=524288, read_percent=0, burst_io_count=128, delay_ms_at_1_tb=1164.8)
+    stage = Stage(name="bursts", time_s=60, streams=(Stream(name="writes", lines=(line,)),))
+    workload = Workload(purge=False, stages=(stage,))
+    text = job_text(workload, filename="/dev/x", capacity_bytes=3_000_000_000_000)
+    assert "thinktime=388267\n" in text
+    assert "thinktime_blocks=128\n" in text
+    with pytest.raises(UsageError, match="pauses that depend on the drive's capacity"):
+        job_text(workload, filename="/dev/x")
+    with pytest.raises(UsageError, match="pauses that depend on the drive's capacity"):
+        from_workload(workload)
+
+
 def test_trims_and_flushes_are_no_writes(stored: tuple[Path, StoredRun]) -> None:
     (sequence,) = (one for one in stored[1].tests[0].sequences if one.role == "measure")
     by_label = {spec.label: record for spec, record in zip(sequence.asked, sequence.steps, strict=True)}
@@ -92,29 +132,60 @@ def test_a_stored_workload_keeps_every_rule(stored: tuple[Path, StoredRun]) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "limits", "undecided"),
-    # A run this short has too few I/Os for percentiles far out: nothing is decided of those, and they do not pass.
+    ("name", "scale", "judged"),
+    # A run this short has too few I/Os for percentiles far out: nothing is decided of those, and they do not pass. Nor
+    # does it hold a whole burst of each kind that comes once in one to five minutes, so that some fall short of MB/s.
     [
-        ("reads-writes-trims-6-dwpd", 5, 2),
-        ("reads-writes-trims-9-dwpd", 6, 2),
-        ("key-value-store-heavy", 7, 6),
-        ("feed-index", 6, 3),
-        ("block-cache", 6, 1),
-        ("small-writes-and-trims", 0, 0),
+        ("reads-writes-trims-6-dwpd", 0.08, "5 pass, 1 fail, 2 not decided"),
+        ("reads-writes-trims-9-dwpd", 0.08, "6 pass, 0 fail, 2 not decided"),
+        ("key-value-store-heavy", 0.08, "8 pass, 0 fail, 1 not decided"),
+        ("feed-index", 0.08, "7 pass, 0 fail, 2 not decided"),
+        ("block-cache", 0.08, "6 pass, 0 fail, 2 not decided"),
+        ("small-writes-and-trims", 0.08, "Report: not written"),
+        ("search", 0.02, "6 pass, 1 fail, 2 not decided"),
+        ("web-server", 0.08, "7 pass, 0 fail, 2 not decided"),
+        ("web-cache", 0.08, "7 pass, 0 fail, 2 not decided"),
+        ("boot-drive", 0.02, "8 pass, 1 fail, 2 not decided"),
     ],
 )
-def test_a_plan_of_a_data_centre_meets_its_limits_on_a_drive_of_its_class(
-    name: str, limits: int, undecided: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_plan_of_a_data_centre_keeps_its_rates_and_bursts(
+    name: str, scale: float, judged: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan, drive, out = PLANS / f"{name}.toml", "sim:enterprise-tlc?capacity=64GB", tmp_path / "run"
-    options = ["--scale", "0.02", "--seed", "1", "--no-report", "--out", str(out)]
-    assert assay(["run", drive, str(plan), *options], standalone_mode=False) == (EXIT_NOT_MET if undecided else 0)
-    said = f"{limits} pass, 0 fail, {undecided} not decided"
-    assert (said in capsys.readouterr().out) == (limits > 0)
-    # Every stream keeps the rate that it is given for each TB.
+    drive, out = "sim:enterprise-tlc?capacity=256GB", tmp_path / "run"
+    options = ["--scale", str(scale), "--seed", "1", "--no-report", "--out", str(out)]
+    code = assay(["run", drive, str(PLANS / f"{name}.toml"), *options], standalone_mode=False)
+    assert code == (EXIT_NOT_MET if "decided" in judged else 0)
+    assert judged in capsys.readouterr().out
     for stage in stage_results(read_run(out, histograms=True).tests[0]):
-        for one in stage[:-1]:
-            assert one.iops == pytest.approx(one.offered, rel=0.005, abs=0.05), one.item
+        for one in (one for one in stage if one.spec):
+            assert one.offered is None or one.iops == pytest.approx(one.offered, rel=0.005, abs=0.05), one.item
+            keeps_bursts(one)
+
+
+def keeps_bursts(one: StreamResult) -> None:
+    """As many bursts of each thread as there are pauses in the time, but for one that the end cuts; no more."""
+    assert one.spec
+    assert one.spec.stop.time_ns
+    pauses = {line.delay_ns for line in one.spec.pattern.lines if line.delay_ns}
+    if not pauses:
+        return
+    (pause_ns,), (burst,) = pauses, {line.burst_io_count for line in one.spec.pattern.lines}
+    seconds = one.spec.stop.time_ns / 1e9
+    found = one.iops * seconds / burst / one.spec.demand.thread_count
+    assert 0.75 * seconds / (pause_ns / 1e9) - 1 <= found <= seconds / (pause_ns / 1e9) + 1, (one.item, found)
+
+
+def test_fills_and_corner_tests_beside_a_graphics_processor_are_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drive, plan, out = "sim:enterprise-tlc?capacity=8GB", PLANS / "near-gpu.toml", tmp_path / "run"
+    options = ["--scale", "0.005", "--seed", "1", "--no-report", "--out", str(out)]
+    # The drive is of another class: it meets one of the four, that of random writes.
+    assert assay(["run", drive, str(plan), *options], standalone_mode=False) == EXIT_NOT_MET
+    assert "1 pass, 3 fail, 0 not decided" in capsys.readouterr().out
+    sequences = [one for one in read_run(out).tests[0].sequences if "fill" in one.name]
+    filled = [sum(step.write.window_bytes for step in one.steps) / 8e9 for one in sequences]
+    assert filled == pytest.approx([1.5, 1.5, 2.0], rel=0.02)
 
 
 def test_every_plan_of_a_data_centre_is_run_by_a_test() -> None:

@@ -172,6 +172,34 @@ fn lines_are_drawn_per_burst_and_pauses_come_before_each() {
 }
 
 #[test]
+fn threads_that_share_a_worker_have_bursts_of_their_own() {
+    let (mut stimulus, seen) = drive();
+    let mut spec = step(0.0, 2, SECOND);
+    spec.demand.thread_count = 4;
+    spec.pattern.cursor = Cursor::PerThread;
+    spec.pattern.lines = vec![AccessLine {
+        share: 1.0,
+        transfer: 4096,
+        read_share: 1.0,
+        random_share: 0.0,
+        alignment: 4096,
+        burst: 10,
+        delay: Nanos(1_000_000),
+    }];
+    let records = run(&mut stimulus, &[spec]);
+    // Of each thread ten I/Os, two at a time, take 500 us, and 1 ms that begins when a slot is free.
+    let expected = 4.0 * 10.0 / 1.5e-3;
+    let found = counted(&records[0].read) as f64;
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} instead of {expected}");
+    keeps_little(&records[0]);
+    // Each goes on where it was: the first burst of all four are ten I/Os in a row from their own places.
+    let ios = seen.lock().expect("not poisoned");
+    let mut first: Vec<u64> = ios.iter().take(40).map(|io| io.offset.0).collect();
+    first.sort_unstable();
+    assert_eq!(first.chunks(10).filter(|run| run.windows(2).all(|two| two[1] == two[0] + 4096)).count(), 4);
+}
+
+#[test]
 fn what_cannot_run_side_by_side_is_refused_with_its_place() {
     let (mut stimulus, _) = drive();
     let mut refused = |specs: Vec<StepSpec>| stimulus.run(&specs, Limits::default(), |_| Decision::Continue).err();

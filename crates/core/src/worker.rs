@@ -181,7 +181,13 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             };
             let tally = self.worker.spare_tallies.pop().unwrap_or_default();
             let slots = self.sequence.steps[index].slots(self.worker.index, self.sequence.worker_count);
-            self.steps.push(WorkerStep::new(begin, slots, tally, record));
+            let shared = &self.sequence.steps[index];
+            let bursting = if shared.pattern.has_lines() {
+                shared.threads(self.worker.index, self.sequence.worker_count)
+            } else {
+                0
+            };
+            self.steps.push(WorkerStep::new(begin, slots, bursting, tally, record));
         }
         self.turn = 0;
         self.ahead.clear();
@@ -308,8 +314,9 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         let own = &mut self.steps[index];
         let due = own.arrivals.as_mut().and_then(|arrivals| arrivals.take(&mut self.worker.rng));
         own.note_submission(now);
+        let thread = own.note_burst();
         self.worker.flights[slot as usize] =
-            Flight { outstanding: true, step: index, direction, submitted: now, due, offset, length };
+            Flight { outstanding: true, step: index, thread, direction, submitted: now, due, offset, length };
         self.worker.device.submit(io);
     }
 
@@ -347,21 +354,26 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         if step.pattern.cursor() == Cursor::PerDirection && step.pattern.moves_data() {
             return step.pattern.draw_by_direction(&mut self.worker.rng, &step.cursor, &step.write_cursor);
         }
-        let cursor = self.cursor(step, slot);
+        let cursor = self.cursor(index, step, slot);
         let Worker { rng, .. } = &mut *self.worker;
         if step.pattern.has_lines() {
-            return step.pattern.draw_of_burst(rng, cursor, &mut self.steps[index].burst);
+            let own = &mut self.steps[index];
+            return step.pattern.draw_of_burst(rng, cursor, &mut own.bursts[own.thread].burst);
         }
         if step.pattern.moves_data() { step.pattern.draw(rng, cursor) } else { step.pattern.draw_command(rng, cursor) }
     }
 
-    fn cursor<'s>(&self, step: &'s SharedStep, slot: u32) -> &'s AtomicU64 {
+    fn cursor<'s>(&self, index: usize, step: &'s SharedStep, slot: u32) -> &'s AtomicU64 {
         match step.pattern.cursor() {
             Cursor::Shared | Cursor::PerDirection => &step.cursor,
             Cursor::PerThread => {
-                let nth = slot / step.demand.queue_depth % step.threads(self.worker.index, self.sequence.worker_count);
                 let worker_count = self.sequence.worker_count;
-                &step.thread_cursors[step.place(self.worker.index, worker_count) + nth as usize * worker_count]
+                let nth = if step.pattern.has_lines() {
+                    self.steps[index].thread
+                } else {
+                    (slot / step.demand.queue_depth % step.threads(self.worker.index, worker_count)) as usize
+                };
+                &step.thread_cursors[step.place(self.worker.index, worker_count) + nth * worker_count]
             }
         }
     }

@@ -23,6 +23,8 @@ use crate::tally::{Completed, Place, Tally};
 pub(crate) struct Flight {
     pub(crate) outstanding: bool,
     pub(crate) step: usize,
+    /// Of the threads that the worker stands for, where they have bursts of their own.
+    pub(crate) thread: u32,
     pub(crate) direction: Direction,
     pub(crate) submitted: Nanos,
     pub(crate) due: Option<Nanos>,
@@ -35,6 +37,7 @@ impl Flight {
     pub(crate) const NONE: Self = Self {
         outstanding: false,
         step: 0,
+        thread: 0,
         direction: Direction::Read,
         submitted: Nanos(0),
         due: None,
@@ -54,6 +57,13 @@ impl Flight {
     }
 }
 
+/// The burst of one thread, and how many of its I/Os are outstanding.
+#[derive(Clone, Default)]
+pub(crate) struct ThreadBurst {
+    pub(crate) burst: Burst,
+    pub(crate) in_flight: u32,
+}
+
 /// A step as a worker sees it.
 pub(crate) struct WorkerStep {
     pub(crate) record: StepRecord,
@@ -63,8 +73,10 @@ pub(crate) struct WorkerStep {
     pub(crate) in_flight: u32,
     /// Most I/Os of it that this worker keeps outstanding.
     pub(crate) slots: u32,
-    /// Of its I/Os, where they come in bursts.
-    pub(crate) burst: Burst,
+    /// Of its I/Os, where they come in bursts: of each thread that the worker stands for.
+    pub(crate) bursts: Vec<ThreadBurst>,
+    /// The thread whose burst goes on with the next I/O.
+    pub(crate) thread: usize,
     /// Times that completed I/Os spent in its window.
     pub(crate) inside_ns: u64,
     pub(crate) last_submission: Nanos,
@@ -76,14 +88,16 @@ pub(crate) struct WorkerStep {
 }
 
 impl WorkerStep {
-    pub(crate) fn new(begin: Nanos, slots: u32, tally: Tally, record: StepRecord) -> Self {
+    /// `bursting` : threads that have bursts, 0 in a step without.
+    pub(crate) fn new(begin: Nanos, slots: u32, bursting: u32, tally: Tally, record: StepRecord) -> Self {
         Self {
             record,
             tally: Some(tally),
             arrivals: None,
             in_flight: 0,
             slots,
-            burst: Burst::NONE,
+            bursts: vec![ThreadBurst::default(); bursting as usize],
+            thread: 0,
             inside_ns: 0,
             last_submission: begin,
             begin,
@@ -94,6 +108,33 @@ impl WorkerStep {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.end != Nanos::NEVER
+    }
+
+    /// Find a thread with a free slot of `depth` and a burst that goes on or may begin; threads take turns.
+    pub(crate) fn find_burst(&mut self, depth: u32, mut next: impl FnMut(Burst) -> Burst, now: Nanos) -> bool {
+        let count = self.bursts.len();
+        for nth in 0..count {
+            let thread = (self.thread + nth) % count;
+            let own = &mut self.bursts[thread];
+            if own.in_flight >= depth {
+                continue;
+            }
+            own.burst = next(own.burst);
+            if own.burst.from() <= now {
+                self.thread = thread;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Count an I/O of the thread that was found last, and let the next one have its turn.
+    pub(crate) fn note_burst(&mut self) -> u32 {
+        let Some(own) = self.bursts.get_mut(self.thread) else { return 0 };
+        own.in_flight += 1;
+        let thread = self.thread;
+        self.thread = (thread + 1) % self.bursts.len();
+        thread as u32
     }
 
     /// Count a submission and how long there was none before it.

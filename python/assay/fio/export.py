@@ -93,13 +93,24 @@ def _job(stage: Stage, stream: Stream, target: _Target, taken: set[str]) -> list
     demand = [f"iodepth={stream.queue_depth}", f"numjobs={stream.thread_count}"]
     return [
         f"[{_section(stream.name, taken)}]",
-        *access_keys(stream, thing),
+        *access_keys(_paused(stream, thing, target), thing),
         *demand,
         *_place(stream, thing),
         *_rate(stream, thing, target),
         *_content(stream, thing),
         *_end(stage, stream, thing, target),
     ]
+
+
+def _paused(stream: Stream, thing: str, target: _Target) -> Stream:
+    """The stream with its pauses on the drive, in the nearest microseconds where these depend on its capacity."""
+    if not any(line.delay_ms_at_1_tb for line in stream.lines):
+        return stream
+    if target.capacity_bytes is None:
+        raise UsageError(thing, "has pauses that depend on the drive's capacity", "say how large the drive is")
+    lines = (line.at_capacity(target.capacity_bytes) for line in stream.lines)
+    nearest = tuple(line.model_copy(update={"delay_ms": round(line.delay_ms * 1000) / 1000}) for line in lines)
+    return stream.model_copy(update={"lines": nearest})
 
 
 def _section(name: str, taken: set[str]) -> str:

@@ -225,6 +225,8 @@ def _padded(runs: list[str], count: int) -> list[str]:
 
 def _row(stage: Stage, stream: Stream, line: Line) -> AccessRow:
     what = f"{stage.name}: {stream.name}"
+    if line.delay_ms_at_1_tb:
+        _refuse(what, "has pauses that depend on the drive's capacity")
     align_bytes = line.align_bytes or line.size_bytes
     if align_bytes > INT_MAX:
         _refuse(what, f"is aligned to {align_bytes} bytes")

@@ -33,7 +33,7 @@ from assay.procedures.phases import PlannedPhase
 from assay.procedures.planned import refuse_deep, scaled_ns, unfit, whole_blocks
 from assay.procedures.procedure import Context, PlannedTest, PlanSummary, Procedure, Request
 from assay.results import iops, max_latency_ns, mean_latency_ns, throughput, withheld_reason
-from assay.spec.units import GIB, KIB, MIB, SECOND_NS
+from assay.spec.units import GIB, KIB, MIB, SECOND_NS, count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,7 +146,7 @@ class CustomReport(TestReport):
             step="see the test's own page",
             stimulus=(("Test Stimulus 1", self.title), ("RW Mix", "own"), ("Block Sizes", "own")),
             workload=self.title,
-            extent=f"{len(names)} measured sequences",
+            extent=count_label(len(names), "measured sequence"),
             steady=NOT_APPLICABLE,
         )
 
@@ -154,7 +154,7 @@ class CustomReport(TestReport):
     def outline(self) -> str:
         """What the test measured; its lengths are its own settings."""
         names = [one.name for one in self.test.sequences if one.role == "measure"]
-        return f"{self.title}, {len(names):,} measured sequences."
+        return f"{self.title}, {count_label(len(names), 'measured sequence')}."
 
     def report_pages(self) -> tuple[Page, ...]:
         """A page of values, and one per figure."""

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from assay.spec.datum import Strict
-from assay.spec.units import TRANSFER_BYTES_MAX
+from assay.spec.units import TB, TRANSFER_BYTES_MAX
 
 STREAMS_MAX = 64
 """Streams that may run side by side in one stage."""
@@ -29,7 +29,9 @@ class Line(Strict):
 
     percent : share of the bursts. size_bytes : of each transfer, a multiple of the logical block.
     read_percent, random_percent : drawn per I/O, independently. align_bytes : grid of the starts; 0 is the size.
-    burst_io_count : I/Os of one burst. delay_ms : pause before each burst; what is outstanding goes on meanwhile.
+    burst_io_count : I/Os of one burst. delay_ms : pause before each burst of a thread, from when it could
+    issue another I/O; what is outstanding goes on meanwhile.
+    delay_ms_at_1_tb : the same on a drive of 10^12 bytes; on another divided by its capacity in TB.
     """
 
     percent: Percent = 100.0
@@ -39,6 +41,28 @@ class Line(Strict):
     align_bytes: Annotated[int, Field(ge=0, le=1 << 40)] = 0
     burst_io_count: Annotated[int, Field(ge=1, le=1 << 30)] = 1
     delay_ms: Annotated[float, Field(ge=0, le=3_600_000)] = 0.0
+    delay_ms_at_1_tb: Annotated[float, Field(ge=0, le=3_600_000)] = 0.0
+
+    @model_validator(mode="after")
+    def _one_pause(self) -> Self:
+        if self.delay_ms and self.delay_ms_at_1_tb:
+            raise ValueError("give delay_ms or delay_ms_at_1_tb, not both")
+        return self
+
+    @property
+    def pauses(self) -> bool:
+        """Whether there is a pause before each burst."""
+        return bool(self.delay_ms or self.delay_ms_at_1_tb)
+
+    def at_capacity(self, capacity_bytes: int) -> Line:
+        """The line on a drive of so many bytes: no pause of it depends on the capacity any more.
+
+        Worked: ``delay_ms_at_1_tb`` of 1164.8 on 2 TB -> ``delay_ms`` of 582.4.
+        """
+        if not self.delay_ms_at_1_tb:
+            return self
+        delay_ms = self.delay_ms_at_1_tb * TB / capacity_bytes
+        return self.model_copy(update={"delay_ms": delay_ms, "delay_ms_at_1_tb": 0.0})
 
 
 class LbaGroup(Strict):
@@ -137,7 +161,7 @@ class Stream(Strict):
         alike = {
             one.model_copy(update={"percent": first.percent, "size_bytes": first.size_bytes}) for one in self.lines
         }
-        return alike == {first} and not first.delay_ms and first.burst_io_count == 1
+        return alike == {first} and not first.pauses and first.burst_io_count == 1
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -147,7 +171,7 @@ class Stream(Strict):
             raise ValueError("give start_bytes or start_percent, not both")
         if self.size_bytes is not None and self.size_percent is not None:
             raise ValueError("give size_bytes or size_percent, not both")
-        if self.rate and any(line.delay_ms for line in self.lines):
+        if self.rate and any(line.pauses for line in self.lines):
             raise ValueError("a stream has a rate or delays, not both")
         return self
 

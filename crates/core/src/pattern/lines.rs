@@ -49,7 +49,7 @@ pub(super) struct Line {
 }
 
 /// A burst of one line: how many of its I/Os are left, and when the first may begin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Burst {
     line: usize,
     left: u32,
@@ -57,9 +57,6 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// Before the first.
-    pub(crate) const NONE: Self = Self { line: 0, left: 0, from: Nanos(0) };
-
     /// When its next I/O may begin.
     pub(crate) fn from(&self) -> Nanos {
         self.from

@@ -43,8 +43,9 @@ impl<D: Device> WorkerRun<'_, D> {
             return false;
         }
         if pattern.has_lines() {
-            step.burst = pattern.burst(&mut self.worker.rng, step.burst, now);
-            if step.burst.from() > now {
+            let rng = &mut self.worker.rng;
+            let depth = self.sequence.steps[index].demand.queue_depth;
+            if !step.find_burst(depth, |burst| pattern.burst(rng, burst, now), now) {
                 return false;
             }
         }
@@ -60,8 +61,11 @@ impl<D: Device> WorkerRun<'_, D> {
     /// When the next I/O after `now` is due or may begin, of a step with a free slot.
     pub(super) fn next_due(&self, group: Group, now: Nanos) -> Option<Nanos> {
         let steps = self.steps[group.steps()].iter().filter(|step| group.count == 1 || step.in_flight < step.slots);
-        let times = steps.flat_map(|step| [step.arrivals.as_ref().map(Arrivals::due), Some(step.burst.from())]);
-        times.flatten().filter(|time| *time > now).min()
+        let times = steps.flat_map(|step| {
+            let bursts = step.bursts.iter().map(|own| own.burst.from());
+            step.arrivals.as_ref().map(Arrivals::due).into_iter().chain(bursts)
+        });
+        times.filter(|time| *time > now).min()
     }
 
     /// Whether an I/O of an open loop is due; nothing is before the window opens.

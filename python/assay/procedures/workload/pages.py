@@ -186,7 +186,7 @@ class WorkloadReport(CustomReport):
             whole, basis = stage[-1], f"stage {stage[0].stage}"
             for unit, value in (("IOPS", whole.iops), ("MB/s", whole.mb_per_s), ("ms", whole.latency_ms_mean)):
                 found.append(Headline(item=whole.item, unit=unit, value=value, basis=basis))
-            found += [headline for one in stage[:-1] for headline in _stream_headlines(one, basis)]
+            found += [headline for one in stage[:-1] if one.spec for headline in _stream_headlines(one, basis)]
         return tuple(found)
 
     def measures(self) -> Iterator[Measure]:

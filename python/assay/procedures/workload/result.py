@@ -13,6 +13,7 @@ from assay.results import (
     iops,
     lateness_times,
     mean_latency_ns,
+    merged,
     percentiles,
     step_times,
     throughput,
@@ -27,15 +28,18 @@ _MINUTE_SECONDS = 60
 _LEAST_IOS = 10
 
 if TYPE_CHECKING:
-    from assay.engine.records import StepRecord, StepSpec, StoredSequence, StoredTest
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import AccessPattern, StepRecord, StepSpec, StoredSequence, StoredTest
     from assay.results.histogram import ResponseTimes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamResult:
-    """One stream of a measured stage; the stage itself has the label ``all streams``.
+    """One stream of a measured stage, or several: ``all reads``, ``all writes``, ``all trims``, ``all streams``.
 
-    iops, mb_per_s : of completions in the window; MB/s of all streams are those of reads and writes.
+    spec : None of several. iops, mb_per_s : of completions in the window; MB/s of all streams are those of reads and
+    writes.
     latency_ms_* : of I/Os issued in it; None where there are none or, of percentiles, fewer than ten beyond.
     latency_ms_p50 to p999999 : those of ``POINT_SHARES``, to 99.9999 %.
     offered : I/Os per second that were due, where a rate is stated. late_ms_mean : how much later than due they were
@@ -71,7 +75,10 @@ class StreamResult:
 
 
 def stage_results(test: StoredTest) -> tuple[tuple[StreamResult, ...], ...]:
-    """The streams of every measured stage that ran, and behind several of them all together."""
+    """The streams of every measured stage that ran; behind several of them those of a kind, and all together.
+
+    Worked: two streams of writes beside one of reads -> the three, ``all writes`` and ``all streams``.
+    """
     return tuple(_stage(one) for one in test.sequences if one.role == "measure")
 
 
@@ -114,7 +121,25 @@ def _stage(sequence: StoredSequence) -> tuple[StreamResult, ...]:
         streams.append(
             _stream(sequence.name, record, spec, times=times[place] if times else None, due=own_due, late=own_late)
         )
-    return (*streams, _all(sequence)) if len(streams) > 1 else tuple(streams)
+    return (*streams, *_sums(sequence, times)) if len(streams) > 1 else tuple(streams)
+
+
+def _sums(sequence: StoredSequence, times: Sequence[ResponseTimes]) -> Iterator[StreamResult]:
+    """What several streams did together: those that only read, only write or trim, where there are others; then all."""
+    asked = sequence.asked[: len(sequence.steps)]
+    kinds = [_kind(spec.pattern) for spec in asked]
+    for kind in ("reads", "writes", "trims"):
+        places = [place for place, one in enumerate(kinds) if one == kind]
+        label = f"all {kind}"
+        if 1 < len(places) < len(asked) and label not in {spec.label for spec in asked}:
+            yield _together(sequence, label, places, times)
+    yield _together(sequence, "all streams", range(len(asked)), times if len(set(kinds)) == 1 else ())
+
+
+def _kind(pattern: AccessPattern) -> str:
+    if pattern.operation != "transfer":
+        return f"{pattern.operation}s"
+    return {1.0: "reads", 0.0: "writes"}.get(pattern.read_share, "mixed")
 
 
 def _stream(
@@ -135,7 +160,7 @@ def _stream(
         latency_ms_mean=_ms(mean_latency_ns(record)),
         latency_ms_max=_ms(max_latency_ns(record)),
         errors=error_count(record),
-        **dict(zip(PERCENTILE_FIELDS, percentiles(times, POINT_SHARES).values(), strict=True) if times else ()),
+        **_percentiles(times),
         offered=_offered(record),
         late_ms_mean=_late_ms(record),
         late_ms_p99=late.percentile(0.99) if late else None,
@@ -159,22 +184,31 @@ def _late_ms(record: StepRecord) -> float | None:
     return sum(side.late_ns_sum or 0 for side in record.sides) / count / MILLISECOND_NS
 
 
-def _all(sequence: StoredSequence) -> StreamResult:
-    records = sequence.steps
-    moving = [one for one, spec in zip(records, sequence.asked, strict=False) if spec.pattern.operation == "transfer"]
+def _together(
+    sequence: StoredSequence, label: str, places: Sequence[int], times: Sequence[ResponseTimes]
+) -> StreamResult:
+    records = [sequence.steps[place] for place in places]
+    kinds = [sequence.asked[place].pattern.operation for place in places]
+    # Beside reads and writes, what is trimmed or flushed is no throughput.
+    moving = [one for one, kind in zip(records, kinds, strict=True) if kind == "transfer" or len(set(kinds)) == 1]
     count = sum(map(latency_count, records))
     spent = sum(side.latency_ns_sum for record in records for side in record.sides)
     largest = [found for record in records if (found := max_latency_ns(record)) is not None]
     return StreamResult(
         stage=sequence.name,
-        label="all streams",
+        label=label,
         spec=None,
         iops=sum(float(iops(record)) for record in records if record.span_ns),
         mb_per_s=sum(float(throughput(record)) for record in moving if record.span_ns),
         latency_ms_mean=_ms(spent / count) if count else None,
         latency_ms_max=_ms(max(largest, default=None)),
         errors=sum(map(error_count, records)),
+        **_percentiles(merged([times[place] for place in places]) if times else None),
     )
+
+
+def _percentiles(times: ResponseTimes | None) -> dict[str, float | None]:
+    return dict(zip(PERCENTILE_FIELDS, percentiles(times, POINT_SHARES).values(), strict=True)) if times else {}
 
 
 def _ms(nanoseconds: float | None) -> float | None:

@@ -70,7 +70,7 @@ def stream_pattern(stream: Stream, drive: DriveIdentity, data: DataPattern) -> A
                 f"a size of {line.size_bytes} or alignment of {line.align_bytes} bytes is no multiple of its {block}"
             )
             raise ValueRangeError(f"stream {stream.name!r}", f"{reason}-byte logical block", _REMEDY)
-    used = [line for line in stream.lines if line.percent > 0]
+    used = [line.at_capacity(drive.capacity_bytes) for line in stream.lines if line.percent > 0]
     first, groups = used[0], tuple((one.access_percent / 100, one.range_percent / 100) for one in stream.lba_groups)
     # Groups of LBAs come with lines that differ in nothing but their sizes.
     plain = bool(groups) or (len(used) == 1 and not first.delay_ms)
