@@ -116,6 +116,8 @@ struct WorkerRun<'a, D> {
     ahead: VecDeque<Access>,
     tap: Option<WorkerTap>,
     boundary: Probe,
+    /// Whose I/O is in a slot, of steps whose threads have bursts of their own.
+    burst_threads: Vec<usize>,
 }
 
 impl<'a, D: Device> WorkerRun<'a, D> {
@@ -136,6 +138,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             ahead: VecDeque::with_capacity(LOOK_AHEAD),
             tap: sequence.tap.as_ref().map(WorkerTap::new),
             boundary: Probe::default(),
+            burst_threads: Vec::new(),
         }
     }
 
@@ -303,7 +306,7 @@ impl<'a, D: Device> WorkerRun<'a, D> {
     /// Submit an I/O of a step; `first` of its group holds what its steps share.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "15 instructions per I/O less, where it is called from two loops")]
-    fn submit(&mut self, index: usize, step: &SharedStep, first: &SharedStep, now: Nanos) {
+    fn submit(&mut self, index: usize, step: &SharedStep, first: &SharedStep, now: Nanos) -> u32 {
         let slot = self.worker.free.pop().expect("a worker has as many slots as its largest step");
         let access = self.next_access(index, step, slot);
         first.claimed_bytes(access.length, self.sequence.worker_count == 1);
@@ -314,10 +317,10 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         let own = &mut self.steps[index];
         let due = own.arrivals.as_mut().and_then(|arrivals| arrivals.take(&mut self.worker.rng));
         own.note_submission(now);
-        let thread = own.note_burst();
         self.worker.flights[slot as usize] =
-            Flight { outstanding: true, step: index, thread, direction, submitted: now, due, offset, length };
+            Flight { outstanding: true, step: index, direction, submitted: now, due, offset, length };
         self.worker.device.submit(io);
+        slot
     }
 
     /// Make what a write holds; returns when its time begins, which is after that but still inside its step.

@@ -23,8 +23,6 @@ use crate::tally::{Completed, Place, Tally};
 pub(crate) struct Flight {
     pub(crate) outstanding: bool,
     pub(crate) step: usize,
-    /// Of the threads that the worker stands for, where they have bursts of their own.
-    pub(crate) thread: u32,
     pub(crate) direction: Direction,
     pub(crate) submitted: Nanos,
     pub(crate) due: Option<Nanos>,
@@ -37,7 +35,6 @@ impl Flight {
     pub(crate) const NONE: Self = Self {
         outstanding: false,
         step: 0,
-        thread: 0,
         direction: Direction::Read,
         submitted: Nanos(0),
         due: None,
@@ -129,12 +126,11 @@ impl WorkerStep {
     }
 
     /// Count an I/O of the thread that was found last, and let the next one have its turn.
-    pub(crate) fn note_burst(&mut self) -> u32 {
-        let Some(own) = self.bursts.get_mut(self.thread) else { return 0 };
-        own.in_flight += 1;
+    pub(crate) fn note_burst(&mut self) -> usize {
         let thread = self.thread;
+        self.bursts[thread].in_flight += 1;
         self.thread = (thread + 1) % self.bursts.len();
-        thread as u32
+        thread
     }
 
     /// Count a submission and how long there was none before it.

@@ -32,9 +32,6 @@ impl<D: Device> WorkerRun<'_, D> {
         self.worker.free.push(completion.slot);
         let step = &mut self.steps[flight.step];
         step.in_flight -= 1;
-        if let Some(own) = step.bursts.get_mut(flight.thread as usize) {
-            own.in_flight -= 1;
-        }
         if flight.submitted < self.opened || at < flight.submitted {
             self.take_crossing(&flight, completion, running);
         } else {

@@ -10,6 +10,7 @@ impl<D: Device> WorkerRun<'_, D> {
     #[inline(never)]
     pub(super) fn fill_in_turn(&mut self, group: Group, limit: u32) {
         let first = &self.sequence.steps[group.first];
+        self.count_bursts(group);
         let mut refused = 0;
         while refused < group.count && self.outstanding < limit {
             let now = self.worker.device.now();
@@ -30,8 +31,30 @@ impl<D: Device> WorkerRun<'_, D> {
                 self.sequence.end_claimed(first, now);
                 return;
             }
-            self.submit(index, &self.sequence.steps[index], first, now);
+            let slot = self.submit(index, &self.sequence.steps[index], first, now);
+            if self.sequence.steps[index].pattern.has_lines() {
+                self.burst_threads[slot as usize] = self.steps[index].note_burst();
+            }
             refused = 0;
+        }
+    }
+
+    /// Count what every thread with bursts of its own has outstanding now; completions do not, which costs all others.
+    fn count_bursts(&mut self, group: Group) {
+        self.burst_threads.resize(self.worker.flights.len(), 0);
+        for index in group.steps() {
+            let step = &mut self.steps[index];
+            match step.bursts.as_mut_slice() {
+                [] => {}
+                [alone] => alone.in_flight = step.in_flight,
+                several => {
+                    several.iter_mut().for_each(|own| own.in_flight = 0);
+                    let flights = self.worker.flights.iter().zip(&self.burst_threads);
+                    for (_, thread) in flights.filter(|(flight, _)| flight.outstanding && flight.step == index) {
+                        several[*thread].in_flight += 1;
+                    }
+                }
+            }
         }
     }
 
