@@ -12,10 +12,13 @@ import pypdfium2
 import pytest
 from assay.cli import assay
 from assay.compare.load import differences_of, load_of_file
+from assay.dut.dut import Answers
 from assay.errors import PlanError, UsageError
 from assay.iometer import read_results
 from assay.iometer.results_read import parse_results
 from assay.report.comparison_facts import ComparisonFacts
+from assay.run.plan_file import load_plan
+from assay.run.run import run_plan
 from click.testing import CliRunner, Result
 from test_iometer_results import TEXT as PUBLISHED
 
@@ -176,3 +179,13 @@ def test_workers_in_order_are_counted_and_a_range_is_part_of_what_was_asked(runs
         "1 worker in the file with accesses in order, 2 in the run",
         "range: to the end in the file, 8 sectors in the run",
     )
+
+
+def test_a_range_behind_the_start_that_goes_to_the_end_is_found_again_beside_its_own_run(tmp_path: Path) -> None:
+    stream = {"name": "w", "start_bytes": 100_663_296, "lines": [{"size_bytes": 4096, "read_percent": 50}]}
+    workload = {"stages": [{"name": "s", "time_s": 1, "streams": [stream]}]}
+    plan = {"drive": "sim:client-tlc?capacity=1GB", "studies": ["workload"], "seed": 1, "workload": workload}
+    run_plan(load_plan(None, plan), out=tmp_path / "run", answers=Answers(), show=lambda _: None)
+    assert command("convert", tmp_path / "run", "--to", "iometer-csv", "--out", tmp_path / "r.csv").exit_code == 0
+    (file,) = facts(tmp_path / "run", tmp_path / "r.csv")["unverified"]
+    assert file["figures"][0]["entries"][0]["ratio"] == pytest.approx(1, rel=1e-3)

@@ -82,7 +82,8 @@ def _specs(stage: Stage) -> Sequence[AccessSpec]:
 def _worker(drive: DriveIdentity, spec: AccessSpec, asked: StepSpec, record: StepRecord) -> WorkerFigures:
     block, active = drive.logical_block_bytes, asked.active_range
     start = active.segment_starts[0]
-    whole = start == 0 and active.segment_bytes // block == drive.capacity_bytes // block
+    # 0 is to the end of the drive, wherever the range begins.
+    to_end = (start + active.segment_bytes) // block == drive.capacity_bytes // block
     return WorkerFigures(
         name=asked.label,
         target=drive.path,
@@ -92,7 +93,7 @@ def _worker(drive: DriveIdentity, spec: AccessSpec, asked: StepSpec, record: Ste
         run_time_ns=record.span_ns,
         queue_depth=asked.demand.thread_count * asked.demand.queue_depth,
         start_sector=start // block,
-        maximum_sectors=0 if whole else active.segment_bytes // block,
+        maximum_sectors=0 if to_end else active.segment_bytes // block,
     )
 
 
