@@ -91,12 +91,14 @@ def add_replay(overrides: dict[str, Any], given: dict[str, str | None]) -> None:
 
 
 def _speed(text: str) -> float:
+    from assay.procedures.replay.options import SPEED_MAX, SPEED_MIN  # noqa: PLC0415
+
     try:
         speed = float(text)
     except ValueError:
         speed = 0.0
-    if not 0.001 <= speed <= 1000:  # noqa: PLR2004 - as ReplayOptions allows
-        raise UsageError(f"--speed {text[:40]}", "is no number of 0.001 to 1000", "give one, or max")
+    if not SPEED_MIN <= speed <= SPEED_MAX:
+        raise UsageError(f"--speed {text[:40]}", f"is no number of {SPEED_MIN:g} to {SPEED_MAX:g}", "give one, or max")
     return speed
 
 

@@ -24,7 +24,7 @@ from assay.engine.records import (
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.measure import Measure, value_name
 from assay.pages.model import DataTable, Figure, Series, Table
-from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na
+from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, data_label, or_na, significant
 from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import time_figure
@@ -243,4 +243,4 @@ def _departures(
 
 
 def _text(value: float | None) -> str:
-    return NOT_AVAILABLE if value is None else f"{value:,.6g}"
+    return NOT_AVAILABLE if value is None else significant(value, decimals=1)

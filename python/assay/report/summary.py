@@ -56,6 +56,7 @@ _SELECT = (
     "Test", "Select Performance Data", "Unit", "First sample", "Steady state", "Measured", "Basis",
     "Data sheet claims",
 )  # fmt: skip
+_VARIED = "varied"
 _SELECT_KEPT = ("Select Performance Data", "Unit", "Measured", "Basis")
 
 
@@ -218,8 +219,11 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
     return (
         purge_label(test),
         data_label(settings.data),
-        str(settings.demand.queue_depth),
-        str(settings.demand.thread_count),
+        *(
+            (_VARIED, _VARIED)
+            if facts.demands
+            else map(str, (settings.demand.queue_depth, settings.demand.thread_count))
+        ),
         facts.independent,
         facts.preconditioned_label,
         facts.test_area,

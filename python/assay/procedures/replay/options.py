@@ -12,6 +12,9 @@ from assay.procedures.options import Options
 from assay.procedures.replay.looked import looked_at
 from assay.procedures.replay.settings import TraceFacts, TraceSource
 
+SPEED_MIN, SPEED_MAX = 0.001, 1000.0
+"""Times between recorded I/Os may be divided by so much."""
+
 
 class ReplayOptions(Options):
     """A trace, and how it is issued again on this drive.
@@ -33,7 +36,7 @@ class ReplayOptions(Options):
     event: Literal["issue", "queue"] = "issue"
     device: Annotated[str, Field(max_length=200)] | None = None
     wait: Literal["ms_since_start", "us_since_previous"] | None = None
-    speed: Annotated[float, Field(ge=0.001, le=1000)] | Literal["max"] = 1.0
+    speed: Annotated[float, Field(ge=SPEED_MIN, le=SPEED_MAX)] | Literal["max"] = 1.0
     map: Literal["keep", "scale", "wrap"] = "keep"
     traced_bytes: Annotated[int, Field(ge=512, le=1 << 60)] | None = None
     queue_depth: Annotated[int, Field(ge=1, le=4096)] = 256

@@ -10,7 +10,15 @@ from assay.errors import UsageError
 from assay.pages.headline import Headline
 from assay.pages.measure import Measure, percentile_name
 from assay.pages.model import DataTable, Table, Text
-from assay.pages.printed import NOT_APPLICABLE, milliseconds_or_na, or_na, size_label
+from assay.pages.printed import (
+    NOT_APPLICABLE,
+    milliseconds_or_na,
+    milliseconds_text,
+    one_decimal,
+    or_na,
+    percent,
+    size_label,
+)
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.procedures.custom import CustomReport, CustomResult, Value
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
 
 _PERCENTILES = tuple(map(percentile_name, POINT_SHARES))
 _NAMED_STAGES = 6
+_ROWS_TOGETHER = 8
 _HOUR_MINUTES = 60
 _TITLE = "Workload - Report Page (no test of the specification)"
 _ASKED = ("Stage", "Stream", "I/Os", "Threads x depth", "Rate (I/O/s)", "Range", "Ends after")
@@ -105,7 +114,7 @@ class WorkloadReport(CustomReport):
         if self.result.withheld:
             return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
         parts = [part for stage in self.result.stages for part in self._stage_parts(stage)]
-        if len(self.result.stages) == 1:
+        if len(self.result.stages) == 1 and len(self._asked().rows) + len(self.settings.left_out) <= _ROWS_TOGETHER:
             # What was asked and what came of it stand on one page.
             asked, parts = [_together(asked[0], parts[0])], parts[1:]
         return self.pages(_TITLE, (*asked, *parts))
@@ -135,7 +144,8 @@ class WorkloadReport(CustomReport):
         if not self.settings.left_out:
             return ()
         rows = tuple((line,) for line in self.settings.left_out)
-        return (Table(caption="In the workload's file, and not done here", columns=("What",), rows=rows),)
+        caption = "In the workload's file, and otherwise here"
+        return (Table(caption=caption, columns=(caption,), rows=rows),)
 
     def _stage_parts(self, stage: tuple[StreamResult, ...]) -> Iterator[tuple[str, tuple[Block, ...]]]:
         """The numbers of a stage, and its rates over time."""
@@ -189,6 +199,10 @@ class WorkloadReport(CustomReport):
             found += [headline for one in stage[:-1] if one.spec for headline in _stream_headlines(one, basis)]
         return tuple(found)
 
+    def in_short(self) -> tuple[str, ...]:
+        """How far each stream at a rate kept it, and how long nearly all of its I/Os took."""
+        return tuple(text for stage in self.result.stages for one in stage if (text := _kept(one)))
+
     def measures(self) -> Iterator[Measure]:
         """Every number of every stream."""
         for one in (one for stage in self.result.stages for one in stage):
@@ -214,12 +228,9 @@ class WorkloadReport(CustomReport):
         )
 
     def tables(self, suffix: str) -> Iterator[DataTable]:
-        """A row for every stream of each measured stage."""
-        names = [name for name in _FIELDS if name != "spec"]
-        rows = tuple(
-            tuple(or_na(getattr(one, name)) for name in names) for stage in self.result.stages for one in stage
-        )
-        yield DataTable(name=f"workload_streams{suffix}", columns=tuple(names), rows=rows)
+        """A row for every stream of each measured stage, with what it was asked."""
+        rows = tuple(_data_row(one) for stage in self.result.stages for one in stage)
+        yield DataTable(name=f"workload_streams{suffix}", columns=(*_NAMES, *_ASKED_FIELDS, *_FIELDS), rows=rows)
 
     def other_files(self, suffix: str) -> Iterator[tuple[str, bytes]]:
         """The results as Iometer writes them, where it has words for the workload."""
@@ -232,10 +243,19 @@ class WorkloadReport(CustomReport):
         return {"withheld": self.result.withheld, "title": self.settings.title, "streams": found}
 
 
+_NAMES = ("stage", "label")
+_ASKED_FIELDS = ("thread_count", "queue_depth", "accesses")
 _FIELDS = (
-    "stage", "label", "iops", "mb_per_s", "latency_ms_mean", *PERCENTILE_FIELDS, "latency_ms_max", "errors",
+    "iops", "mb_per_s", "latency_ms_mean", *PERCENTILE_FIELDS, "latency_ms_max", "errors",
     "offered", "late_ms_mean", "late_ms_p99", "late_ms_max", "due_ms_p99", "due_ms_max",
 )  # fmt: skip
+
+
+def _data_row(one: StreamResult) -> tuple[Any, ...]:
+    spec = one.spec
+    asked = (spec.demand.thread_count, spec.demand.queue_depth, pattern_label(spec.pattern)) if spec else (None,) * 3
+    values = (getattr(one, name) for name in _FIELDS)
+    return tuple(map(or_na, (one.stage, one.label, *asked, *values)))
 
 
 def _together(asked: PagePart, done: PagePart) -> PagePart:
@@ -267,7 +287,7 @@ def pattern_label(pattern: AccessPattern) -> str:
     if pattern.operation == "flush":
         return "flush"
     if pattern.operation == "trim":
-        return f"trim of {sizes}, {_percent(pattern.random_share)} random"
+        return f"trim of {sizes}, {_percent(pattern.random_share)} random{_bursts(pattern)}"
     mix = f"{_percent(pattern.read_share)} read, {_percent(pattern.random_share)} random"
     return f"{sizes}, {mix}{_groups(pattern)}{_bursts(pattern)}"
 
@@ -281,7 +301,7 @@ def _groups(pattern: AccessPattern) -> str:
 def _bursts(pattern: AccessPattern) -> str:
     if not any(line.delay_ns or line.burst_io_count > 1 for line in pattern.lines):
         return ""
-    texts = [f"{line.burst_io_count} behind {duration_label(line.delay_ns)}" for line in pattern.lines]
+    texts = dict.fromkeys(f"{line.burst_io_count} behind {duration_label(line.delay_ns)}" for line in pattern.lines)
     return f", in bursts of {' / '.join(texts)}"
 
 
@@ -315,6 +335,23 @@ def ends_after(stage: WorkloadStage) -> str:
     else:
         text = f"{stop.io_count:,} I/Os"
     return text + (f" behind {duration_label(stage.ramp_up_ns)} of ramp-up" if stage.ramp_up_ns else "")
+
+
+def _kept(one: StreamResult) -> str:
+    """How much of a stated rate was kept.
+
+    Worked: 990 of 1,000 due I/Os a second -> ``mixed, writes: 99 % of the 1,000.0 I/Os per second that were due.``
+    """
+    if not one.offered:
+        return ""
+    known = [(share, time) for share, time in zip(POINT_SHARES, _times(one), strict=True) if time is not None]
+    tail = f"; {percent(known[-1][0])} end within {milliseconds_text(known[-1][1])} ms" if known else ""
+    share = f"{one.iops / one.offered * 100:.4g} %"
+    return f"{one.item}: {share} of the {one_decimal(one.offered)} I/Os per second that were due{tail}."
+
+
+def _times(one: StreamResult) -> tuple[float | None, ...]:
+    return tuple(getattr(one, field) for field in PERCENTILE_FIELDS)
 
 
 def _stream_headlines(one: StreamResult, basis: str) -> tuple[Headline, ...]:
