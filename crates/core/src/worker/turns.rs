@@ -48,7 +48,9 @@ impl<D: Device> WorkerRun<'_, D> {
                 [] => {}
                 [alone] => alone.in_flight = step.in_flight,
                 several => {
-                    several.iter_mut().for_each(|own| own.in_flight = 0);
+                    for own in several.iter_mut() {
+                        own.in_flight = 0;
+                    }
                     let flights = self.worker.flights.iter().zip(&self.burst_threads);
                     for (_, thread) in flights.filter(|(flight, _)| flight.outstanding && flight.step == index) {
                         several[*thread].in_flight += 1;

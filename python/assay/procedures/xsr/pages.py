@@ -45,7 +45,7 @@ _TITLES = {
     "latency_ms_mean": "Average Response Time (ms)",
     "latency_ms_max": "Maximum Response Time (ms)",
 }
-_REACH_H, _HALF_ASPECT = 0.5, 1.25
+_REACH_H, _HALF_ASPECT = 0.5, 1.1
 _COLUMNS = (
     "Access group", "Duration", "Mean (MB/s)", "At the end (MB/s)", "Peak ART (ms)", "Peak MRT (ms)",
     "Below the first of its kind",
