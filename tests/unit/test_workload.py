@@ -129,6 +129,23 @@ def test_a_stream_at_a_rate_says_in_short_how_far_it_was_kept(stored: tuple[Path
     assert found[2] == milliseconds_text(writes.latency_ms_p99)
 
 
+def test_what_a_stream_in_bursts_writes_is_bounded_by_its_pauses(tmp_path: Path) -> None:
+    line = {"size_bytes": 524288, "read_percent": 0, "burst_io_count": 128, "delay_ms": 1164.8}
+    stage = {"name": "bursts", "time_s": 60, "streams": [{"name": "writes", "lines": [line]}]}
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        f'schema = 1\ndrive = "{MODEL}"\nstudies = ["workload"]\n[[workload.stages]]\nname = "bursts"\ntime_s = 60\n'
+        '[[workload.stages.streams]]\nname = "writes"\n'
+        "lines = [{ size_bytes = 524288, read_percent = 0, burst_io_count = 128, delay_ms = 1164.8 }]\n"
+    )
+    planned = json.loads(CliRunner().invoke(assay, ["plan", str(path), "--json"]).stdout)
+    (phase,) = (one for one in planned["tests"][0]["phases"] if one["name"] == "bursts")
+    assert phase["written_bytes_max"] == pytest.approx(3.524e9, rel=1e-4)
+    run = run_of(tmp_path / "run", [stage])
+    (sequence,) = (one for one in run.tests[0].sequences if one.role == "measure")
+    assert 0.9 * 3.524e9 < sequence.steps[0].write.window_bytes <= 3.524e9
+
+
 def test_trims_and_flushes_are_no_writes(stored: tuple[Path, StoredRun]) -> None:
     (sequence,) = (one for one in stored[1].tests[0].sequences if one.role == "measure")
     by_label = {spec.label: record for spec, record in zip(sequence.asked, sequence.steps, strict=True)}
