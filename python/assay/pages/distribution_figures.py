@@ -55,4 +55,9 @@ def _points(times: ResponseTimes) -> list[Point]:
 def _slower_tick(power: int) -> Tick:
     """The label of so many nines. Worked: 2 -> ``"1 (99)"``."""
     slower = 10.0 ** (2 - power)
-    return Tick(at=slower, label=f"{slower:g} ({100 - slower:.10g})" if power else "100")
+    return Tick(at=slower, label=f"{_plain(slower)} ({100 - slower:.10g})" if power else "100")
+
+
+def _plain(value: float) -> str:
+    """Worked: 1e-05 -> ``0.00001``."""
+    return f"{value:.10f}".rstrip("0").rstrip(".")
