@@ -138,6 +138,10 @@ class FiveStepsReport(StudyReport):
             for one in self.headlines()
         )
 
+    def in_short(self) -> tuple[str, ...]:
+        """The verdict of each step with what was found."""
+        return tuple(f"{one.name}: {one.word}; {one.finding.reason}." for one in self.found.verdicts)
+
     def remarks(self) -> tuple[str, ...]:
         """The steps that fail."""
         failed = [one for one in self.found.verdicts if one.word == "fail"]
