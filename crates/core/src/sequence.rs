@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::arrival::{ArrivalProcess, Arrivals, Drawn};
 use crate::capture::Tap;
 use crate::contract::{Bytes, DataPattern, Nanos};
-use crate::pattern::CompiledPattern;
+use crate::pattern::{CompiledPattern, Cursor};
 use crate::record::Ended;
 use crate::recorded::{Allowed, Playback, Recording};
 use crate::step::{Demand, StopRule};
@@ -253,6 +253,27 @@ impl SharedStep {
     /// Threads of the step that this worker stands for: one of a real drive, all of a simulated one.
     pub(crate) fn threads(&self, worker: usize, worker_count: usize) -> u32 {
         (self.place(worker, worker_count)..self.demand.thread_count as usize).step_by(worker_count).count() as u32
+    }
+
+    /// Of these the ones that have bursts of their own: all or none.
+    pub(crate) fn bursting(&self, worker: usize, worker_count: usize) -> u32 {
+        if self.pattern.has_lines() { self.threads(worker, worker_count) } else { 0 }
+    }
+
+    /// Where sequential I/Os in a slot take their place from; `bursting`: of the worker's threads the one whose burst goes
+    /// on, where they have bursts of their own.
+    pub(crate) fn cursor_of(
+        &self,
+        worker: usize,
+        worker_count: usize,
+        slot: u32,
+        bursting: Option<usize>,
+    ) -> &AtomicU64 {
+        if self.pattern.cursor() != Cursor::PerThread {
+            return &self.cursor;
+        }
+        let by_slot = || (slot / self.demand.queue_depth % self.threads(worker, worker_count)) as usize;
+        &self.thread_cursors[self.place(worker, worker_count) + bursting.unwrap_or_else(by_slot) * worker_count]
     }
 
     /// The first of its threads that a worker stands for: they are dealt out behind those of the steps before it.

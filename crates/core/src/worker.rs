@@ -8,7 +8,7 @@ mod completions;
 mod turns;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -183,14 +183,9 @@ impl<'a, D: Device> WorkerRun<'a, D> {
                 ..StepRecord::default()
             };
             let tally = self.worker.spare_tallies.pop().unwrap_or_default();
-            let slots = self.sequence.steps[index].slots(self.worker.index, self.sequence.worker_count);
+            let (own, all) = (self.worker.index, self.sequence.worker_count);
             let shared = &self.sequence.steps[index];
-            let bursting = if shared.pattern.has_lines() {
-                shared.threads(self.worker.index, self.sequence.worker_count)
-            } else {
-                0
-            };
-            self.steps.push(WorkerStep::new(begin, slots, bursting, tally, record));
+            self.steps.push(WorkerStep::new(begin, shared.slots(own, all), shared.bursting(own, all), tally, record));
         }
         self.turn = 0;
         self.ahead.clear();
@@ -357,28 +352,14 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         if step.pattern.cursor() == Cursor::PerDirection && step.pattern.moves_data() {
             return step.pattern.draw_by_direction(&mut self.worker.rng, &step.cursor, &step.write_cursor);
         }
-        let cursor = self.cursor(index, step, slot);
+        let bursting = step.pattern.has_lines().then(|| self.steps[index].thread);
+        let cursor = step.cursor_of(self.worker.index, self.sequence.worker_count, slot, bursting);
         let Worker { rng, .. } = &mut *self.worker;
         if step.pattern.has_lines() {
             let own = &mut self.steps[index];
             return step.pattern.draw_of_burst(rng, cursor, &mut own.bursts[own.thread].burst);
         }
         if step.pattern.moves_data() { step.pattern.draw(rng, cursor) } else { step.pattern.draw_command(rng, cursor) }
-    }
-
-    fn cursor<'s>(&self, index: usize, step: &'s SharedStep, slot: u32) -> &'s AtomicU64 {
-        match step.pattern.cursor() {
-            Cursor::Shared | Cursor::PerDirection => &step.cursor,
-            Cursor::PerThread => {
-                let worker_count = self.sequence.worker_count;
-                let nth = if step.pattern.has_lines() {
-                    self.steps[index].thread
-                } else {
-                    (slot / step.demand.queue_depth % step.threads(self.worker.index, worker_count)) as usize
-                };
-                &step.thread_cursors[step.place(self.worker.index, worker_count) + nth * worker_count]
-            }
-        }
     }
 
     /// Wait for completions, at the longest to the deadline; returns when that was over.
