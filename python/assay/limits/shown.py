@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from assay.pages.headline import number_text
+from assay.pages.measure import measure_words
 from assay.report.overview import Facts
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def summary(found: ShownLimits) -> str:
 def _row(one: ShownLimit) -> tuple[str, ...]:
     label = ", ".join(filter(None, (one.id, one.text)))
     verdict = {"pass": "pass", "fail": "FAIL"}.get(one.verdict, f"not decided: {one.reason}")
-    return (label, one.test.upper(), one.where, one.name, _bound(one), _found(one), verdict)
+    return (label, one.test.upper(), one.where, measure_words(one.name), _bound(one), _found(one), verdict)
 
 
 def _bound(one: ShownLimit) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.pages.distribution import SHARES
+from assay.pages.printed import words
 from assay.results import POINT_SHARES
 
 if TYPE_CHECKING:
@@ -35,6 +36,27 @@ MEASURE_NAMES = (
 )
 """The name of every number that a test of this package may have."""
 _BETTER: dict[str, Better] = {"IOPS": "higher", "MB/s": "higher", "ms": "lower", "min": "lower"}
+
+
+_WORDS = {
+    "iops": "IOPS",
+    "mb_per_s": "MB/s",
+    "latency_ms": "response time",
+    "latency_ms_mean_of_rounds": "mean response time of the rounds",
+    "latency_ms_mean_of_ios": "mean response time",
+    "latency_ms_max": "largest response time",
+    "minutes": "time",
+    "written_gb": "written",
+    "percent": "share",
+}
+_PERCENTILE = "latency_ms_p"
+
+
+def measure_words(name: str) -> str:
+    """Print the name of a number in words. Worked: ``latency_ms_p99.9`` -> ``"99.9 % response time"``."""
+    if name not in _WORDS and name.startswith(_PERCENTILE):
+        return f"{name.removeprefix(_PERCENTILE)} % response time"
+    return _WORDS.get(name) or words(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
