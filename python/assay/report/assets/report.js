@@ -46,7 +46,7 @@
   const small = matchMedia("(max-width: 600px)");
   const folds = all("main details.fold:not(.folded)");
   const foldAll = button("Fold all", "Close or open all sections", () => {
-    const open = !folds.some((fold) => fold.open);
+    const open = foldAll.textContent === "Unfold all";
     for (const fold of folds) fold.open = open;
     foldAll.textContent = open ? "Fold all" : "Unfold all";
   });
