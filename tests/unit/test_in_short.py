@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from assay.engine.records import Cell, Demand
 from assay.procedures.grid.in_short import demand_in_short
 from assay.procedures.loop.in_short import in_turn, loop_in_short
+from assay.procedures.loop.result import loop_result
+from assay.procedures.loop.values import headline_window
 from assay.procedures.saturation.in_short import saturation_in_short
 from assay.procedures.studies.in_short import study_in_short
 from assay.procedures.studies.readings import Change, Proposal, Stability
@@ -30,6 +33,11 @@ def test_a_saturation_says_how_far_writes_fall_and_what_the_last_fill_changes() 
     assert first.startswith("RND 4KiB 0/100: 10,000.0 IOPS fresh, 2,500.0 in the last sample, 25 % of it; below half")
     assert first.endswith(" of the first after 2.10 drive fills.")
     assert second == "Over the last drive fill IOPS changed by +0.0 %."
+    *_, moving = saturation_in_short("RND 4KiB 0/100", result, 2_000.0)
+    assert moving == "The histogram that ran behind has 2,000.0 IOPS, -20 %: no level was reached."
+    slow: Any = SimpleNamespace(withheld=None, iops=tuple(rates), fills=tuple(fill + 1 for fill in fills))
+    first, *_ = saturation_in_short("RND 4KiB 0/100", slow)
+    assert "10,000.0 IOPS in the first sample (1.10 drive fills at its end), 2,500.0" in first
     withheld: Any = SimpleNamespace(withheld="an I/O error", iops=tuple(rates), fills=fills)
     assert list(saturation_in_short("RND 4KiB 0/100", withheld)) == []
 
@@ -48,17 +56,40 @@ def test_a_grid_names_the_fewest_outstanding_that_are_enough() -> None:
 def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
     matrix = {Cell(read_pct=share, transfer_bytes=4 * KIB): rate for share, rate in ((100, 30e3), (0, 3e3), (65, 9e3))}
     matrix |= {Cell(read_pct=100, transfer_bytes=8 * KIB): 20e3}
-    said = list(loop_in_short(synthetic_test(), SimpleNamespace(matrix=matrix)))  # type: ignore[arg-type]
+    test = synthetic_test()
+    said = list(loop_in_short(test, replace(loop_result(test), matrix=matrix)))
     assert said[0] == "RND 4KiB: reads give 10.0 times the IOPS of writes."
-    assert said[1].startswith("65 % reads give 9,000.0 IOPS, 1.24 times as many as if reads and writes took as long")
+    assert said[1] == (
+        "RND 4KiB 65/35: 9,000.0 IOPS; such reads and writes, each as fast as alone, would give 7,228.9 (+24 %)."
+    )
     assert said[2] == "Reads reach 95 % of their most MB/s (163.8) from 8KiB on."
     assert len(said) == 3
+
+
+def test_a_loop_says_how_far_the_rounds_before_its_window_lay_from_it() -> None:
+    test = synthetic_test()
+    result = loop_result(test)
+    window = headline_window(result)
+    assert window is not None
+    tracked = Cell(read_pct=0, transfer_bytes=4 * KIB)
+    later = replace(window, rounds=tuple(number + 2 for number in window.rounds))
+    values = (6_000.0, 2_000.0, *result.by_round[tracked])
+    moved = replace(
+        result, window=later, rounds=tuple(range(1, 8)), by_round={**result.by_round, tracked: values},
+        matrix={tracked: 4_000.0},
+    )  # fmt: skip
+    assert next(loop_in_short(test, moved)) == (
+        "Before the window, in rounds 1-2, RND 4KiB 0/100 had 2,000.0 to 6,000.0 IOPS, "
+        "50 to 150 % of its average in it."
+    )
+    near = replace(moved, by_round={**result.by_round, tracked: (4_100.0, 3_900.0, *result.by_round[tracked])})
+    assert list(loop_in_short(test, near)) == []
 
 
 def studied(**variants: dict[str, float]) -> list[Any]:
     return [
         SimpleNamespace(label=label.replace("_", " "), changes=(), stability=(), proposal=None, stages=[
-            SimpleNamespace(label=at, settled=SimpleNamespace(iops=rate)) for at, rate in stages.items()
+            SimpleNamespace(label=at, settled=SimpleNamespace(iops=rate, mb_per_s=rate)) for at, rate in stages.items()
         ])
         for label, stages in variants.items()
     ]  # fmt: skip
@@ -99,9 +130,12 @@ def test_a_study_says_what_its_reading_found() -> None:
     one.stability = (
         Stability(count=120, median=100.0, score=0.8, variation=0.2, worst=50.0, worst_second=5, latency_ms_max=None),
     )
-    assert said_of_study([one]) == [
-        "AR 100: 80 % of 120 seconds lie within 10 % of the median IOPS; the worst has 50 % of it."
-    ]
+    seconds = "100.0 IOPS in the median of 120 seconds; 80 % of them lie within 10 % of it; the worst has 50 % of it."
+    assert said_of_study([one]) == [f"AR 100: {seconds}", "AR 100: 1.0 MB/s on average."]
+    one.stability = (replace(one.stability[0], median=11.0, score=None),)
+    assert said_of_study([one])[0] == (
+        "AR 100: 11.0 IOPS in the median of 120 seconds, too few to judge seconds by (rule: 100)."
+    )
     one.stability = ()
     demand = Demand(thread_count=2, queue_depth=4)
     one.proposal = Proposal(demand=demand, iops=96.0, latency_ms_mean=0.5, highest=100.0, share=0.96)

@@ -8,15 +8,17 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.engine.records import Cell
 from assay.pages.model import Table
 from assay.procedures.editions import load_edition
 from assay.procedures.iops.pages import iops_pages
 from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.spread import Spread, cell_spreads
+from assay.procedures.loop.spread import Spread, cell_spreads, moved_places, moved_where
 from assay.report import build_report, render
 from assay.results import cell_label
+from assay.spec.units import KIB
 from report_run import TRACKED, synthetic_run, synthetic_test
 
 if TYPE_CHECKING:
@@ -74,7 +76,20 @@ def test_the_page_names_the_cells_that_moved() -> None:
     notes = replace(report, result=result).matrix("IOPS").notes
     label = cell_label(cell, "random")
     expected = (
-        f"Not tracked, and moved by more than 20 % of the average in the window: {label} 158.0 to 279.0 IOPS, "
+        f"* Not tracked, and moved by more than 20 % of the average in the window: {label} 158.0 to 279.0 IOPS, "
         "66.0 % of the average apart."
     )
     assert expected in notes
+
+
+def test_what_the_cells_that_moved_have_in_common_is_said_and_they_are_marked() -> None:
+    def spread(*, moved: bool) -> Spread:
+        return Spread(least=1.0, greatest=2.0, variation=0.3, apart=0.7, moved=moved)
+
+    sizes = [4 * KIB, 8 * KIB, 16 * KIB]
+    found = {Cell(read_pct=65, transfer_bytes=size): spread(moved=True) for size in sizes}
+    found |= {Cell(read_pct=0, transfer_bytes=size): spread(moved=False) for size in sizes}
+    assert moved_where(found) == "3 of 3 at 65/35"
+    assert moved_places(found, sizes, [0, 65]) == ((0, 1), (1, 1), (2, 1))
+    few = {cell: one for cell, one in found.items() if cell.transfer_bytes != 4 * KIB}
+    assert moved_where(few) == ""

@@ -284,12 +284,14 @@ def stage_test(*found: StepRecord) -> StoredTest:
     [
         # Silent in the last two of ten seconds; its series ends with the last completion.
         ((100,) * 8, 0.8),
-        # Hung from the fourth second on: the median of its seconds is zero, as are seven of them.
-        ((100,) * 3, 0.7),
+        # Hung from the fourth second on: the median of its seconds is zero, by which no second is judged.
+        ((100,) * 3, None),
         ((100,) * 4 + (0,) * 2 + (100,) * 2, 0.6),
     ],
 )
-def test_a_second_without_a_completion_counts_at_the_end_of_a_stage_too(seconds: tuple[int, ...], score: float) -> None:
+def test_a_second_without_a_completion_counts_at_the_end_of_a_stage_too(
+    seconds: tuple[int, ...], score: float | None
+) -> None:
     ran = record(sum(seconds), seconds=seconds)
     (variant,) = study_result(stage_test(ran)).variants
     (found,) = variant.stability
@@ -314,8 +316,11 @@ def test_the_stability_score_is_the_share_of_seconds_near_the_median() -> None:
     assert found is not None
     assert (found.median, found.score, found.worst_second, found.worst, found.latency_ms_max) == (100, 0.8, 5, 50, 3.0)
     assert stability_of((), ()) is None
+    few = stability_of((11, 10, 12), (None,) * 3)
+    assert few is not None
+    assert (few.median, few.score) == (11, None)
     # The multiples of the golden ratio modulo one are spread evenly: no seed is needed.
-    rates = [80 + 40 * (place * 0.6180339887 % 1) for place in range(501)]
+    rates = [800 + 400 * (place * 0.6180339887 % 1) for place in range(501)]
     found = stability_of(rates, [None] * 501)
     assert found is not None
     assert found.median == median(rates)

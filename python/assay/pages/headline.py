@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
-_BAR_FULL = 10
-_FILLED, _EMPTY, _BEYOND = "\u2587", "\u2581", "+"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
@@ -64,30 +61,26 @@ def claimed(run: StoredRun, headline: Headline) -> float | None:
     return claims.get(headline.claim) if headline.claim else None
 
 
-def against_claim(run: StoredRun, headline: Headline) -> str:
-    """The number as a share of its claim, with a bar whose ten places are the whole of it; empty without a claim.
-
-    Worked: 45,000 of 50,000 IOPS -> ``"90 % ▇▇▇▇▇▇▇▇▇▁"``; 60,000 -> ``"120 % ▇▇▇▇▇▇▇▇▇▇+"``; 49,990 ->
-    ``"99.98 % ▇▇▇▇▇▇▇▇▇▁"``.
-    """
+def claim_share(run: StoredRun, headline: Headline) -> float | None:
+    """The number over its claim. Worked: 45,000 of 50,000 IOPS -> 0.9; None without either."""
     claim = claimed(run, headline)
-    if not claim or headline.value is None:
-        return ""
-    share = headline.value / claim
-    filled = min(round(share * _BAR_FULL), _BAR_FULL)
-    # What misses its claim by little is not drawn as whole, and what is above it says so.
-    if share < 1:
-        filled = min(filled, _BAR_FULL - 1)
-    bar = _FILLED * filled + _EMPTY * (_BAR_FULL - filled) + (_BEYOND if share > 1 else "")
-    return f"{_near_whole(share)} {bar}"
+    return headline.value / claim if claim and headline.value is not None else None
 
 
-def _near_whole(share: float) -> str:
-    """A share in per cent; where that would round to the whole, with two digits that say on which side of it."""
+def share_text(share: float) -> str:
+    """A share in per cent; where that would round to the whole, with two digits that say on which side of it.
+
+    Worked: 0.9 -> ``"90 %"``, 0.9998 -> ``"99.98 %"``.
+    """
     if share == 1 or f"{share:.0%}" != "100%":
         return f"{share:.0%}".replace("%", " %")
     ten_thousandths = floor(share * 10_000) if share < 1 else ceil(share * 10_000)
     return f"{ten_thousandths / 100:.2f} %"
+
+
+def claim_text(claim: float, unit: str) -> str:
+    """Print a claim as the plan states it. Worked: 40,000 IOPS -> ``at least 40,000``, 0.3 ms -> ``at most 0.3``."""
+    return f"{'at most' if unit == 'ms' else 'at least'} {claim:,.12g}"
 
 
 def claim_met(run: StoredRun, headline: Headline) -> str:

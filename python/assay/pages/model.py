@@ -21,6 +21,7 @@ Dash = Literal["solid", "dash", "dot"]
 CUT_NOTE = "axis does not begin at 0"
 NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
 """Texts of a table that say that there is nothing."""
+SPAN_LABEL = "Measurement window"
 TURNED_NOTE = "order turned: the highest stand behind"
 
 
@@ -49,6 +50,17 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Shares of a whole, drawn as bars in one column of a table.
+
+    column : where they stand. shares : one per row, 1.0 is the whole, which a line marks; None for no bar.
+    """
+
+    column: str
+    shares: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A table of printed texts; the first column names the row.
 
@@ -56,7 +68,8 @@ class Table:
     merged : columns in which a text that stands once more below itself is shown once; where the first column is one of
         them, only among the rows of one text there.
     folded : an on-screen report shows it closed at first. titled : its caption stands above it on paper, where a page
-    holds several.
+    holds several. bars : drawn beside the texts of a column; none where the table lacks it.
+    marked : row and column, from 0, of cells with an asterisk, which a note explains.
     """
 
     caption: str
@@ -67,6 +80,8 @@ class Table:
     merged: tuple[str, ...] = ()
     folded: bool = False
     titled: bool = False
+    bars: Bars | None = None
+    marked: tuple[tuple[int, int], ...] = ()
     block: Literal["table"] = "table"
 
     def without(self, name: str) -> Self:
@@ -76,7 +91,8 @@ class Table:
     def of_columns(self, places: Sequence[int]) -> Self:
         """The table of some of its columns. places : from 0, in the order in which they shall stand."""
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows)
+        marked = tuple((line, places.index(place)) for line, place in self.marked if place in places)
+        return replace(self, columns=tuple(self.columns[place] for place in places), rows=rows, marked=marked)
 
 
 def with_values(table: Table, kept: tuple[str, ...] = ()) -> Table:
@@ -172,6 +188,7 @@ class Figure:
     low : it shares its page with a table, so on paper it is drawn lower, in letters of the same size.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
+    span : a part of the x axis that is shaded, the measurement window; None for none.
     x_range : where the x axis begins and ends; None leaves it to the renderer. y_least : where the y axis begins.
     log_named : the title of its page says that its y axis is logarithmic, so that it is, whatever its values span.
     y_most : the largest value that it has room for, so that several figures have one scale; None takes its own.
@@ -193,6 +210,7 @@ class Figure:
     ticks: tuple[Tick, ...] = ()
     y_ticks: tuple[Tick, ...] = ()
     x_range: tuple[float, float] | None = None
+    span: tuple[float, float] | None = None
     y_least: float | None = None
     y_most: float | None = None
     by_amount: bool = False

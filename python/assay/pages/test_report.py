@@ -150,6 +150,10 @@ class TestReport(ABC):
         """Cells that the verdict says nothing of and that moved in the window, each with how far; none unless said."""
         return ()
 
+    def moved_where(self) -> str:
+        """What the cells that moved have in common, such as ``"6 of them at 65/35"``; empty unless a test says so."""
+        return ""
+
     @abstractmethod
     def own_settings(self) -> tuple[Entry, ...]:
         """What only tests of this kind are set to do."""
@@ -202,10 +206,15 @@ class TestReport(ABC):
         reading = block.reading or known.get(best, "")
         return replace(readable_time(block), aspect=block.aspect * FLATTER[self.edition.header], reading=reading)
 
-    def strip(self) -> Box:
-        """Objective, baseline, samples and notes of the plan; those that it does not state are one entry, the last."""
+    def strip(self) -> tuple[Box, ...]:
+        """Objective, baseline, samples and notes of the plan, none where it states none of them.
+
+        Of several, those that it does not state are one entry, the last.
+        """
         stated = {key: self.run.description.get(key, "").strip() for key in STRIP}
         entries = [(key.capitalize(), paragraph(text)) for key, text in stated.items() if text]
+        if not entries:
+            return ()
         if missing := ", ".join(key.capitalize() for key, text in stated.items() if not text):
             entries.append((missing, "not stated"))
-        return Box(title="Report", entries=tuple(entries), wide=True)
+        return (Box(title="Report", entries=tuple(entries), wide=True),)

@@ -163,7 +163,7 @@ class CustomReport(TestReport):
         figures = tuple((figure.alt, (figure,)) for figure in self.figures)
         return self.pages(
             f"{self.title} - Report Page (no test of the specification)",
-            (("Values", (self.strip(), values)), *figures),
+            (("Values", (*self.strip(), values)), *figures),
         )
 
     def selected(self) -> tuple[Selected, ...]:

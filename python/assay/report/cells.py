@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.(\d+))?(?: ?%)?")
 _ABSENT = frozenset({"", "-", "n/a", "N/A", "not stated", "not reached", "unknown"})
+WHOLE = 0.8
+"""Where in the room of a bar the whole is, so that what is above it is seen to be."""
 # Names with one value each are no column, even where all values are numbers.
 _PAIR, _FEW = 2, 2
 _STATUS = (
-    ("good", re.compile(r"(steady state: )?YES\b|pass\b|reached\b")),
+    ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
     ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
-    ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld|not reached)$|(steady state: )?not judged")),
+    ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)")),
     ("faint", re.compile(r"(n/a|N/A|not stated|not watched|unknown|steady state: N/A)$")),
 )
 
@@ -69,6 +71,17 @@ def repeats(table: Table) -> list[list[bool]]:
         if not merged[0] or above[0] == row[0]:
             found[line] = [one and old == new for one, old, new in zip(merged, above, row, strict=True)]
     return found
+
+
+def drawn_bars(table: Table) -> dict[int, list[float | None]]:
+    """How long the bars of a table are, 1.0 to the end of their room, by the place of their column.
+
+    Worked: of shares 0.5, None and 2.0 in the third column -> ``{2: [0.4, None, 1.0]}``, since the whole is at 0.8.
+    """
+    if table.bars is None or table.bars.column not in table.columns:
+        return {}
+    shares = [None if one is None else min(one * WHOLE, 1.0) for one in table.bars.shares]
+    return {table.columns.index(table.bars.column): shares}
 
 
 def _column(texts: list[str], *, aligned: bool) -> list[Cell]:

@@ -162,6 +162,7 @@ def integrity(tests: Sequence[TestReport]) -> Table:
         steps = [step for sequence in test.sequences for step in sequence.steps]
         held = [holds_queue_depth(step.record, step.demand) for step in asked_steps(test)]
         gaps = [audit.gap_ns for audit in audits if audit.gap_ns is not None]
+        beyond = [audit.beyond_ns for audit in audits if audit.beyond_ns is not None]
         rows.append(
             (
                 test.settings.test.upper(),
@@ -170,16 +171,22 @@ def integrity(tests: Sequence[TestReport]) -> Table:
                 *reads,
                 *writes,
                 f"{sum(held):,} of {len(held):,}" if test.settings.demand.arrivals_per_s is None else OPEN_LOOP,
-                milliseconds_label(max(gaps) if gaps else None),
+                milliseconds_label(max(gaps, default=None)),
+                milliseconds_label(max(beyond, default=None)),
                 _host_rows(audits),
             )
         )
     columns = (
         "Test", "Steps", "Failed I/Os", "Bytes read", "counted by the drive", "Bytes written", "counted by the drive",
-        "Steps that held TC x QD within 0.5 %", "Longest gap between sequences (ms)", "Disturbed by the host",
+        "Steps that held TC x QD within 0.5 %", "Longest gap between sequences (ms)",
+        "Longest beyond the drive's part (ms)", "Disturbed by the host",
     )  # fmt: skip
     counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
-    notes = (counters, *_host_notes(tests))
+    gap = (
+        "A gap is from the last submission of a sequence to the first of the next; the drive's part of it is the time "
+        "in which the I/Os of the former come in. Check C23 judges what is beyond it."
+    )
+    notes = (counters, gap, *_host_notes(tests))
     return Table(caption="Integrity Checks", columns=columns, rows=tuple(rows), notes=notes)
 
 
@@ -306,6 +313,9 @@ def _purge(test: StoredTest) -> tuple[Entry, ...]:
 def _settings(test_report: TestReport) -> tuple[Entry, ...]:
     """Everything that a test was set to do."""
     settings = test_report.test.settings
+    cache = (
+        "switched by the test" if settings.switches_write_cache else cache_label(test_report.run.identity.write_cache)
+    )
     return (
         ("Edition", printable(settings.edition)),
         ("Total OIO - TC/QD", demand_label(settings.demand)),
@@ -318,6 +328,7 @@ def _settings(test_report: TestReport) -> tuple[Entry, ...]:
         ("Stalls of a real or faulty drive", _stall_policy(settings)),
         ("Response-time histogram", duration_label(settings.histogram_ns) if settings.histogram_ns else "none"),
         ("Write cache demanded", cache_label(settings.write_cache_required)),
+        ("Write cache of the drive", cache),
     )
 
 
@@ -374,6 +385,7 @@ def _audit(name: str, test: StoredTest) -> Table:
             "Writes issued",
             "Writes counted",
             "Gap before (ms)",
+            "Beyond the drive's part (ms)",
             "Host",
         ),
         rows=tuple(
@@ -381,6 +393,7 @@ def _audit(name: str, test: StoredTest) -> Table:
                 audit.name,
                 *map(_count, (*audit.read_bytes, *audit.write_bytes)),
                 milliseconds_label(audit.gap_ns),
+                milliseconds_label(audit.beyond_ns),
                 f"{level_text(audit.host[0].level)}; {_host(audit)}".removesuffix("; "),
             )
             for audit in sequence_audits(test)

@@ -8,23 +8,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.pages.headline import against_claim, claim_met, claimed, number_text
+from assay.pages.header import model_label
 from assay.pages.label import host_label
 from assay.pages.model import Page, Table, Text, with_values
-from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph, printable
+from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph
 from assay.report.breaks import break_texts
+from assay.report.claims import claims_table
 from assay.report.conforming import conformity_label, deviations
 from assay.report.level import level_label
 from assay.report.said import in_short_table, unusual_table
 from assay.report.summary import joined_banner, summary_header
-from assay.results import missed_steady_state, withheld_reason
-from assay.spec.units import count_label
+from assay.results import driven_ns, withheld_reason
+from assay.spec.units import GB, GIB, count_label, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.engine.records import StoredRun, StoredTest
-    from assay.pages.headline import Headline
+    from assay.engine.records import StoredRun
     from assay.pages.model import Block
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
@@ -33,33 +33,36 @@ _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _HEADLINES = (
     "Test", "Figure", "Value", "Unit", "Average response time (ms)", "Least - greatest round", "From",
-    "Data sheet claims", "Measured / claim", "Claim met",
 )  # fmt: skip
 _ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
 _MERGED = ("Test", "From")
 _NAMED = 3
-_NARROW = 7
-_NOT_STATED, _NOT_WATCHED = "not stated", "not watched"
+_NOT_WATCHED = "not watched"
 
 
 def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport], places: Sequence[str]) -> Page:
     """Lay out the first page. places : the numbers of the pages of each test, such as ``"2 to 7"``."""
-    identity = run.identity
-    drive = f"{printable(identity.model_number or identity.path)}, {capacity_label(identity.capacity_bytes)}"
     # A run of this host is as far vouched for as every report says that it is.
     level = f" - {level_label(run)}" if run.origin else ""
-    numbers, words = headline_tables(run, tests), _words(run, tests, places)
-    # Numbers beside claims take the width of a sheet, and come first.
-    broad = any(len(table.columns) > _NARROW for table in numbers)
     return Page(
         title="Executive Summary",
         chapter="Executive Summary",
-        subtitle=f"{drive} - {conformity_label(run).partition(':')[0]}{level}",
+        subtitle=f"{_drive(run)} - {conformity_label(run).partition(':')[0]}{level}",
         header=summary_header(run, edition),
         banner=joined_banner(tests),
         blocks=(),
-        columns=(numbers, words) if broad else (words, numbers),
+        columns=(_words(run, tests, places), headline_tables(run, tests)),
     )
+
+
+def _drive(run: StoredRun) -> str:
+    """Its model, and its capacity where the model does not say it.
+
+    Worked: ``"SLC-A, 100 GB"`` of 100.00 GB stays, ``"SLC-A"`` becomes ``"SLC-A, 100.00 GB"``.
+    """
+    model, size = model_label(run), run.identity.capacity_bytes
+    named = (f"{size / GB:g} GB", f"{size / GIB:g} GiB", capacity_label(size))
+    return model if any(name in model for name in named) else f"{model}, {capacity_label(size)}"
 
 
 def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> tuple[Block, ...]:
@@ -70,12 +73,25 @@ def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
     rows = [
-        (one.test.settings.test.upper(), verdict(one), one.facts.extent, disturbed_label(one), place)
+        (one.test.settings.test.upper(), _in_its_row(one), one.facts.extent, disturbed_label(one), place)
         for one, place in zip(tests, places, strict=True)
     ]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
     table = Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))
-    return without_host(table)
+    shown = without_host(table)
+    return replace(shown, notes=(*shown.notes, _time_text(run)))
+
+
+def _time_text(run: StoredRun) -> str:
+    """How long the drive was driven. Worked: two tests of an hour -> ``"Time on the drive: 2 h."``."""
+    whose = "simulated drive, by its own clock" if run.identity.kind == "simulated" else "drive"
+    return f"Time on the {whose}: {duration_label(sum(map(driven_ns, run.tests)))}."
+
+
+def _in_its_row(test_report: TestReport) -> str:
+    """The verdict without its rounds where these are what the row says of the extent."""
+    facts = test_report.facts
+    return verdict(test_report).removesuffix(f", rounds {facts.extent}" if facts.rounds == facts.extent else "")
 
 
 def without_host(table: Table) -> Table:
@@ -105,19 +121,19 @@ def verdict(test_report: TestReport) -> str:
 
 
 def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """The numbers that people quote, none where no test offers any; no column that has no value in any row.
+    """The numbers that people quote, none where no test offers any, and what the data sheet claims of them.
 
-    A mean response time that belongs to the number before it stands in its row.
+    No column has no value in any row. A mean response time that belongs to the number before it stands in its row.
     Worked: a run of write saturation and IOPS -> one table of their six numbers.
     """
-    rows = tuple(row for one in tests for row in _headline_rows(run, one))
+    rows = tuple(row for one in tests for row in _headline_rows(one))
     if not rows:
         return ()
     table = Table(caption="The numbers that people quote", columns=_HEADLINES, rows=rows, merged=_MERGED)
-    return (with_values(table, kept=_ALWAYS),)
+    return (with_values(table, kept=_ALWAYS), *claims_table(run, tests))
 
 
-def _headline_rows(run: StoredRun, test_report: TestReport) -> Iterator[tuple[str, ...]]:
+def _headline_rows(test_report: TestReport) -> Iterator[tuple[str, ...]]:
     name, found = test_report.test.settings.test.upper(), test_report.headlines()
     times = {one.of: one for one in found if one.of}
     for one in found:
@@ -133,17 +149,7 @@ def _headline_rows(run: StoredRun, test_report: TestReport) -> Iterator[tuple[st
             time.text if time else "",
             one.spread,
             paragraph(one.basis),
-            *_claim(run, test_report.test, one),
         )
-
-
-def _claim(run: StoredRun, test: StoredTest, headline: Headline) -> tuple[str, str, str]:
-    claim = claimed(run, headline)
-    stated = _NOT_STATED if claim is None else number_text(claim, headline.unit)
-    met = claim_met(run, headline)
-    if met and missed_steady_state(test):
-        met = "not judged"
-    return stated, against_claim(run, headline), met
 
 
 def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:

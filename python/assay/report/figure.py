@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox
 
 from assay.pages.log_axis import labelled_ticks, log_range
-from assay.pages.model import TURNED_NOTE
-from assay.pages.palette import MARK_COLOUR, MARK_SIZE, colour, marker
+from assay.pages.model import SPAN_LABEL, TURNED_NOTE
+from assay.pages.palette import MARK_COLOUR, MARK_SIZE, SPAN_COLOUR, colour, marker
 from assay.report.glyphs import spelled_out
 from assay.report.heat_picture import draw_heat
 
@@ -92,6 +92,8 @@ def _bounds(canvas: Canvas, figure: Figure) -> Any:
 
 def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
+    if figure.span:
+        axes.axvspan(*figure.span, color=SPAN_COLOUR, linewidth=0, zorder=0, label=SPAN_LABEL)
     for series in figure.series:
         _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series)
     axes.set(xlabel=figure.x_label, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_drawn_scale)

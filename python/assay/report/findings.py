@@ -98,7 +98,8 @@ def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
     yield from (("remark", "", paragraph(text)) for text in one.remarks())
     yield from (("moved", cell, text) for cell, text in one.moved_cells())
     for check in checks_beyond(one):
-        yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}")
+        several = f"; the worst of {check.marked:,} beyond the limit, of {check.judged:,}" if check.marked > 1 else ""
+        yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}{several}")
 
 
 def checks_beyond(one: TestReport) -> list[Checked]:

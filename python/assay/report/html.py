@@ -20,7 +20,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
-from assay.report.cells import look, repeats, table_cells
+from assay.report.cells import drawn_bars, look, repeats, table_cells
 from assay.report.interactive import plotly_figure
 from assay.report.svg_text import picture_address
 
@@ -54,7 +54,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(look=look, cells=table_cells, repeats=repeats, unbroken=_unbroken)
+    environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
     parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])

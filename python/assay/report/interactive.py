@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.log_axis import labelled_ticks, log_range
-from assay.pages.model import TURNED_NOTE
+from assay.pages.model import SPAN_LABEL, TURNED_NOTE
 from assay.pages.palette import MARK_COLOUR, MARK_SIZE, colour, symbol
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HALF_WIDTH = 0.3
 MAX_ROUND_TICKS = 26
 DECADE = 10
+_SPAN_COLOUR = "rgba(110, 150, 190, 0.22)"
 STILL_ASPECT = 1.25
 _STORED_DIGITS = 9
 _FEW_DECIMALS, _ROUNDED_DIGITS = 4, 6
@@ -51,7 +52,23 @@ def on_screen(figure: Figure) -> Figure:
 
 def _lines(figure: Figure) -> dict[str, Any]:
     traces = [_lines_trace(figure, series) for series in figure.series]
-    return {"data": traces, "layout": {**_layout(figure), "xaxis": _x_axis(figure), "yaxis": _y_axis(figure)}}
+    layout = {**_layout(figure), "xaxis": _x_axis(figure), "yaxis": _y_axis(figure)}
+    if figure.span:
+        traces.insert(0, _span_trace())
+        layout["shapes"] = [_span_shape(figure.span)]
+    return {"data": traces, "layout": layout}
+
+
+def _span_shape(span: tuple[float, float]) -> dict[str, Any]:
+    """The shaded part of the x axis, in a colour that lets a light or dark ground through."""
+    ends = {"x0": span[0], "x1": span[1], "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "rect", **ends, "layer": "below", "line": {"width": 0}, "fillcolor": _SPAN_COLOUR}
+
+
+def _span_trace() -> dict[str, Any]:
+    """What stands for it in the legend: no point of its own."""
+    marker = {"symbol": "square", "size": 14, "color": _SPAN_COLOUR}
+    return {"type": "scatter", "name": SPAN_LABEL, "x": [None], "y": [None], "mode": "markers", "marker": marker}
 
 
 def _columns(figure: Figure) -> dict[str, Any]:

@@ -212,6 +212,8 @@ def quoted(run: StoredRun, headlines: Sequence[Headline]) -> Iterator[Quoted]:
 
 
 def _table(table: Table) -> ShownTable:
-    return ShownTable(
-        caption=table.caption, spanner=table.spanner, columns=table.columns, rows=table.rows, notes=table.notes
+    rows = tuple(
+        tuple(f"{text}*" if (line, place) in table.marked else text for place, text in enumerate(row))
+        for line, row in enumerate(table.rows)
     )
+    return ShownTable(caption=table.caption, spanner=table.spanner, columns=table.columns, rows=rows, notes=table.notes)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.errors import StoreError
 from assay.pages.model import Box, Figure, Group, Table
 from assay.report import typeset
-from assay.report.cells import repeats, status, table_cells
+from assay.report.cells import drawn_bars, repeats, status, table_cells
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def _printed(value: Any) -> Any:
         shown = {part.name: getattr(value, part.name) for part in fields(value)}
         return {
             **shown,
+            "bars": drawn_bars(value),
             "rows": [[_whole(cell) for cell in row] for row in looks],
             "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
             "again": repeats(value),

@@ -14,6 +14,7 @@ from assay.spec.units import count_label
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from assay.finding import Checked
     from assay.pages.test_report import TestReport
 
 _NAMED = 3
@@ -67,10 +68,18 @@ def unusual(test_report: TestReport) -> Iterator[str]:
     moved = len(test_report.moved_cells())
     if moved:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
-        yield f"{cells} moved by more than 20 % of the average in the window; see Disclosure, Findings"
-    beyond = len(checks_beyond(test_report))
+        where = f"; {test_report.moved_where()}" if test_report.moved_where() else ""
+        yield f"{cells} moved by more than 20 % of the average in the window{where}; see Disclosure, Findings"
+    beyond = checks_beyond(test_report)
     if beyond:
-        yield f"{count_label(beyond, 'check')} beyond the limit; see Disclosure, Findings"
+        named = ", ".join(map(_check_text, beyond[:_NAMED])) + (", and others" if beyond[_NAMED:] else "")
+        yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see Disclosure, Findings"
     disturbed = disturbed_count(test)
     if disturbed and disturbed[0]:
         yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Findings"
+
+
+def _check_text(found: Checked) -> str:
+    """A check by its title, and in how many places. Worked: ``"Gaps between sequences (5 of 17)"``."""
+    places = f" ({found.marked:,} of {found.judged:,})" if found.judged > 1 else ""
+    return f"{found.check.title}{places}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.results.disturbed import sequence_host
-from assay.results.gaps import gap_before_ns
+from assay.results.gaps import gap_before_ns, sequence_gap
 from assay.results.step import issued_bytes, issued_count
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class SequenceAudit:
 
     name : ``preconditioning``, ``round n``, ``samples n`` or ``histogram``.
     read_bytes, write_bytes : issued and counted; counted is None where
-    the drive has no counters. gap_ns : time without any submission before the sequence, None for the first.
+    the drive has no counters. gap_ns : time without any submission before the sequence, None for the first;
+    beyond_ns : what is left of it beyond the drive's part, in which the I/Os before it come in.
     host : what the test system did meanwhile, the gravest first.
     """
 
@@ -75,6 +76,7 @@ class SequenceAudit:
     read_bytes: tuple[int, int | None]
     write_bytes: tuple[int, int | None]
     gap_ns: int | None
+    beyond_ns: float | None
     host: tuple[Finding, ...]
 
 
@@ -97,10 +99,12 @@ def program_pairs(test: StoredTest) -> Iterator[tuple[StoredSequence | None, Sto
 
 def _program_audit(sequence: StoredSequence, before: StoredSequence | None) -> SequenceAudit:
     reads, writes = counted(sequence.steps)
+    found = sequence_gap(before, sequence) if before else None
     return SequenceAudit(
         name=sequence.name,
         read_bytes=(reads.byte_count, reads.counted_bytes),
         write_bytes=(writes.byte_count, writes.counted_bytes),
         gap_ns=gap_before_ns(before, sequence),
+        beyond_ns=found.measured if found else None,
         host=sequence_host(sequence),
     )

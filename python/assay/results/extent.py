@@ -32,6 +32,15 @@ def measured_extent(test: StoredTest) -> str:
     return count_label(len(samples), _SAMPLE) if samples else "nothing"
 
 
+def driven_ns(test: StoredTest) -> int:
+    """From the window of its first step to the end of its last, by the drive's clock; a simulated drive has its own.
+
+    Worked: steps that begin at 10 and 70 s, the last of 60 s -> 120,000,000,000; no step -> 0.
+    """
+    steps = [step for one in test.sequences for step in one.steps]
+    return max(step.start_ns + step.span_ns for step in steps) - min(step.start_ns for step in steps) if steps else 0
+
+
 def _whole_places(sequences: list[StoredSequence], test: StoredTest) -> int:
     """How many rounds, variants and so on are whole, all their sequences being so."""
     indexes = {one.index for one in sequences}

@@ -91,7 +91,8 @@ def sequence_gap(before: StoredSequence, sequence: StoredSequence) -> Finding | 
     beyond_ns = max(gap_ns - drive_wait_ns(before.steps[-1]), 0)
     return Finding(
         level=at_most(beyond_ns, PROGRAM_GAP_NS_PASS, PROGRAM_GAP_NS_INVALID),
-        reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms before {sequence.name}",
+        reason=f"{beyond_ns / MILLISECOND_NS:,.1f} ms beyond the drive's part of a gap of "
+        f"{gap_ns / MILLISECOND_NS:,.1f} ms before {sequence.name}",
         measured=beyond_ns,
         limit=PROGRAM_GAP_NS_PASS,
         where=sequence.name,

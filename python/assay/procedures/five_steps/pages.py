@@ -81,7 +81,7 @@ class FiveStepsReport(StudyReport):
         """A page per step, each with its verdict; behind them all verdicts and the numbers of the workloads."""
         found, parts = self.found, self._figures()
         blocks: dict[int, tuple[Block, ...]] = {
-            PRECONDITION: (self.strip(), *parts[PRECONDITION]),
+            PRECONDITION: (*self.strip(), *parts[PRECONDITION]),
             SURFACE: parts[SURFACE],
             STABILITY: parts[STABILITY],
             INDEPENDENCE: (*parts[INDEPENDENCE], change_table(found.change, self.settings.recovered_share)),

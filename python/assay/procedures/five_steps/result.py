@@ -18,7 +18,7 @@ from assay.procedures.five_steps.plan import (
 )
 from assay.procedures.five_steps.settings import FiveStepsSettings
 from assay.procedures.saturation.result import sampled_result
-from assay.procedures.studies.readings import changes_of, stability_of
+from assay.procedures.studies.readings import TOO_FEW, changes_of, stability_of
 from assay.procedures.studies.result import study_result
 from assay.results import ran_whole
 
@@ -154,6 +154,8 @@ def stability_verdict(samples: SaturationResult, stability: Stability | None, li
     rule = f"the five-point rule holds, and {limit * 100:g} % of the seconds behind lie within 10 % of their median"
     if samples.window is None or stability is None:
         return _not_judged(STABILITY, rule, "the step is not whole, or has no whole second")
+    if stability.score is None:
+        return _not_judged(STABILITY, rule, TOO_FEW)
     word = "steady" if samples.window.reached else "not steady"
     score = f"{stability.score * 100:.1f} % of {stability.count:,} seconds within 10 % of the median"
     passes = samples.window.reached and stability.score >= limit

@@ -152,13 +152,12 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
     settings, result = test_report.settings, test_report.result
     if len(settings.pattern.sizes) > 1:
         yield pattern_part(settings)
-    strip = test_report.strip()
     minutes = settings.sample_ns / MINUTE_NS
     first = figures.samples_figure(
         f"{test_report.prefix}-precondition", result.precondition_iops, minutes, "IOPS of the preconditioning over time"
     )
     tracked = _tracked(settings)
-    yield "Pre Conditioning IOPS Plot", (strip, _or_reason(first, "no sample ran to its end"))
+    yield "Pre Conditioning IOPS Plot", (*test_report.strip(), _or_reason(first, "no sample ran to its end"))
     yield (
         f"PC Steady State Check {_cell(settings.preconditioning.demand)}",
         _window(test_report, "pc", _prepared(test_report)),

@@ -124,7 +124,7 @@ class IdleRecoveryReport(TestReport):
         return self.pages(
             "HIR Test - Report Page" if edition.header == "2.0" else title,
             (
-                ("Pre Conditioning IOPS Plot", (self.strip(), self._or_nothing(self._preconditioning()))),
+                ("Pre Conditioning IOPS Plot", (*self.strip(), self._or_nothing(self._preconditioning()))),
                 ("Pre Conditioning Steady State Measurement Plot", self._window()),
                 ("IOPS v Time - All Wait States", (self._or_nothing(self._over_time("iops", "IOPS")),)),
                 (
@@ -209,8 +209,8 @@ class IdleRecoveryReport(TestReport):
         return tuple(idle_recovery_headlines(self.settings, self.result))
 
     def in_short(self) -> tuple[str, ...]:
-        """Whether more idle time gives more."""
-        return equal_gains(self.result.states)
+        """What the shortest idle time gains, and whether more gives more."""
+        return (*gained(self.result), *equal_gains(self.result.states))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Bursts, idle times and preconditioning."""
@@ -285,6 +285,20 @@ def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> t
         ("Five-point rule over every", f"{ordinal(samples_per_verdict)} sample"),
         ("Preconditioning at most", duration_label(time_ns)),
     )
+
+
+def gained(result: IdleRecoveryResult) -> tuple[str, ...]:
+    """What the shortest idle time behind each burst gains over the baseline; nothing without either.
+
+    Worked: bursts of 1,062 IOPS behind 5 s over a baseline of 1,000 -> ``"... 1,062.0 IOPS, +6.2 % ..."``.
+    """
+    found = [one for one in result.states if one.mean_iops is not None and one.over_baseline is not None]
+    if not found or result.baseline_iops is None:
+        return ()
+    shortest = min(found, key=lambda one: one.idle_s)
+    idle, change = duration_label(round(shortest.idle_s * SECOND_NS)), ((shortest.over_baseline or 0) - 1) * 100
+    said = f"With {idle} idle behind each, bursts give {rate_or_na(shortest.mean_iops)} IOPS, {change:+.1f} %"
+    return (f"{said} against the steady baseline ({one_decimal(result.baseline_iops)}).",)
 
 
 def equal_gains(states: Sequence[WaitState]) -> tuple[str, ...]:

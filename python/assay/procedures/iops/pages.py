@@ -27,7 +27,7 @@ def iops_pages(test_report: LoopReport) -> tuple[Page, ...]:
     return test_report.pages(
         "IOPS Test - Report Page" if edition.header == "2.0" else title,
         (
-            (subtitle, (test_report.strip(), *convergence)),
+            (subtitle, (*test_report.strip(), *convergence)),
             test_report.tracking(),
             *test_report.windows(),
             (

@@ -45,7 +45,7 @@ def lat_pages(test_report: LoopReport) -> tuple[Page, ...]:
     return test_report.pages(
         "Latency Test - Report Page" if edition.header == "2.0" else title,
         (
-            (subtitle, (test_report.strip(), *convergence)),
+            (subtitle, (*test_report.strip(), *convergence)),
             test_report.convergence(
                 "Steady State Convergence - Maximum Latency - 100% Writes", name="maxima", values=maxima.by_round
             ),

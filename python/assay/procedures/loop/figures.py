@@ -45,8 +45,10 @@ def convergence_figure(
             x_title=ROUND_TITLE,
             rounds=True,
             y_title=shown(settings).axis,
+            y_scale="log" if len(series) > 1 and _positive(series) else "linear",
             legend_title=f"{PREFIX[settings.access]} {mix_label(read_pct)}",
             series=series,
+            span=_span(result),
         )
     )
 
@@ -80,8 +82,15 @@ def tracking_figure(name: str, result: LoopResult, settings: LoopSettings) -> Fi
             y_title=shown(settings).axis,
             y_scale="log" if several and _positive(series) else "linear",
             series=_legend_once([*series, *lines]),
+            span=_span(result),
         )
     )
+
+
+def _span(result: LoopResult) -> tuple[float, float] | None:
+    """The rounds of the measurement window on an axis of rounds, with half a round on both sides."""
+    window = headline_window(result)
+    return (window.rounds[0] - 0.5, window.rounds[-1] + 0.5) if window else None
 
 
 def window_figure(name: str, result: LoopResult, settings: LoopSettings, cell: Cell) -> Figure | None:

@@ -78,8 +78,8 @@ def _basis(test: StoredTest, result: LoopResult, what: str) -> str:
     window = headline_window(result)
     if window is None:
         return no_window_reason(result)
-    missed = "NOT STEADY" if test.settings.requires_steady_state else "not steady"
-    return f"{what}rounds {rounds_label(window.rounds)}, {'steady' if window.reached else missed}"
+    missed = ", NOT STEADY" if test.settings.requires_steady_state else ", not steady"
+    return f"{what}rounds {rounds_label(window.rounds)}{'' if window.reached else missed}"
 
 
 _LOOPS = {"iops": _iops, "throughput": _throughput, "latency": _latency}

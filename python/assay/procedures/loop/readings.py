@@ -15,9 +15,13 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name. Worked: ``plane`` -> that of the plot over block size."""
     noun, cell = shown(settings).noun, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
-    by_round = f"Each point is one cell of {cell}, a line per block size; flat lines on the right mean a settled drive"
+    by_round = (
+        f"Each point is one cell of {cell}, a line per block size; flat lines in the shaded measurement window mean a "
+        "settled drive"
+    )
     matrix = f"averages of the last five rounds; {better}"
-    mark = "bar" if len(settings.sizes_bytes) == 1 else "line"
+    single = len(settings.sizes_bytes) == 1
+    mark, varied = ("bar", "mix") if single else ("line", "block size and mix")
     return {
         "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",
         "reads": f"Do reads settle as the rounds go on? {by_round}.",
@@ -30,8 +34,8 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
             "Are the last five rounds steady? The points are the measured rounds; greatest less least, and the rise of "
             "the fitted line over the window, must stay within the limits in the box."
         ),
-        "plane": f"How does {noun} depend on block size and mix? A {mark} per read/write mix, {matrix}.",
-        "columns": f"How does {noun} depend on block size and mix? A column per cell, {matrix}.",
+        "plane": f"How does {noun} depend on {varied}? A {mark} per read/write mix, {matrix}.",
+        "columns": f"How does {noun} depend on {varied}? A column per cell, {matrix}.",
         "average": f"How long does an I/O take on average? A column per cell, {matrix}.",
         "largest": "How long did the slowest I/O take? A column per cell, the largest of the last five rounds.",
         **HISTOGRAM_READINGS,
@@ -40,12 +44,12 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
 
 HISTOGRAM_READINGS = {
     "histogram": (
-        "How are response times spread? All I/Os counted by response time on logarithmic axes; a second hill or a long "
-        "tail on the right are I/Os that had to wait."
+        "How are response times spread? All I/Os of a time of its own behind the test, so not those of other pages, "
+        "counted by response time on logarithmic axes; a second hill or a long tail on the right are I/Os that waited."
     ),
     "confidence": (
-        "Which share of the I/Os was answered in what time? Each nine on the left axis is ten times fewer I/Os slower "
-        "than the time below the line."
+        "Which share of the I/Os was answered in what time? Those of the histogram, a time of its own behind the test; "
+        "each nine on the left axis is ten times fewer I/Os slower than the time below the line."
     ),
 }
 """Of the response-time histogram, which several tests have."""

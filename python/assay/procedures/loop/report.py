@@ -22,7 +22,7 @@ from assay.procedures.loop.result import UNITS, loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import Measured, loop_selection
 from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
+from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads, moved_places, moved_where
 from assay.procedures.loop.tables import loop_tables
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
@@ -115,6 +115,10 @@ class LoopReport(TestReport):
             if one.moved
         )
 
+    def moved_where(self) -> str:
+        """The mix that more than half of the cells that moved have, where it is of several mixes."""
+        return moved_where(cell_spreads(self.result, self.settings))
+
     def own_settings(self) -> tuple[Entry, ...]:
         """Cells, preconditioning, tracking."""
         return loop_settings(self.settings)
@@ -168,8 +172,15 @@ class LoopReport(TestReport):
         sizes = sorted({*settings.sizes_bytes, *settings.not_applicable})
         chosen = columns or (("", self.result.matrix),)
         spreads = self._spread_notes() if any(values is self.result.matrix for _, values in chosen) else ()
+        marked = tuple(
+            (line, 1 + place * len(chosen) + offset)
+            for offset, (_, values) in enumerate(chosen)
+            if values is self.result.matrix
+            for line, place in moved_places(cell_spreads(self.result, settings), sizes, mixes)
+        )
         return Table(
             caption=caption,
+            marked=marked,
             spanner=f"{caption}: Read / Write Mix %" if columns else "Read / Write Mix %",
             columns=("Block Size (KiB)", *(f"{mix_label(mix)} {name}".strip() for mix in mixes for name, _ in chosen)),
             rows=tuple(
@@ -215,7 +226,7 @@ class LoopReport(TestReport):
             named = "; ".join(" ".join(one) for one in moved[:_MOVED_NAMED])
             more = f"; and {len(moved) - _MOVED_NAMED} more" if len(moved) > _MOVED_NAMED else ""
             limit = percent(MOVED_SHARE)
-            notes.append(f"Not tracked, and moved by more than {limit} of the average in the window: {named}{more}.")
+            notes.append(f"* Not tracked, and moved by more than {limit} of the average in the window: {named}{more}.")
         if largest is not None:
             which = "Other cells" if moved else "All cells"
             notes.append(f"{which}: coefficient of variation over the rounds of the window at most {_share(largest)}.")

@@ -72,7 +72,7 @@ class GuideReport(StudyReport):
         return self.pages(
             TITLE,
             (
-                ("The Guide's Table", (self.strip(), guide_table(self.rows), checks_table(self.checks), asked)),
+                ("The Guide's Table", (*self.strip(), guide_table(self.rows), checks_table(self.checks), asked)),
                 ("Queue Depth: IOPS and Response Time", tuple(figures or [nothing])),
                 ("Queue Depth: Table", (depth_table(self.rows),)),
                 ("Entropy and Alignment", (comparison_table(self.rows, dict(self.settings.not_run)),)),

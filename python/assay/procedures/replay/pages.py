@@ -83,14 +83,14 @@ class ReplayReport(CustomReport):
         issued = None if done is None else done.issued
         found = self.settings.facts.map
         asked: list[tuple[str, tuple[Block, ...]]] = [
-            ("Stream Map", (self.strip(), map_table(found, issued, self._reading()))),
-            ("Operations and Sizes", (self.strip(), size_table(found, issued))),
+            ("Stream Map", (*self.strip(), map_table(found, issued, self._reading()))),
+            ("Operations and Sizes", (*self.strip(), size_table(found, issued))),
         ]
-        asked += [("Intensity", (self.strip(), figure)) for figure in self._intensity()]
+        asked += [("Intensity", (*self.strip(), figure)) for figure in self._intensity()]
         if done is None:
             reason = self.result.withheld or "the replay did not begin"
             return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {reason}",)),))))
-        return self.pages(_TITLE, (("Results", (self.strip(), *self._results(done))), *asked))
+        return self.pages(_TITLE, (("Results", (*self.strip(), *self._results(done))), *asked))
 
     def _reading(self) -> tuple[str, ...]:
         facts, mapping = self.settings.facts, self.settings.mapping

@@ -50,6 +50,7 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         ),
         workload=settings.label,
         extent=extent,
+        convergence=steady_label(settings, result).partition(":")[0],
         steady=steady_label(settings, result),
     )
 
@@ -135,12 +136,15 @@ def fresh_label(settings: SaturationSettings, first: Mark) -> str:
     end"``; one of 1.34 fills is ``"not all fresh out of box"``.
     """
     text = f"the first {duration_label(settings.sample_ns)}, {first.fills:.2f} drive fills written at its end"
-    return text if is_fresh(first) else f"{text}: not all fresh out of box"
+    return text if is_fresh(first.fills) else f"{text}: not all fresh out of box"
 
 
-def is_fresh(first: Mark) -> bool:
-    """Whether no more was written in the first sample than the drive holds, so that all of it is of a fresh drive."""
-    return first.fills <= 1
+def is_fresh(fills: float) -> bool:
+    """Whether no more was written in the first sample than the drive holds, so that all of it is of a fresh drive.
+
+    fills : drive fills written at its end. Worked: 0.2 -> True, 1.34 -> False.
+    """
+    return fills <= 1
 
 
 def level_text(settings: SaturationSettings, result: SaturationResult) -> str:

@@ -53,7 +53,11 @@ def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure
         ("MRT", result.latency_ms_max),
     )
     places = _places(result, x_title)
-    series = tuple(_line(label, places, values, index, "log") for index, (label, values) in enumerate(drawn) if values)
+    series = tuple(
+        _line(_counted(label, values), places, values, index, "log")
+        for index, (label, values) in enumerate(drawn)
+        if values
+    )
     if not any(one.x for one in series):
         return None
     return Figure(
@@ -66,6 +70,12 @@ def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure
         # What could not be given for any sample says so in the legend.
         series=tuple(one if one.x else replace(one, label=f"{one.label} n/a") for one in series),
     )
+
+
+def _counted(label: str, values: Sequence[float | None]) -> str:
+    """The legend of a line that lacks the points of some samples. Worked: ``"99.999 % (1 of 8 samples)"``."""
+    known = sum(value is not None for value in values)
+    return f"{label} ({known:,} of {len(values):,} samples)" if 0 < known < len(values) else label
 
 
 def _places(result: SaturationResult, x_title: str) -> tuple[float, ...]:

@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import one_decimal
+from assay.procedures.saturation.facts import is_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.procedures.saturation.result import SaturationResult
 
+_LIKE_SHARE = 0.05
+"""IOPS so near to those of the last sample are taken as the same."""
 
-def saturation_in_short(label: str, result: SaturationResult) -> Iterator[str]:
+
+def saturation_in_short(label: str, result: SaturationResult, behind: float | None = None) -> Iterator[str]:
     """How far writes fall from the first to the last sample, where they fall below half, and what the end still loses.
 
-    label : the accesses, such as ``RND 4KiB 0/100``. Nothing where results are withheld or the first sample has no I/O.
+    label : the accesses, such as ``RND 4KiB 0/100``. behind : IOPS of the histogram that ran behind the samples.
+    Nothing where results are withheld or the first sample has no I/O.
     Worked: 10,000 IOPS for one fill, then 2,500 up to the third -> ``"RND 4KiB 0/100: 10,000.0 IOPS fresh, 2,500.0 in
     the last sample, 25 % of it; below half of the first after 1.01 drive fills."``
     """
@@ -24,11 +29,17 @@ def saturation_in_short(label: str, result: SaturationResult) -> Iterator[str]:
     first, last = result.iops[0], result.iops[-1]
     half = next((fills for rate, fills in zip(result.iops, result.fills, strict=True) if rate < first / 2), None)
     below = "" if half is None else f"; below half of the first after {half:.2f} drive fills"
+    fresh = (
+        "fresh" if is_fresh(result.fills[0]) else f"in the first sample ({result.fills[0]:.2f} drive fills at its end)"
+    )
     yield (
-        f"{label}: {one_decimal(first)} IOPS fresh, {one_decimal(last)} in the last sample, "
+        f"{label}: {one_decimal(first)} IOPS {fresh}, {one_decimal(last)} in the last sample, "
         f"{last / first * 100:.0f} % of it{below}."
     )
     yield from _last_fill(result)
+    if behind and abs(behind / last - 1) > _LIKE_SHARE:
+        change = (behind / last - 1) * 100
+        yield f"The histogram that ran behind has {one_decimal(behind)} IOPS, {change:+.0f} %: no level was reached."
 
 
 def _last_fill(result: SaturationResult) -> Iterator[str]:

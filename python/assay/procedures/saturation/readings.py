@@ -27,7 +27,10 @@ def saturation_readings(settings: SaturationSettings, judged: str, level: str) -
         "iops-fills": "amount written, in drive capacities",
     }
     curves = {name: f"{asked}, over {axis}; {_ends(judged, level)}." for name, axis in over.items()}
-    response = f"{asked}: average, 99.999 % and longest response time; lines that rise mean longer waits."
+    response = (
+        f"{asked}: average, 99.999 % (known where a sample has a million I/Os) and longest response time; lines that "
+        "rise mean longer waits."
+    )
     return {**curves, "response": response, **HISTOGRAM_READINGS}
 
 

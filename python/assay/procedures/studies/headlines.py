@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
 from assay.pages.printed import paragraph, percent
+from assay.procedures.studies.readings import TOO_FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,8 @@ def study_headlines(settings: StudySettings, result: StudyResult) -> Iterator[He
 
     Worked: variants that settle at 2,900 and at 56,700 IOPS -> these two and 19.552.
     """
-    basis = f"mean of the last {percent(settings.settled_share)} of the samples"
+    part = "all" if settings.settled_share == 1 else f"the last {percent(settings.settled_share)} of the"
+    basis = f"mean of {part} samples"
     settled = [(one.stages[0].settled.iops, one) for one in result.variants if one.stages and one.stages[0].settled]
     settled = [pair for pair in settled if pair[1].stages[0].label == settled[0][1].stages[0].label]
     settled.sort(key=lambda pair: pair[0])
@@ -45,7 +47,9 @@ def _found(variant: VariantResult) -> Iterator[Headline]:
     for stage, stability in zip(variant.stages, variant.stability, strict=False):
         if stability:
             item = f"{_name(variant, stage)}, seconds within 10 % of the median"
-            yield Headline(item=item, unit="%", value=stability.score * 100, basis=f"{stability.count:,} seconds")
+            score = None if stability.score is None else stability.score * 100
+            basis = f"{stability.count:,} seconds" if score is not None else f"n/a: {TOO_FEW}"
+            yield Headline(item=item, unit="%", value=score, basis=basis)
 
 
 def _name(variant: VariantResult, stage: StageResult) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.printed import milliseconds_text, minutes_label, one_decimal, percent
-from assay.procedures.studies.readings import BAND_SHARE, SAME_SHARE
+from assay.procedures.studies.readings import BAND_SHARE, COUNT_MIN, SAME_SHARE
+from assay.spec.units import KIB, MB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _SEVERAL = 2
+_LARGE_BYTES = 128 * KIB
 
 
 def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str]:
@@ -33,6 +35,8 @@ def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str
     for variant in result.variants:
         yield from (f"{variant.label}: {_change(one, settings.recovered_share)}" for one in variant.changes)
         yield from (f"{variant.label}: {_stability(one)}" for one in variant.stability if one)
+        if any(variant.stability):
+            yield from _moved_mb(variant)
         if variant.proposal:
             yield f"{variant.label}: {_proposal(variant.proposal)}"
 
@@ -77,9 +81,18 @@ def _change(change: Change, recovered_share: float) -> str:
 
 
 def _stability(found: Stability) -> str:
-    worst = f"; the worst has {found.worst / found.median * 100:.0f} % of it" if found.median else ""
-    near = f"{found.score * 100:.0f} % of {found.count:,} seconds lie within {percent(BAND_SHARE)} of the median IOPS"
-    return f"{near}{worst}."
+    middle = f"{one_decimal(found.median)} IOPS in the median of {found.count:,} seconds"
+    if found.score is None:
+        return f"{middle}, too few to judge seconds by (rule: {COUNT_MIN})."
+    near = f"{found.score * 100:.0f} % of them lie within {percent(BAND_SHARE)} of it"
+    return f"{middle}; {near}; the worst has {found.worst / found.median * 100:.0f} % of it."
+
+
+def _moved_mb(variant: VariantResult) -> Iterator[str]:
+    """What large transfers move, which their IOPS do not show."""
+    for stage in variant.stages:
+        if stage.settled and stage.settled.mb_per_s * MB >= _LARGE_BYTES * stage.settled.iops > 0:
+            yield f"{variant.label}: {one_decimal(stage.settled.mb_per_s)} MB/s on average."
 
 
 def _proposal(found: Proposal) -> str:

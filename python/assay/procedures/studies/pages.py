@@ -99,7 +99,7 @@ class StudyReport(TestReport):
         how = {
             "time": "Samples over time, a line per variant",
             "seconds": "Every second of the measured time, a line per variant",
-            "places": "Settled values over what is varied, a line per variant",
+            "places": "Settled values over what is varied, a point for each",
         }
         question = paragraph(self.settings.question)
         plots = enumerate(self.settings.plots, 1)
@@ -123,11 +123,11 @@ class StudyReport(TestReport):
             # The question stands below the curves and on the summary.
             short = replace(first, notes=(*notes, *first.notes[len(asked) :]))
             lower = [_lower(one) for one in figures]
-            return self.pages(TITLE, ((settings.title, (self.strip(), short, *(lower or [nothing]))),))
+            return self.pages(TITLE, ((settings.title, (*self.strip(), short, *(lower or [nothing]))),))
         return self.pages(
             TITLE,
             (
-                (f"{settings.title}: Curves", (self.strip(), *(figures or [nothing]))),
+                (f"{settings.title}: Curves", (*self.strip(), *(figures or [nothing]))),
                 (f"{settings.title}: Table", (first, *others)),
             ),
         )

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 BAND_SHARE = 0.10
 """The stability score counts the seconds that lie so far from the median at most."""
 
+COUNT_MIN = 100
+"""A second with fewer I/Os in the median has no score: a single one would be more than 1 % of it."""
+
+TOO_FEW = f"fewer than {COUNT_MIN} I/Os in the median second, too few to judge seconds by"
+
 SAME_SHARE = 0.01
 """Settled values are told apart where they lie further below the higher one."""
 
@@ -45,14 +50,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """The seconds of a stage. score : share of them whose IOPS lie within 10 % of the median.
+    """The seconds of a stage. score : share of them whose IOPS lie within 10 % of the median; None below 100 IOPS.
 
     variation : standard deviation over mean. worst : lowest IOPS of a second; worst_second counts from 1.
     """
 
     count: int
     median: float
-    score: float
+    score: float | None
     variation: float
     worst: float
     worst_second: int
@@ -114,7 +119,9 @@ def stability_of(rates: Sequence[float], latency_ms_max: Sequence[float | None])
     return Stability(
         count=len(rates),
         median=middle,
-        score=sum(abs(rate - middle) <= BAND_SHARE * middle for rate in rates) / len(rates),
+        score=sum(abs(rate - middle) <= BAND_SHARE * middle for rate in rates) / len(rates)
+        if middle >= COUNT_MIN
+        else None,
         variation=pstdev(rates) / mean if mean else 0.0,
         worst=rates[worst],
         worst_second=worst + 1,

@@ -16,7 +16,7 @@ from assay.pages.printed import (
     percent,
 )
 from assay.procedures.studies.figures import Y_TITLES
-from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, Change, Stability
+from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW, Change, Stability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +130,7 @@ def _changes(settings: StudySettings, result: StudyResult) -> Table:
 def _stability(result: StudyResult) -> Table:
     rows = tuple(_stability_row(variant.label, one) for variant in result.variants for one in variant.stability)
     notes = (
-        f"Score: share of the seconds whose IOPS lie within {percent(BAND_SHARE)} of their median.",
+        f"Score: share of the seconds whose IOPS lie within {percent(BAND_SHARE)} of their median; n/a: {TOO_FEW}.",
         "Coefficient of variation: standard deviation over mean of the IOPS of all seconds.",
     )
     return Table(caption="Stability from second to second", columns=_STABILITY_COLUMNS, rows=rows, notes=notes)
@@ -142,7 +142,7 @@ def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
     return (
         label,
         one_decimal(one.median),
-        f"{one.score * 100:.1f} %",
+        NOT_AVAILABLE if one.score is None else f"{one.score * 100:.1f} %",
         f"{one.variation * 100:.2f} %",
         f"{one.worst_second:,}",
         one_decimal(one.worst),

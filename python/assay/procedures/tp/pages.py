@@ -28,7 +28,7 @@ def tp_pages(test_report: LoopReport) -> tuple[Page, ...]:
     return test_report.pages(
         "Throughput Test - Report Page" if edition.header == "2.0" else title,
         (
-            (subtitle, (test_report.strip(), *writes)),
+            (subtitle, (*test_report.strip(), *writes)),
             test_report.convergence("Steady State Convergence Plot - 100% Reads", name="reads", read_pct=100),
             *test_report.windows(),
             # A table of one size is a line, and its plot a pair of bars: together they are a page.

@@ -110,7 +110,7 @@ class WorkloadReport(CustomReport):
 
     def report_pages(self) -> tuple[Page, ...]:
         """What was asked, then a page for every measured stage."""
-        asked = [("Workload", (self.strip(), self._asked(), *self._left_out()))]
+        asked = [("Workload", (*self.strip(), self._asked(), *self._left_out()))]
         if self.result.withheld:
             return self.pages(_TITLE, (*asked, ("Results", (Text(paragraphs=(f"n/a: {self.result.withheld}",)),))))
         parts = [part for stage in self.result.stages for part in self._stage_parts(stage)]

@@ -28,10 +28,18 @@ def wsat_departures(
     yield from other_limits(settings, table)
 
 
+_ENDS = {
+    "first": "at the first of time, amount and the five-point rule",
+    "time": "by time",
+    "amount": "by the amount written",
+    "steady": "by the five-point rule",
+}
+
+
 def _ended_elsewhere(settings: SaturationSettings, table: SaturationTable, drive: DriveIdentity) -> Iterator[str]:
     """Rules in force that end the test elsewhere than the edition's."""
     if settings.stop != table.stop.value:
-        yield f"write saturation ended by {settings.stop} instead of {table.stop.value}"
+        yield f"write saturation ends {_ENDS[settings.stop]} instead of {_ENDS[table.stop.value]}"
     limit_ns = round(table.time_hours.value * HOUR_SECONDS * SECOND_NS)
     if settings.stop in {"first", "time"} and settings.time_ns != limit_ns:
         yield f"write saturation for {duration_label(settings.time_ns)} instead of {duration_label(limit_ns)}"

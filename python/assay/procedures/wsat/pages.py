@@ -35,6 +35,7 @@ from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, ve
 from assay.procedures.saturation.results import saturation_results
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.procedures.saturation.tables import saturation_tables
+from assay.results import iops, kept_histograms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +95,9 @@ class SaturationReport(TestReport):
 
     def in_short(self) -> tuple[str, ...]:
         """How far writes fall, and when."""
-        return tuple(saturation_in_short(self.settings.label, self.result))
+        steps = [step for one in kept_histograms(self.test) for step in one.steps]
+        behind = float(iops(steps[0])) if steps else None
+        return tuple(saturation_in_short(self.settings.label, self.result, behind))
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""
@@ -148,7 +151,7 @@ def wsat_pages(test_report: SaturationReport) -> tuple[Page, ...]:
             _parts_1_0(test_report),
         )
     first, *rest = found
-    with_strip = (first[0], (test_report.strip(), *first[1]))
+    with_strip = (first[0], (*test_report.strip(), *first[1]))
     pages = (with_strip, *rest, *histogram_parts(test_report))
     return test_report.pages(title, pages)
 
@@ -176,7 +179,7 @@ def marks(test: StoredTest, result: SaturationResult) -> tuple[Entry, ...]:
         )
         steady = f"{one_decimal(result.steady_iops)}: average of {judged}"
     return (
-        ("First sample (FOB)" if first and is_fresh(first) else "First sample", fresh),
+        ("First sample (FOB)" if first and is_fresh(first.fills) else "First sample", fresh),
         ("Highest sample (peak)", f"{one_decimal(peak.iops)} at {mark_label(peak)}" if peak else NOT_AVAILABLE),
         ("Peak drop at", mark_label(result.peak_drop)),
         ("Steady-state IOPS", steady or steady_label(settings, result)),

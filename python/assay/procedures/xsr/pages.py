@@ -48,7 +48,7 @@ _TITLES = {
 _REACH_H, _HALF_ASPECT = 0.5, 1.1
 _COLUMNS = (
     "Access group", "Duration", "Mean (MB/s)", "At the end (MB/s)", "Peak ART (ms)", "Peak MRT (ms)",
-    "Below the first of its kind",
+    "Mean below that of the first group of the same accesses",
 )  # fmt: skip
 
 
@@ -95,7 +95,8 @@ class CrossStimulusReport(TestReport):
         """Sentences below the figures."""
         how = f"Access groups one behind the other, a point per {duration_label(self.settings.sample_ns)}"
         return {
-            "throughput": (
+            "throughput": f"How does the drive take the change between sequential and random writes? {how}.",
+            "throughput-all": (
                 f"How does the drive take the change between sequential and random writes? {how}; where "
                 "the last group begins below the first, the drive is recovering."
             ),
@@ -114,7 +115,7 @@ class CrossStimulusReport(TestReport):
         return self.pages(
             name if study or edition.header == "2.0" else title,
             (
-                ("TP v Time - All Access Groups", (self.strip(), self._figure("throughput", groups, "all"))),
+                ("TP v Time - All Access Groups", (*self.strip(), self._figure("throughput", groups, "all"))),
                 *changes,
                 (
                     "Maximum Latency v Time - All Access Groups",

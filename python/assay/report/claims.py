@@ -1,0 +1,74 @@
+"""What the data sheet claims of the numbers that people quote, and whether they are that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from assay.pages.headline import claim_met, claim_share, claim_text, claimed, share_text
+from assay.pages.model import Bars, Table
+from assay.pages.printed import NOT_AVAILABLE
+from assay.results import missed_steady_state
+from assay.spec.units import count_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.headline import Headline
+    from assay.pages.test_report import TestReport
+
+_COLUMNS = ("Test", "Figure", "Claimed", "Measured", "Unit", "Of the claim", "Claim met")
+_NOT_JUDGED = "not judged"
+
+
+def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """Each claim beside what was measured, none where the plan states none; how many are met stands below.
+
+    Worked: 45,000 IOPS where 50,000 are claimed -> ``at least 50,000``, ``45,000.0``, ``90 %``, ``NO``.
+    """
+    found = [(one, headline) for one in tests for headline in one.headlines() if claimed(run, headline) is not None]
+    if not found:
+        return ()
+    shares = tuple(claim_share(run, headline) for _, headline in found)
+    rows = tuple(
+        (
+            one.test.settings.test.upper(),
+            headline.item,
+            claim_text(claimed(run, headline) or 0, headline.unit),
+            headline.text,
+            headline.unit,
+            NOT_AVAILABLE if share is None else share_text(share),
+            _met(run, one, headline),
+        )
+        for (one, headline), share in zip(found, shares, strict=True)
+    )
+    return (
+        Table(
+            caption="Claims of the data sheet",
+            columns=_COLUMNS,
+            rows=rows,
+            merged=("Test",),
+            bars=Bars(column="Of the claim", shares=shares),
+            notes=(_summed_up([row[-1] for row in rows]),),
+        ),
+    )
+
+
+def _met(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
+    met = claim_met(run, headline)
+    return _NOT_JUDGED if not met or missed_steady_state(test_report.test) else met
+
+
+def _summed_up(verdicts: Sequence[str]) -> str:
+    """All claims in a sentence. Worked: YES, NO, NO -> ``"1 of 3 claims met, 2 missed."``."""
+    return f"{', '.join(_counted(verdicts))}."
+
+
+def _counted(verdicts: Sequence[str]) -> Iterator[str]:
+    count = Counter(verdicts)
+    yield f"{count['YES']} of {count_label(len(verdicts), 'claim')} met"
+    if count["NO"]:
+        yield f"{count['NO']} missed"
+    if count[_NOT_JUDGED]:
+        yield f"{count[_NOT_JUDGED]} {_NOT_JUDGED}"
