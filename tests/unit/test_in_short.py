@@ -103,7 +103,7 @@ def said_of_study(variants: list[Any], withheld: str | None = None) -> list[str]
 
 def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least() -> None:
     variants = studied(AR_100={"W": 2_906.0}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
-    assert said_of_study(variants) == ["AR 10, AR 5: most IOPS (56,678.6), 19.50 times those of AR 100 (2,906.0)."]
+    assert said_of_study(variants) == ["AR 10, AR 5: most IOPS (56,678.6), 19.504 times those of AR 100 (2,906.0)."]
     assert said_of_study(variants, "an I/O error") == []
     alike = studied(on={"W": 1_000.0}, off={"W": 995.0})
     assert said_of_study(alike) == ["all 2 within 1 %, 995.0 to 1,000.0 IOPS."]
@@ -112,7 +112,7 @@ def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least(
 def test_a_study_of_several_stages_lays_those_of_each_variant_side_by_side() -> None:
     variants = studied(writes={"offset 0": 4_000.0, "offset 512": 2_000.0}, reads={"offset 4096": 9_000.0})
     assert said_of_study(variants) == [
-        "writes: offset 0: most IOPS (4,000.0), 2.00 times those of offset 512 (2,000.0)."
+        "writes: offset 0: most IOPS (4,000.0), 2.000 times those of offset 512 (2,000.0)."
     ]
 
 

@@ -85,18 +85,25 @@ def squeezed(row: Iterable[object]) -> Row:
     return tuple("".join(str(cell or "").replace("\u200b", "").split()) for cell in row)
 
 
+def with_figures(row: tuple[Any, ...]) -> Row:
+    """Test, kind, place and words, then figures, of which a workbook keeps fifteen digits, and their unit."""
+    *words, measured, limit, unit = row
+    figures = ("" if one in {None, ""} else f"{float(one):.12g}" for one in (measured, limit))
+    return (*squeezed(words), *figures, unit or "")
+
+
 def in_json(files: dict[str, Path]) -> list[Row]:
     found = json.loads(files["results.json"].read_text("ascii"))["findings"]
-    return [squeezed(one[key] for key in ("test", "kind", "where", "what")) for one in found]
+    return [with_figures(tuple(one.values())) for one in found]
 
 
 def in_csv(files: dict[str, Path]) -> list[Row]:
     with files["findings.csv"].open(newline="") as file:
-        return [squeezed(row) for row in list(csv.reader(file))[1:]]
+        return [with_figures(tuple(row)) for row in list(csv.reader(file))[1:]]
 
 
 def in_sheet(files: dict[str, Path]) -> list[Row]:
-    return [squeezed(row) for row in list(load_workbook(files["report.xlsx"])["findings"].values)[1:]]
+    return [with_figures(row) for row in list(load_workbook(files["report.xlsx"])["findings"].values)[1:]]
 
 
 def in_report_sheet(files: dict[str, Path]) -> list[Row]:

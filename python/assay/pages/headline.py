@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.printed import NOT_AVAILABLE, milliseconds_text
+from assay.pages.printed import NOT_AVAILABLE, milliseconds_text, minutes_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,10 +48,13 @@ class Headline:
 def number_text(value: float, unit: str) -> str:
     """Print a value of a unit.
 
-    Worked: 24632.04 IOPS -> ``"24,632.0"``, 0.35 ms -> ``"0.350"``, a ratio (x) of 0.1234 -> ``"0.123"``.
+    Worked: 24632.04 IOPS -> ``"24,632.0"``, 0.35 ms -> ``"0.350"``, a ratio (x) of 0.1234 -> ``"0.123"``, 3 min ->
+    ``"3"``.
     """
     if unit == "ms":
         return milliseconds_text(value)
+    if unit == "min":
+        return minutes_label(value).removesuffix(" min") if value >= 1 else f"{value:.3g}"
     return f"{value:z.3f}" if unit == "x" else f"{value:z,.1f}"
 
 

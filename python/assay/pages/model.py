@@ -22,7 +22,7 @@ CUT_NOTE = "axis does not begin at 0"
 NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
 """Texts of a table that say that there is nothing."""
 SPAN_LABEL = "Measurement window"
-TURNED_NOTE = "order turned: the highest stand behind"
+TURNED_NOTE = "in falling order, so that high columns hide no low ones"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

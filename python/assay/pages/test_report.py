@@ -42,6 +42,20 @@ class Result(Protocol):
         """What a reader must know before any of its numbers."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedCell:
+    """A cell that moved in the measurement window, of which the verdict says nothing.
+
+    label : as printed. text : how far, as printed. apart : greatest less least round over their average; limit : from
+    where on that is told.
+    """
+
+    label: str
+    text: str
+    apart: float
+    limit: float
+
+
 # Without slots: what several formats need is kept in the instance.
 @dataclass(frozen=True, kw_only=True)
 class TestReport(ABC):
@@ -146,8 +160,8 @@ class TestReport(ABC):
         """The tables that hold its result, as the terminal shows them: those of its pages unless a test says else."""
         return tuple(block for page in self.report_pages() for block in page.all_blocks if isinstance(block, Table))
 
-    def moved_cells(self) -> tuple[tuple[str, str], ...]:
-        """Cells that the verdict says nothing of and that moved in the window, each with how far; none unless said."""
+    def moved_cells(self) -> tuple[MovedCell, ...]:
+        """Cells that the verdict says nothing of and that moved in the window; none unless a test says so."""
         return ()
 
     def moved_where(self) -> str:

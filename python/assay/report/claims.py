@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from assay.pages.headline import Headline
     from assay.pages.test_report import TestReport
 
-_COLUMNS = ("Test", "Figure", "Claimed", "Measured", "Unit", "Of the claim", "Claim met")
+_COLUMNS = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
 _NOT_JUDGED = "not judged"
 
 
 def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """Each claim beside what was measured, none where the plan states none; how many are met stands below.
 
-    Worked: 45,000 IOPS where 50,000 are claimed -> ``at least 50,000``, ``45,000.0``, ``90 %``, ``NO``.
+    Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
     """
     found = [(one, headline) for one in tests for headline in one.headlines() if claimed(run, headline) is not None]
     if not found:
@@ -35,9 +35,9 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
         (
             one.test.settings.test.upper(),
             headline.item,
-            claim_text(claimed(run, headline) or 0, headline.unit),
             headline.text,
             headline.unit,
+            claim_text(claimed(run, headline) or 0, headline.unit),
             NOT_AVAILABLE if share is None else share_text(share),
             _met(run, one, headline),
         )

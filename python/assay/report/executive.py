@@ -146,7 +146,7 @@ def _headline_rows(test_report: TestReport) -> Iterator[tuple[str, ...]]:
             one.item,
             one.text,
             one.unit,
-            time.text if time else "",
+            time.text if time else "-",
             one.spread,
             paragraph(one.basis),
         )

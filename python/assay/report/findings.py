@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.label import ENDINGS
@@ -13,6 +13,7 @@ from assay.report.checks import kept_checks
 from assay.report.conforming import deviations
 from assay.report.gathered import Found, gathered
 from assay.results import ENDED, counted_sequences, disturbing, sequence_host, void_places, withheld_reason
+from assay.spec.units import MILLISECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     from assay.pages.test_report import TestReport
 
 ALL_TESTS = "all"
+FINDINGS = "Findings"
+SEE_FINDINGS = "Disclosure, Findings"
+"""How other pages name the list."""
 ROWS_MAX = 120
 """Rows of one printed page, which may take several sheets."""
 # What the checks of these names find is listed under a kind of its own, with more.
 _LISTED = {"host", "drive-events", ENDED}
-_COLUMNS = ("test", "kind", "where", "what")
+_COLUMNS = ("test", "kind", "where", "what", "measured", "limit", "unit")
 _PLACES = (
     "{count:,} in all, counted by place; findings.csv and results.json have a row for each. What differs from place to "
     "place is printed from least to greatest."
@@ -42,11 +46,7 @@ _NOTE = (
 
 def run_findings(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Found, ...]:
     """Everything found in a run, test by test, then what is of all tests; each once."""
-    found = [
-        Found(test=one.name.upper(), kind=kind, where=where, what=what)
-        for one in tests
-        for kind, where, what in _of(one)
-    ]
+    found = [replace(said, test=one.name.upper()) for one in tests for said in _of(one)]
     found += [Found(test=one.test.upper(), kind="not run", where="", what=paragraph(one.reason)) for one in run.skipped]
     found += [Found(test=ALL_TESTS, kind="resumed", where="", what=line) for line in break_texts(run)]
     found += [Found(test=ALL_TESTS, kind="deviation", where="", what=line) for line in deviations(run)]
@@ -70,7 +70,7 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
     starts = range(0, len(rows), ROWS_MAX)
     return [
         Table(
-            caption="Findings" if start == 0 else f"Findings from number {start + 1:,}",
+            caption=FINDINGS if start == 0 else f"{FINDINGS} from number {start + 1:,}",
             columns=("Test", "Kind", "Where", "Places", "What was found"),
             rows=rows[start : start + ROWS_MAX],
             merged=("Test", "Kind"),
@@ -80,12 +80,45 @@ def finding_tables(found: Sequence[Found]) -> list[Table]:
     ]
 
 
-def _row(one: Found) -> tuple[str, ...]:
-    return one.test, one.kind, one.where, one.what
+def _row(one: Found) -> tuple[str | float, ...]:
+    figures = ("" if value is None else value for value in (one.measured, one.limit))
+    return one.test, one.kind, one.where, one.what, *figures, one.unit
 
 
-def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
-    """Kind, place and words of everything found in one test."""
+def _of(one: TestReport) -> Iterator[Found]:
+    """Everything found in one test, without its name."""
+    for kind, where, what in _in_words(one):
+        yield Found(test="", kind=kind, where=where, what=what)
+    for cell in one.moved_cells():
+        said = Found(test="", kind="moved", where=cell.label, what=cell.text)
+        yield replace(said, measured=cell.apart, limit=cell.limit, unit="share")
+    yield from map(_beyond, checks_beyond(one))
+
+
+def _beyond(check: Checked) -> Found:
+    """What a check found in its worst place, and how many places are beyond the limit."""
+    several = f"; the worst of {check.marked:,} beyond the limit, of {check.judged:,}" if check.marked > 1 else ""
+    found, unit = check.finding, check.check.unit
+    return Found(
+        test="",
+        kind="check",
+        where=found.where,
+        what=paragraph(f"{check.check.title}: {found.reason}{several}"),
+        measured=_natural(found.measured, unit),
+        limit=_natural(found.limit, unit),
+        unit=unit,
+    )
+
+
+def _natural(value: float | None, unit: str) -> float | None:
+    """A figure of a check in its unit; what has no unit is no figure."""
+    if value is None or not unit:
+        return None
+    return float(value) / MILLISECOND_NS if unit == "ms" else float(value)
+
+
+def _in_words(one: TestReport) -> Iterator[tuple[str, str, str]]:
+    """Kind, place and words of what has no figure."""
     test, withheld = one.test, withheld_reason(one.test)
     if test.ended in ENDINGS:
         yield "ended early", "", paragraph(" ".join(filter(None, (ENDINGS[test.ended].lower(), test.ended_detail))))
@@ -96,10 +129,6 @@ def _of(one: TestReport) -> Iterator[tuple[str, str, str]]:
     yield from _events(one)
     yield from _host(one)
     yield from (("remark", "", paragraph(text)) for text in one.remarks())
-    yield from (("moved", cell, text) for cell, text in one.moved_cells())
-    for check in checks_beyond(one):
-        several = f"; the worst of {check.marked:,} beyond the limit, of {check.judged:,}" if check.marked > 1 else ""
-        yield "check", check.finding.where, paragraph(f"{check.check.title}: {check.finding.reason}{several}")
 
 
 def checks_beyond(one: TestReport) -> list[Checked]:

@@ -20,12 +20,19 @@ _NUMBERED = re.compile(r"(.*\D) (\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One thing found. test : its name, or ``all``. where : a round, a cell; empty for all of the test."""
+    """One thing found. test : its name, or ``all``. where : a round, a cell; empty for all of the test.
+
+    measured, limit : the figure of which the words are, and the most of it that passes, in ``unit``: ``ms``, ``share``,
+    ``count`` and so on; None and empty where there is none.
+    """
 
     test: str
     kind: str
     where: str
     what: str
+    measured: float | None = None
+    limit: float | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
 from assay.report.cells import drawn_bars, look, repeats, table_cells
+from assay.report.findings import FINDINGS, SEE_FINDINGS
 from assay.report.interactive import plotly_figure
 from assay.report.svg_text import picture_address
 
@@ -62,8 +63,8 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         report=report,
         parts=parts,
         contents=[*(entry for part, own in parts for entry in _entries(part, own)), *_ending(appendix)],
-        # On the first page the numbers come first; its header is a fold, and open on the next page.
-        open_forms=_first_of_each_form(pages[len(report.opening) :]),
+        # On the first page the numbers come first, and on those of a test what it found: a header is a fold there.
+        open_form=pages[len(report.opening)].anchor,
         appendix=appendix,
         style=_asset("report.css"),
         plotter=_packed(plotter),
@@ -77,8 +78,13 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
 
 
 def _unbroken(text: str) -> str:
-    """The text of a cell, escaped, with no line ending inside ``1-5``, ``TP-1024``, ``3,130.7 - 3,236`` or ``9 %``."""
-    return Markup(_RANGE.sub(r'<span class="whole">\1</span>', str(escape(text))))  # noqa: S704 - escaped
+    """The text of a cell, escaped, with no line ending inside ``1-5``, ``TP-1024``, ``3,130.7 - 3,236`` or ``9 %``.
+
+    Where it names the list of findings it leads there.
+    """
+    whole = _RANGE.sub(r'<span class="whole">\1</span>', str(escape(text)))
+    place = f'<a href="#{slug(f"{DISCLOSURE} {FINDINGS}")}">{SEE_FINDINGS}</a>'
+    return Markup(whole.replace(SEE_FINDINGS, place))  # noqa: S704 - escaped
 
 
 def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:
@@ -111,14 +117,6 @@ def _ending(appendix: list[_Head]) -> list[_Entry]:
     """The disclosure in the contents."""
     below = [(blocks[0][0], head) for head, blocks in appendix if head]
     return [(DISCLOSURE, DISCLOSURE.capitalize(), below)] if appendix else []
-
-
-def _first_of_each_form(pages: list[Page]) -> set[str]:
-    """The anchors of the pages whose header is no repetition of an earlier page of theirs, or of a page of the run."""
-    first: dict[Any, str] = {}
-    for page in pages:
-        first.setdefault((page.header.parties, page.header.groups), page.anchor)
-    return set(first.values())
 
 
 def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:

@@ -66,9 +66,10 @@ def _span_shape(span: tuple[float, float]) -> dict[str, Any]:
 
 
 def _span_trace() -> dict[str, Any]:
-    """What stands for it in the legend: no point of its own."""
+    """What stands for it in the legend, with no point of its own, on the screen or in saved data."""
     marker = {"symbol": "square", "size": 14, "color": _SPAN_COLOUR}
-    return {"type": "scatter", "name": SPAN_LABEL, "x": [None], "y": [None], "mode": "markers", "marker": marker}
+    trace = {"type": "scatter", "name": SPAN_LABEL, "x": [None], "y": [None], "mode": "markers", "marker": marker}
+    return {**trace, "showlegend": True, "hoverinfo": "skip", "meta": {"x": [], "y": []}}
 
 
 def _columns(figure: Figure) -> dict[str, Any]:

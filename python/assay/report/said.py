@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.pages.label import host_label
 from assay.pages.model import Table
 from assay.pages.printed import paragraph
-from assay.report.findings import checks_beyond
+from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
 
@@ -69,14 +69,14 @@ def unusual(test_report: TestReport) -> Iterator[str]:
     if moved:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
         where = f"; {test_report.moved_where()}" if test_report.moved_where() else ""
-        yield f"{cells} moved by more than 20 % of the average in the window{where}; see Disclosure, Findings"
+        yield f"{cells} moved by more than 20 % of the average in the window{where}; see {SEE_FINDINGS}"
     beyond = checks_beyond(test_report)
     if beyond:
         named = ", ".join(map(_check_text, beyond[:_NAMED])) + (", and others" if beyond[_NAMED:] else "")
-        yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see Disclosure, Findings"
+        yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see {SEE_FINDINGS}"
     disturbed = disturbed_count(test)
     if disturbed and disturbed[0]:
-        yield f"the host disturbed {host_label(test)} measured parts; see Disclosure, Findings"
+        yield f"the host disturbed {host_label(test)} measured parts; see {SEE_FINDINGS}"
 
 
 def _check_text(found: Checked) -> str:

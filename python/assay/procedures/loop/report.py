@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engine.records import Cell
 from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, percent, rounds_label, size_label
-from assay.pages.test_report import TestReport
+from assay.pages.test_report import MovedCell, TestReport
 from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
@@ -106,11 +106,16 @@ class LoopReport(TestReport):
         """Every cell of the matrix."""
         return loop_measures(self.test, self.result)
 
-    def moved_cells(self) -> tuple[tuple[str, str], ...]:
+    def moved_cells(self) -> tuple[MovedCell, ...]:
         """Least to greatest round of each cell that is not tracked and moved."""
         found = cell_spreads(self.result, self.settings)
         return tuple(
-            (cell_label(cell, self.settings.access), _moved_text(one, self.settings))
+            MovedCell(
+                label=cell_label(cell, self.settings.access),
+                text=_moved_text(one, self.settings),
+                apart=one.apart,
+                limit=MOVED_SHARE,
+            )
             for cell, one in found.items()
             if one.moved
         )
@@ -223,7 +228,7 @@ class LoopReport(TestReport):
         largest = max((one.variation for one in found.values() if not one.moved), default=None)
         notes = []
         if moved:
-            named = "; ".join(" ".join(one) for one in moved[:_MOVED_NAMED])
+            named = "; ".join(f"{one.label} {one.text}" for one in moved[:_MOVED_NAMED])
             more = f"; and {len(moved) - _MOVED_NAMED} more" if len(moved) > _MOVED_NAMED else ""
             limit = percent(MOVED_SHARE)
             notes.append(f"* Not tracked, and moved by more than {limit} of the average in the window: {named}{more}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.pages.headline import number_text
 from assay.pages.printed import milliseconds_text, minutes_label, one_decimal, percent
 from assay.procedures.studies.readings import BAND_SHARE, COUNT_MIN, SAME_SHARE
 from assay.spec.units import KIB, MB
@@ -26,7 +27,7 @@ def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str
     """Sentences on a study; none of what may not be printed or did not run to its end.
 
     Worked: variants that settle at 2,906.0, 56,678.6 and 56,600.0 IOPS -> ``"AR 10 %, AR 5 %: most IOPS (56,678.6),
-    19.50 times those of AR 100 % (2,906.0)."``
+    19.504 times those of AR 100 % (2,906.0)."``
     """
     if result.withheld:
         return
@@ -64,7 +65,7 @@ def _comparison(rates: _Rates) -> str:
     best = [label for label, rate in rates if rate >= (1 - SAME_SHARE) * most]
     if len(best) == len(rates):
         return f"all {len(rates)} within {percent(SAME_SHARE)}, {one_decimal(least)} to {one_decimal(most)} IOPS."
-    ratio = f"{most / least:.2f} times those" if least else "against none"
+    ratio = f"{number_text(most / least, 'x')} times those" if least else "against none"
     return f"{', '.join(best)}: most IOPS ({one_decimal(most)}), {ratio} of {lowest} ({one_decimal(least)})."
 
 

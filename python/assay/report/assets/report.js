@@ -151,12 +151,12 @@
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
     // A number without its spread, or beside a claim without its share of it, is half an answer.
-    const under = (cell) => /^(Least - greatest round|Measured \/ claim)$/.test(heads[cell.cellIndex])
-      || (heads[cell.cellIndex] === "Claim met" && cell.textContent === "NO");
+    const under = (cell) => /^(Least - greatest round|Claimed|Of the claim|Claim met)$/.test(heads[cell.cellIndex]);
     for (const cell of rest) if (under(cell)) cell.classList.add("under");
     // Of a finding the words are what matters.
     for (const cell of rest) if (heads[cell.cellIndex] === "What was found") cell.classList.add("under", "said");
     row.classList.add("folding");
+    row.classList.toggle("long-name", row.cells[0].textContent.length > 10);
     const head = row.cells[0];
     const open = button(head.textContent, "", () => {});
     open.removeAttribute("title");
@@ -208,7 +208,7 @@
     probe.style.color = `var(${name})`;
     return getComputedStyle(probe).color;
   }
-  const ON_DARK = { "#0072b2": "#4aa8e8", "#5e3c99": "#a98ee6", "#8c510a": "#cf9450", "#222222": "#e4e8ec", "#d55e00": "#f07f2e" };
+  const ON_DARK = { "#0072b2": "#2f86d1", "#56b4e9": "#9adcff", "#5e3c99": "#a98ee6", "#8c510a": "#cf9450", "#222222": "#e4e8ec", "#d55e00": "#f07f2e" };
   const FONT = { family: "system-ui, -apple-system, Segoe UI, Roboto, Arial, DejaVu Sans, sans-serif" };
   function painted(trace) {
     const paint = (colour) => (isDark() ? ON_DARK[colour] ?? colour : colour);
