@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.spec.edition import Edition
 
 # The taller header of form 2.0 leaves flatter room for figures.
-FLATTER = {"1.0": 1.0, "2.0": 1.2}
+FLATTER = {"1.0": 0.88, "2.0": 1.06}
 STRIP = ("objective", "baseline", "samples", "notes")
 T = TypeVar("T")
 PagePart = tuple[str, tuple["Block", ...]]
