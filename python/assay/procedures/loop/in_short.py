@@ -28,6 +28,8 @@ _LIKE_PCT = 10
 """A mix that is slower by so much than its parts alone is one in which they disturb each other."""
 _NEAR_SHARE = 0.1
 """A round before the window so near to its average says nothing of its own."""
+_ABOVE = 1.002
+"""An average so far above a percentile is above it, whatever the width of its bucket (0.1 %)."""
 _EVEN = 1.05
 """A tail so near to the average is none."""
 _NEARLY = 0.95
@@ -118,7 +120,8 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
         known = [(one, time) for one in _TAILS if (time := tails.get(one))]
         if mean and known:
             (below, tail), *_ = known
-            raised = ", above 99.9 % of them: few slow ones raise it" if (tails.get(_MOST) or mean) < mean else ""
+            above = mean > (tails.get(_MOST) or mean) * _ABOVE
+            raised = ", above 99.9 % of them: few slow ones raise it" if above else ""
             average = f"{milliseconds_text(mean)} ms on average{raised}"
             yield f"RND 4KiB {name}: {average}; {_tail(percent(below), tail, mean)}."
 
