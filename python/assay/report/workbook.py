@@ -106,7 +106,11 @@ def _write_facts(sheet: Any, report: Report, formats: _Formats) -> None:
     row = len(facts) + 1
     for table in _printed_tables(report):
         sheet.write_string(row, 0, table.caption, formats.head)
-        row = _write_rows(sheet, row + 1, table.columns, _read(table), formats) + 1
+        end = _write_rows(sheet, row + 1, table.columns, _read(table), formats)
+        for place, note in enumerate(table.notes, end):
+            # Beside the first column, so that it is no row of the table.
+            sheet.write_string(place, 1, note)
+        row = end + len(table.notes) + 1
 
 
 def _read(table: Table) -> list[list[Any]]:
