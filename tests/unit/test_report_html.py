@@ -180,7 +180,7 @@ def test_the_same_report_gives_the_same_bytes() -> None:
 def test_hover_names_x_and_y_and_shows_four_digits() -> None:
     drawn = plotly_figure(lines())
     assert drawn
-    assert drawn["data"][0]["hovertemplate"] == "Round: %{x:,.3~f}<br>Time (ms): <b>%{y:,.4~f}</b><extra>RND</extra>"
+    assert drawn["data"][0]["hovertemplate"] == "Round: %{x:,.4~f}<br>Time (ms): <b>%{y:,.5~f}</b><extra>RND</extra>"
 
 
 def test_hover_of_labelled_places_and_of_columns_says_their_labels() -> None:
@@ -189,7 +189,7 @@ def test_hover_of_labelled_places_and_of_columns_says_their_labels() -> None:
     assert at_ticks["data"][0]["text"] == ["4", "8"]
     drawn = plotly_figure(columns())
     assert drawn
-    assert drawn["data"][0]["text"][0] == "Block Size (KiB): 4<br>R/W Mix: RND<br>Time (ms): <b>0.3070</b>"
+    assert drawn["data"][0]["text"][0] == "Block Size (KiB): 4<br>R/W Mix: RND<br>Time (ms): <b>0.30700</b>"
     assert len(drawn["data"][0]["text"]) == len(drawn["data"][0]["x"]) == 16
     assert drawn["data"][0]["meta"] == {"x": ["4", "8"], "y": (0.307, 0.25)}
 
@@ -248,11 +248,11 @@ def test_the_rows_of_columns_stand_in_the_order_of_paper() -> None:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        *[((24632.0, 3000.0), ",.0~f"), ((0.307, 12.5), ",.4~f"), ((0.0, 5.0), ",.3~f"), ((), ",.3~f")],
-        *[((1e-30,), ",.9~f"), ((0.0003, 1.5), ",.6~r"), ((0.0003, 1.5e6), ",.7~f")],
+        *[((24632.0, 3000.0), ",.1~f"), ((0.307, 12.5), ",.5~f"), ((0.0, 5.0), ",.4~f"), ((), ",.4~f")],
+        *[((1e-30,), ",.9~f"), ((0.0003, 1.5), ",.6~r"), ((0.0003, 1.5e6), ",.8~f")],
     ],
 )
-def test_the_smallest_value_of_a_series_keeps_four_digits(values: tuple[float, ...], expected: str) -> None:
+def test_the_smallest_value_of_a_series_keeps_five_digits(values: tuple[float, ...], expected: str) -> None:
     assert number_format(values) == expected
 
 

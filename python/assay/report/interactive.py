@@ -24,8 +24,8 @@ DECADE = 10
 _SPAN_COLOUR = "rgba(110, 150, 190, 0.22)"
 STILL_ASPECT = 1.25
 _STORED_DIGITS = 9
-_FEW_DECIMALS, _ROUNDED_DIGITS = 4, 6
-SIGNIFICANT_DIGITS = 4
+_FEW_DECIMALS, _ROUNDED_DIGITS = 5, 6
+SIGNIFICANT_DIGITS = 5
 MOST_DECIMALS = 9
 # A scene has its labels inside.
 _NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}
@@ -135,10 +135,10 @@ def _hover(figure: Figure, series: Series, *, x: str) -> str:
 
 
 def number_format(values: Iterable[float]) -> str:
-    """The d3 format in which the smallest of some values still shows four significant digits.
+    """The d3 format in which the smallest of some values still shows five significant digits.
 
     Where that would be many decimals, each has six significant digits instead, if none has more before its point.
-    Worked: 0.307 and 12.5 give ``,.4~f``, so that they show as 0.307 and 12.5; 24632 and 3000 give ``,.0~f``; 0.0003
+    Worked: 0.307 and 12.5 give ``,.5~f``, so that they show as 0.307 and 12.5; 24632 and 3000 give ``,.1~f``; 0.0003
     and 1.5 give ``,.6~r``.
     """
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
