@@ -109,11 +109,17 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
         "RND 4KiB 0/100: 50,000.0 IOPS fresh, 2,500.0 in the last sample, 5 % of it; below half"
     )
     assert said[0][1].endswith("of the first after 4.80 drive fills.")
-    assert {row[0] for row in said} == {"WSAT", "IOPS"}
+    assert {row[0] for row in said} == {"WSAT", "IOPS", "all"}
+    assert (
+        said[-1][1]
+        == "Measured twice: WSAT RND 4KiB 0/100, settled 2,500.0 IOPS; IOPS RND 4KiB W 3,147.0 IOPS (+25.9 %)."
+    )
     (path,) = render(suite(), tmp_path, formats=["json"])
-    tests = json.loads(path.read_text("ascii"))["tests"]
-    told = [(one["settings"]["test"].upper(), line) for one in tests for line in one["in_short"]]
-    assert told == list(said)
+    stored = json.loads(path.read_text("ascii"))
+    told = [(one["settings"]["test"].upper(), line) for one in stored["tests"] for line in one["in_short"]]
+    assert [*told, *(("all", line) for line in stored["in_short"])] == list(said)
+    claimed = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
+    assert tables(claimed)["In short"].rows[-1] == ("all", "Data sheet: 1 of 2 claims met, 1 missed.")
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             rows=rows,
             merged=("Test",),
             bars=Bars(column="Of the claim", shares=shares),
-            notes=(_summed_up([row[-1] for row in rows]),),
+            notes=(f"{_counted([row[-1] for row in rows])}.",),
         ),
     )
 
@@ -60,15 +60,14 @@ def _met(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
     return _NOT_JUDGED if not met or missed_steady_state(test_report.test) else met
 
 
-def _summed_up(verdicts: Sequence[str]) -> str:
-    """All claims in a sentence. Worked: YES, NO, NO -> ``"1 of 3 claims met, 2 missed."``."""
-    return f"{', '.join(_counted(verdicts))}."
+def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
+    """All claims in a sentence, none without claims. Worked: YES, NO, NO -> ``"... 1 of 3 claims met, 2 missed."``."""
+    for table in claims_table(run, tests):
+        yield f"Data sheet: {_counted([row[-1] for row in table.rows])}."
 
 
-def _counted(verdicts: Sequence[str]) -> Iterator[str]:
+def _counted(verdicts: Sequence[str]) -> str:
     count = Counter(verdicts)
-    yield f"{count['YES']} of {count_label(len(verdicts), 'claim')} met"
-    if count["NO"]:
-        yield f"{count['NO']} missed"
-    if count[_NOT_JUDGED]:
-        yield f"{count[_NOT_JUDGED]} {_NOT_JUDGED}"
+    parts = [f"{count['YES']} of {count_label(len(verdicts), 'claim')} met"]
+    parts += [f"{count[word]} {said}" for word, said in (("NO", "missed"), (_NOT_JUDGED, _NOT_JUDGED)) if count[word]]
+    return ", ".join(parts)

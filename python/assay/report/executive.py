@@ -68,7 +68,7 @@ def _drive(run: StoredRun) -> str:
 def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> tuple[Block, ...]:
     """How the tests came out, what their numbers say, and what was unusual."""
     verdicts, reading = _verdicts(run, tests, places), Text(paragraphs=(_reading(tests),))
-    return (verdicts, *in_short_table(tests), unusual_table(tests, _of_run(run)), reading)
+    return (verdicts, *in_short_table(run, tests), unusual_table(tests, _of_run(run)), reading)
 
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:

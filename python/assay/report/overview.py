@@ -17,7 +17,7 @@ from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.executive import disturbed_label, headline_tables, verdict
 from assay.report.level import level_label
-from assay.report.said import unusual
+from assay.report.said import run_in_short, unusual
 from assay.results import missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
@@ -108,6 +108,7 @@ class Overview(Facts):
     journal_hash: str = Field(description="SHA-256 of the last line of the journal, which holds the whole run.")
     tests: tuple[ShownTest, ...] = Field(description="The tests in the order they ran.")
     headlines: tuple[ShownTable, ...] = Field(description="The numbers of all tests as the first page prints them.")
+    in_short: _Texts = Field(description="What the tests say of the drive together, a sentence each.")
     breaks: _Texts = Field(description="Where the run was cut short and resumed, a sentence each.")
     skipped: dict[str, str] = Field(description="Tests of the plan that this drive cannot run, each with the reason.")
     report: _Texts = Field(description="Files of its report that are there, tables included.")
@@ -148,6 +149,7 @@ def run_overview(
         journal_hash=run.journal.hash if run.journal else "",
         tests=tuple(_test(run, one) for one in tests),
         headlines=tuple(map(_table, headline_tables(run, tests))),
+        in_short=run_in_short(run, tests),
         breaks=tuple(break_texts(run)),
         skipped={one.test: paragraph(one.reason) for one in run.skipped},
         report=tuple(map(unicode_name, files)),

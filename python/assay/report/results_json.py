@@ -13,6 +13,7 @@ from assay.pages.results import judged_step
 from assay.report.checks import kept_checks
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import finding_facts
+from assay.report.said import run_in_short
 from assay.report.sequence_table import sequence_facts
 from assay.results import host_checks
 from assay.results.reference import reference_checks
@@ -55,6 +56,7 @@ def results_json(
         "plan": run.plan,
         "started_wall_ns": run.started_wall_ns,
         "report_date_ns": run.report_date_ns,
+        "in_short": list(run_in_short(run, tests)),
         "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
         "skipped": [asdict(test) for test in run.skipped],
     }
