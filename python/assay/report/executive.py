@@ -167,8 +167,5 @@ def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:
 
 def _reading(tests: Sequence[TestReport]) -> str:
     """Where to read on."""
-    names = "this test" if len(tests) == 1 else f"these {len(tests)} tests"
-    return (
-        f"Read on: the summary of {names} comes next, then the pages of each test; behind them stand the selected "
-        "performance, and the disclosure with every setting, deviation, check and its limit."
-    )
+    each = "the test" if len(tests) == 1 else "each test"
+    return f"Read on: {each} on its own pages; every setting, deviation, check and limit under Disclosure."
