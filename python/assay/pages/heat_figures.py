@@ -61,7 +61,7 @@ def time_heat(name: str, minutes: Sequence[float], times: Sequence[ResponseTimes
             ),
             colour_title="I/Os",
         ),
-        aspect=1.5,
+        aspect=1.85,
     )
     return readable_time(figure)
 
@@ -98,7 +98,7 @@ def spread_heat(name: str, labels: Sequence[str], times: Sequence[ResponseTimes]
             ),
             colour_title="I/Os of the Row (%)",
         ),
-        aspect=1.7,
+        aspect=1.85,
     )
 
 
