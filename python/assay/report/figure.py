@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6, "heat": 4.5}
 LOW_IN = 2.5
 LEGEND_BELOW = -0.13
+MANY_LABELS, SHORT_LABEL = 6, 8
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 ONE_DECIMAL_FROM = 10
@@ -105,11 +106,17 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
         axes.legend(
             loc="upper center",
             bbox_to_anchor=(0.5, LEGEND_BELOW * HEIGHT_IN["lines"] / canvas.get_figheight()),
-            ncols=3,
+            ncols=_legend_columns([series.label for series in figure.series if series.label]),
         )
     else:
         title = figure.legend_title or None
         axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """In how many columns a legend stands below: many short names stand in more. Worked: ``TC 1`` to ``TC 32`` -> 5."""
+    short = len(labels) > MANY_LABELS and max(map(len, labels)) <= SHORT_LABEL
+    return 5 if short else 3
 
 
 def _draw_bars(axes: Any, series: Series) -> None:

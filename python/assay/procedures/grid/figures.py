@@ -28,6 +28,7 @@ SERIES_MAX = 9
 NEAR_SHARE = 0.9
 WHOLE_FROM = 100
 BESIDE_ASPECT = 1.25
+_BELOW_STRIP = 1.1
 LABEL_RATIO = 1.2
 _POINT_COLOURS = {"Max": 7, "Mid": 8, "Min": 6}
 
@@ -182,7 +183,8 @@ def _intensity(
         y_scale="log",
         legend_title="Threads, QD rising",
         series=(*lines, *marks),
-        aspect=BESIDE_ASPECT,
+        # It stands below a strip of many lines.
+        aspect=BESIDE_ASPECT * _BELOW_STRIP,
         beside=True,
     )
 

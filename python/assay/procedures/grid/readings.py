@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.procedures.loop.readings import HISTOGRAM_READINGS
+from assay.procedures.loop.readings import SPREAD
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def grid_readings(settings: DemandSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name."""
     sample, cell = duration_label(settings.sample_ns), duration_label(settings.cell_ns)
-    spread = HISTOGRAM_READINGS["histogram"]
+    spread = f"How are response times spread? All I/Os of the point, {SPREAD}"
     capture = duration_label(settings.capture_ns)
     steady = (
         "Is it steady? The points are the five values that are judged; greatest less least and the rise of the "

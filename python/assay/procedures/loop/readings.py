@@ -42,10 +42,12 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     }
 
 
+SPREAD = "counted by response time on logarithmic axes; a second hill or a long tail on the right are I/Os that waited."
+
 HISTOGRAM_READINGS = {
     "histogram": (
         "How are response times spread? All I/Os of a time of its own behind the test, so not those of other pages, "
-        "counted by response time on logarithmic axes; a second hill or a long tail on the right are I/Os that waited."
+        f"{SPREAD}"
     ),
     "confidence": (
         "Which share of the I/Os was answered in what time? Those of the histogram, a time of its own behind the test; "
