@@ -290,12 +290,12 @@ class Stage:
         return mean_ms(self.settled) or 0.0
 
     @property
-    def score(self) -> float:
-        """The share of its whole seconds that lie within a tenth of their median, in per cent."""
+    def score(self) -> float | None:
+        """The share of its whole seconds that lie within a tenth of their median, in per cent; None below 100 I/Os."""
         whole = ((step, step.record["span_ns"] // SECOND) for step in self.samples)
         rates = [step.seconds.get(second, 0) for step, count in whole for second in range(count)]
         middle = median(rates)
-        return 100 * sum(abs(rate - middle) <= middle / 10 for rate in rates) / len(rates)
+        return 100 * sum(abs(rate - middle) <= middle / 10 for rate in rates) / len(rates) if middle >= 100 else None
 
 
 def mb_per_s(steps: list[Step]) -> float:

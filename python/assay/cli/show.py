@@ -109,14 +109,14 @@ def _drive(drive: ShownDrive) -> str:
 
 def _print_verdicts(found: Overview) -> None:
     from assay.pages.model import Table  # noqa: PLC0415
-    from assay.report.executive import VERDICT_COLUMNS, without_host  # noqa: PLC0415
+    from assay.report.executive import VERDICT_COLUMNS, time_text, without_host  # noqa: PLC0415
 
     rows = [(test.test.upper(), test.verdict, test.extent, test.disturbed, test.demand) for test in found.tests]
     rows += [(name.upper(), f"N/A: {reason}", "", "", "") for name, reason in found.skipped.items()]
     _heading("Verdict of each test")
     table = without_host(Table(caption="", columns=(*VERDICT_COLUMNS, "TC/QD"), rows=tuple(rows)))
     print_table(table.columns, table.rows)
-    for note in table.notes:
+    for note in (*table.notes, time_text(found.driven_s, simulated=found.drive.kind == "simulated")):
         print_paragraph(note)
 
 

@@ -18,8 +18,8 @@ from assay.report.conforming import conformity_label, deviations
 from assay.report.level import level_label
 from assay.report.said import in_short_table, unusual_table
 from assay.report.summary import joined_banner, summary_header
-from assay.results import driven_ns, withheld_reason
-from assay.spec.units import GB, GIB, count_label, duration_label
+from assay.results import driven_s, withheld_reason
+from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,13 +79,13 @@ def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
     table = Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))
     shown = without_host(table)
-    return replace(shown, notes=(*shown.notes, _time_text(run)))
+    return replace(shown, notes=(*shown.notes, time_text(driven_s(run), simulated=run.identity.kind == "simulated")))
 
 
-def _time_text(run: StoredRun) -> str:
-    """How long the drive was driven. Worked: two tests of an hour -> ``"Time on the drive: 2 h."``."""
-    whose = "simulated drive, by its own clock" if run.identity.kind == "simulated" else "drive"
-    return f"Time on the {whose}: {duration_label(sum(map(driven_ns, run.tests)))}."
+def time_text(driven_s: float, *, simulated: bool) -> str:
+    """How long the drive was driven. Worked: 7,200 s -> ``"Time on the drive: 2 h."``, 10.8019 s -> ``... 10.8 s.``."""
+    whose = "simulated drive, by its own clock" if simulated else "drive"
+    return f"Time on the {whose}: {duration_label(round(round(driven_s, 1 if driven_s >= 1 else 3) * SECOND_NS))}."
 
 
 def _in_its_row(test_report: TestReport) -> str:

@@ -18,7 +18,7 @@ from assay.report.conforming import conformity_label, deviations
 from assay.report.executive import disturbed_label, headline_tables, verdict
 from assay.report.level import level_label
 from assay.report.said import run_in_short, unusual
-from assay.results import missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
+from assay.results import driven_s, missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason
 from assay.spec.units import SECOND_NS
 from assay.visible import unicode_name
 
@@ -102,6 +102,7 @@ class Overview(Facts):
         description="Seconds from the begin to the end of the last test, by the host's clock; null where that did not "
         "end."
     )
+    driven_s: float = Field(description="Seconds from the first step of each test to its last, by the drive's clock.")
     complete: bool = Field(
         description="Whether the journal ends as that of a finished run; else it goes on or was cut."
     )
@@ -145,6 +146,7 @@ def run_overview(
         started=utc(run.started_wall_ns),
         started_wall_ns=run.started_wall_ns,
         wall_s=None if last_ns is None else (last_ns - run.started_wall_ns) / SECOND_NS,
+        driven_s=driven_s(run),
         complete=run.journal is not None and run.journal.complete,
         journal_hash=run.journal.hash if run.journal else "",
         tests=tuple(_test(run, one) for one in tests),

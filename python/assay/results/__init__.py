@@ -14,7 +14,7 @@ from assay.results.disturbed import (
 )
 from assay.results.ended import missed_steady_state, ran_to_its_end, stored_error_count
 from assay.results.events import disturbing, disturbs
-from assay.results.extent import driven_ns, measured_extent
+from assay.results.extent import driven_s, measured_extent
 from assay.results.histogram import (
     BEYOND_MIN,
     NINES,
@@ -90,7 +90,7 @@ __all__ = [
     "disturbed_count",
     "disturbing",
     "disturbs",
-    "driven_ns",
+    "driven_s",
     "effective_queue_depth",
     "error_count",
     "exact_times",

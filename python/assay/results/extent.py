@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from assay.results.ended import ran_to_its_end
 from assay.results.stall import void_reason
 from assay.results.step import ran_whole
-from assay.spec.units import count_label
+from assay.spec.units import SECOND_NS, count_label
 
 if TYPE_CHECKING:
-    from assay.engine.records import StoredSequence, StoredTest
+    from assay.engine.records import StoredRun, StoredSequence, StoredTest
 
 _SAMPLE, _ROUND = "sample", "round"
 _BESIDE = {_SAMPLE, "histogram"}
@@ -32,11 +32,15 @@ def measured_extent(test: StoredTest) -> str:
     return count_label(len(samples), _SAMPLE) if samples else "nothing"
 
 
-def driven_ns(test: StoredTest) -> int:
-    """From the window of its first step to the end of its last, by the drive's clock; a simulated drive has its own.
+def driven_s(run: StoredRun) -> float:
+    """Seconds from the first step of each test to the end of its last, in all, by the drive's clock.
 
-    Worked: steps that begin at 10 and 70 s, the last of 60 s -> 120,000,000,000; no step -> 0.
+    A simulated drive has a clock of its own. Worked: steps that begin at 10 and 70 s, the last of 60 s -> 120.0.
     """
+    return sum(map(_driven_ns, run.tests)) / SECOND_NS
+
+
+def _driven_ns(test: StoredTest) -> int:
     steps = [step for one in test.sequences for step in one.steps]
     return max(step.start_ns + step.span_ns for step in steps) - min(step.start_ns for step in steps) if steps else 0
 
