@@ -13,10 +13,10 @@ from assay.procedures.grid.in_short import demand_in_short
 from assay.procedures.loop.in_short import in_turn, loop_in_short
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.values import headline_window
-from assay.procedures.saturation.in_short import saturation_in_short
+from assay.procedures.saturation.in_short import coarse_samples, saturation_in_short
 from assay.procedures.studies.in_short import study_in_short
 from assay.procedures.studies.readings import Change, Proposal, Stability
-from assay.spec.units import KIB
+from assay.spec.units import KIB, SECOND_NS
 from report_run import synthetic_test
 
 
@@ -38,6 +38,11 @@ def test_a_saturation_says_how_far_writes_fall_and_what_the_last_fill_changes() 
     slow: Any = SimpleNamespace(withheld=None, iops=tuple(rates), fills=tuple(fill + 1 for fill in fills))
     first, *_ = saturation_in_short("RND 4KiB 0/100", slow)
     assert "10,000.0 IOPS in the first sample (1.10 drive fills at its end), 2,500.0" in first
+    minute: Any = SimpleNamespace(sample_ns=60 * SECOND_NS)
+    assert list(coarse_samples(minute, result)) == []
+    few: Any = SimpleNamespace(withheld=None, fills=(1.34, 2.49, 3.4, 4.0))
+    (coarse,) = coarse_samples(minute, few)
+    assert coarse.startswith("4 samples of 1 min, 1.00 drive fills each: what the drive does within a sample is in no")
     withheld: Any = SimpleNamespace(withheld="an I/O error", iops=tuple(rates), fills=fills)
     assert list(saturation_in_short("RND 4KiB 0/100", withheld)) == []
 

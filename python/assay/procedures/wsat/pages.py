@@ -29,7 +29,7 @@ from assay.procedures.saturation.facts import (
 )
 from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
-from assay.procedures.saturation.in_short import saturation_in_short
+from assay.procedures.saturation.in_short import coarse_samples, saturation_in_short
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
@@ -98,6 +98,10 @@ class SaturationReport(TestReport):
         steps = [step for one in kept_histograms(self.test) for step in one.steps]
         behind = float(iops(steps[0])) if steps else None
         return tuple(saturation_in_short(self.settings.label, self.result, behind))
+
+    def remarks(self) -> tuple[str, ...]:
+        """That the samples are long for a drive of this size, where they are."""
+        return tuple(coarse_samples(self.settings, self.result))
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""
