@@ -165,7 +165,7 @@ class TestReport(ABC):
         return ()
 
     def moved_where(self) -> str:
-        """What the cells that moved have in common, such as ``"6 of them at 65/35"``; empty unless a test says so."""
+        """What the cells that moved have in common, such as ``"6 of 7 at 65/35"``; empty unless a test says so."""
         return ""
 
     @abstractmethod
