@@ -43,7 +43,7 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
         f"{last / first * 100:.0f} % of it{below}."
     )
     yield from _last_fill(result)
-    if behind and abs(behind / last - 1) > _LIKE_SHARE:
+    if behind and last and abs(behind / last - 1) > _LIKE_SHARE:
         change = (behind / last - 1) * 100
         yield f"The histogram that ran behind has {one_decimal(behind)} IOPS, {change:+.0f} %: no level was reached."
 
