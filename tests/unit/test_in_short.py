@@ -35,6 +35,9 @@ def test_a_saturation_says_how_far_writes_fall_and_what_the_last_fill_changes() 
     assert second == "Over the last drive fill IOPS changed by +0.0 %."
     *_, moving = saturation_in_short("RND 4KiB 0/100", result, 2_000.0)
     assert moving == "The histogram that ran behind has 2,000.0 IOPS, -20 %: no level was reached."
+    dipped: Any = SimpleNamespace(withheld=None, iops=(*rates[:20], 2_000.0, *rates[21:]), fills=fills)
+    _, lowest, _ = saturation_in_short("RND 4KiB 0/100", dipped)
+    assert lowest == "The lowest sample has 2,000.0 IOPS, at 2.10 drive fills; later ones have more."
     silent: Any = SimpleNamespace(withheld=None, iops=(*rates[:-1], 0.0), fills=fills)
     assert len(list(saturation_in_short("RND 4KiB 0/100", silent, 2_000.0))) == 2
     slow: Any = SimpleNamespace(withheld=None, iops=tuple(rates), fills=tuple(fill + 1 for fill in fills))

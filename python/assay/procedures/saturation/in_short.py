@@ -42,10 +42,19 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
         f"{label}: {one_decimal(first)} IOPS {fresh}, {one_decimal(last)} in the last sample, "
         f"{last / first * 100:.0f} % of it{below}."
     )
+    yield from _dip(result)
     yield from _last_fill(result)
     if behind and last and abs(behind / last - 1) > _LIKE_SHARE:
         change = (behind / last - 1) * 100
         yield f"The histogram that ran behind has {one_decimal(behind)} IOPS, {change:+.0f} %: no level was reached."
+
+
+def _dip(result: SaturationResult) -> Iterator[str]:
+    """The lowest sample, where the drive came back from it."""
+    lowest, last = min(result.iops), result.iops[-1]
+    if lowest < last * (1 - _LIKE_SHARE):
+        fills = result.fills[result.iops.index(lowest)]
+        yield f"The lowest sample has {one_decimal(lowest)} IOPS, at {fills:.2f} drive fills; later ones have more."
 
 
 def coarse_samples(settings: SaturationSettings, result: SaturationResult) -> Iterator[str]:
