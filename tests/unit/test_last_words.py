@@ -11,7 +11,7 @@ from assay.report.overview import ShownTest
     ("verdict", "reached", "last"),
     [
         ("steady state: YES, rounds 1-5", True, ""),
-        ("steady state: reached", True, ""),
+        ("steady state: reached, 31 min to 155 min", True, ""),
         ("steady state: N/A", True, ""),
         ("steady state: not reached", True, "WSAT: steady state: not reached"),
         ("steady state: not judged: ended after 65 min", True, "WSAT: steady state: not judged: ended after 65 min"),

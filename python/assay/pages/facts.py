@@ -28,7 +28,7 @@ class TestFacts:
     summary pages, where it is another. step : length of a test step.
     stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
     demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
-    workload : what is tracked. convergence, rounds : of the measurement window.
+    workload : what is tracked. convergence, rounds : of the measurement window; time : when, where it counts samples.
     extent : rounds, or time and gigabytes. steady : whether steady state was reached.
     """
 
@@ -47,6 +47,7 @@ class TestFacts:
     workload: str
     convergence: str = NOT_APPLICABLE
     rounds: str = NOT_APPLICABLE
+    time: str = ""
     extent: str
     steady: str
 
@@ -56,6 +57,11 @@ class TestFacts:
         if self.independent == "None" and self.preconditioned != NOT_APPLICABLE:
             return f"{self.preconditioned} (WDPC)"
         return self.preconditioned
+
+    @property
+    def window(self) -> str:
+        """Where the measurement window lies. Worked: ``"rounds 1-5"``; of samples over time ``"30 min to 150 min"``."""
+        return self.time or ("" if self.rounds == NOT_APPLICABLE else f"rounds {self.rounds}")
 
 
 def steady_word(window: MeasurementWindow | None, withheld: str | None) -> str:

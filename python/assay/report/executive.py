@@ -91,7 +91,7 @@ def time_text(driven_s: float, *, simulated: bool) -> str:
 def _in_its_row(test_report: TestReport) -> str:
     """The verdict without its rounds where these are what the row says of the extent."""
     facts = test_report.facts
-    return verdict(test_report).removesuffix(f", rounds {facts.extent}" if facts.rounds == facts.extent else "")
+    return verdict(test_report).removesuffix(f", {facts.window}" if facts.rounds == facts.extent else "")
 
 
 def without_host(table: Table) -> Table:
@@ -116,8 +116,7 @@ def verdict(test_report: TestReport) -> str:
     if withheld:
         return f"WITHHELD: {paragraph(withheld)}"
     facts = test_report.facts
-    rounds = "" if facts.rounds == NOT_APPLICABLE else f", rounds {facts.rounds}"
-    return f"steady state: {facts.steady}{rounds}"
+    return ", ".join(filter(None, (f"steady state: {facts.steady}", facts.window)))
 
 
 def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:

@@ -13,6 +13,7 @@ from assay.pages.printed import (
     ordinal,
     percent,
     rate_or_na,
+    rounds_label,
     size_label,
 )
 from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
@@ -22,7 +23,7 @@ from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MINUTE_NS, duration_label
 
 if TYPE_CHECKING:
-    from assay.engine.records import StoredRun, StoredTest
+    from assay.engine.records import MeasurementWindow, StoredRun, StoredTest
     from assay.pages.model import Entry
     from assay.procedures.saturation.result import Mark, SaturationResult
 
@@ -51,6 +52,8 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
         workload=settings.label,
         extent=extent,
         convergence=steady_label(settings, result).partition(":")[0],
+        rounds=rounds_label(result.window.rounds) if result.window else NOT_APPLICABLE,
+        time=window_minutes(settings, result.window) if result.window else "",
         steady=steady_label(settings, result),
     )
 
@@ -156,9 +159,13 @@ def level_text(settings: SaturationSettings, result: SaturationResult) -> str:
     window = result.window
     if result.steady is None or window is None or result.steady_iops is None:
         return "no level was reached"
-    minutes = verdict_minutes(window.verdicts[settings.label], settings)
-    ends = f"{minutes_label(minutes[0])} to {minutes_label(minutes[-1])}"
     return (
         f"level reached: from here on within {percent(LEVEL_BAND)} of {rate_or_na(result.steady_iops)} IOPS, the "
-        f"average of the five samples that the rule judges ({ends})"
+        f"average of the five samples that the rule judges ({window_minutes(settings, window)})"
     )
+
+
+def window_minutes(settings: SaturationSettings, window: MeasurementWindow) -> str:
+    """When the first and the last judged sample were taken. Worked: minutes 1 and 121 -> ``"1 min to 121 min"``."""
+    minutes = verdict_minutes(window.verdicts[settings.label], settings)
+    return f"{minutes_label(minutes[0])} to {minutes_label(minutes[-1])}"
