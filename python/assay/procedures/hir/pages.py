@@ -30,7 +30,7 @@ from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.headlines import idle_recovery_headlines
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
-from assay.procedures.saturation.facts import level_text
+from assay.procedures.saturation.facts import level_text, window_minutes
 from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.result import verdict_minutes
 from assay.procedures.saturation.tables import samples_table
@@ -82,6 +82,7 @@ class IdleRecoveryReport(TestReport):
             workload=settings.label,
             convergence=steady,
             rounds=rounds_label(window.rounds if window else ()),
+            time=window_minutes(settings.preconditioning, window) if window else "",
             extent=f"{len(settings.wait_states)} wait states",
             steady=steady_word(window, self.result.withheld),
         )
