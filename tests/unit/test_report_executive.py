@@ -116,6 +116,14 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
     stored = json.loads(path.read_text("ascii"))
     told = [(one["settings"]["test"].upper(), line) for one in stored["tests"] for line in one["in_short"]]
     assert [*told, *(("all", line) for line in stored["in_short"])] == list(said)
+    short = replace(suite(), tests=(saturation_test([50_000.0, 2_500.0]), synthetic_test()))
+    assert (
+        tables(short)["In short"]
+        .rows[-1][1]
+        .startswith(
+            "Measured twice: WSAT RND 4KiB 0/100, not settled, 2,500.0 IOPS in the last sample; IOPS RND 4KiB W 3,147.0"
+        )
+    )
     claimed = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
     assert tables(claimed)["In short"].rows[-1] == ("all", "Data sheet: 1 of 2 claims met, 1 missed.")
 

@@ -21,6 +21,7 @@ class Headline:
     item : what it is of, such as ``RND 4KiB R``. unit : ``IOPS``, ``MB/s``, ``ms``, ``GB``, ``%`` or ``x`` for a ratio.
     value : None where none may be printed. values : the rounds that it is the average of; empty for others.
     basis : what it comes from, or why there is none. claim : key of the data sheet's claim in the plan, or None.
+    last : that of the last sample, where there is no value because no level was reached.
     of : the item of another number of the test that it is the average response time of, in whose row a table has it.
     """
 
@@ -30,6 +31,7 @@ class Headline:
     basis: str
     values: tuple[float, ...] = ()
     claim: str | None = None
+    last: float | None = None
     of: str = ""
 
     @property
@@ -100,4 +102,4 @@ def claim_met(run: StoredRun, headline: Headline) -> str:
 
 def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:
     """The same numbers in ``results.json``, unrounded."""
-    return [{key: value for key, value in asdict(one).items() if key != "of"} for one in found]
+    return [{key: value for key, value in asdict(one).items() if key not in {"of", "last"}} for one in found]

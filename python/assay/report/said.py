@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.pages.headline import number_text
 from assay.pages.label import host_label
 from assay.pages.model import Table
 from assay.pages.printed import paragraph
@@ -38,20 +39,27 @@ def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]
 
 
 def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
-    """What two tests give of that which a data sheet has one claim for.
+    """What two tests give of that which a data sheet has one claim for; of one without a level, its last sample.
 
     Worked: 18,043.2 IOPS settled and 18,062.2 in the rounds -> ``"... 18,043.2 IOPS; ... 18,062.2 IOPS (+0.1 %)."``
     """
-    found: dict[str, list[tuple[str, Headline]]] = {}
+    found: dict[str, list[tuple[str, float]]] = {}
     for name, report in _named(tests):
         for one in () if missed_steady_state(report.test) else report.headlines():
-            if one.claim and one.value:
-                found.setdefault(one.claim, []).append((name, one))
+            number = one.value or one.last
+            if one.claim and number:
+                found.setdefault(one.claim, []).append((f"{name} {_as_measured(one, number)}", number))
     for pair in found.values():
         if len(pair) == _TWO:
-            first, second = (one.value or 0 for _, one in pair)
-            told = "; ".join(f"{name} {one.item} {one.text} {one.unit}" for name, one in pair)
-            yield f"Measured twice: {told} ({(second / first - 1) * 100:+.1f} %)."
+            (first, before), (second, behind) = pair
+            yield f"Measured twice: {first}; {second} ({(behind / before - 1) * 100:+.1f} %)."
+
+
+def _as_measured(one: Headline, number: float) -> str:
+    told = f"{number_text(number, one.unit)} {one.unit}"
+    return (
+        f"{one.item} {told}" if one.value else f"{one.item.partition(',')[0]}, not settled, {told} in the last sample"
+    )
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:

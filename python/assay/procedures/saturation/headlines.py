@@ -34,6 +34,7 @@ def saturation_headlines(label: str, result: SaturationResult) -> tuple[Headline
             values=values,
             basis="average of the last five verdict samples" if values else none,
             claim="rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None,
+            last=result.iops[-1] if first and settled is None else None,
         ),
         Headline(
             item=f"{label}, settled over first",
