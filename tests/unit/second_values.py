@@ -181,6 +181,15 @@ def spread(test: Test) -> dict[tuple[float, int], dict[str, Number]]:
     return {steps[0].cell: {name: percentile(steps, share) for name, share in NINES.items()} for steps in cells}
 
 
+def longest(test: Test) -> dict[tuple[float, int], float]:
+    """The slowest I/O of each cell of a loop over the window, in ms."""
+    found: dict[tuple[float, int], float] = {}
+    for step in (step for steps in window(test) for step in steps):
+        largest = max((side["latency_ns_max"] or 0) / MS for side in step.sides)
+        found[step.cell] = max(found.get(step.cell, 0), largest)
+    return found
+
+
 def grid(test: Test) -> dict[tuple[int, int], tuple[float, Number]]:
     """IOPS and mean response time in ms of each demand of a grid over the window."""
     found = {}
@@ -204,6 +213,7 @@ def _loop(test: Test) -> dict[tuple[str, str], Number]:
             result[f"RND 4KiB {letter}, 1 outstanding, average", "ms"] = value
             for name in ("99.9", "99.99"):
                 result[f"RND 4KiB {letter}, 1 outstanding, {name} %", "ms"] = spread(test)[size, read_pct][name]
+            result[f"RND 4KiB {letter}, 1 outstanding, maximum", "ms"] = longest(test)[size, read_pct]
     return result
 
 

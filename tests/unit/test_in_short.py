@@ -34,7 +34,12 @@ def test_a_saturation_says_how_far_writes_fall_and_what_the_last_fill_changes() 
     assert first.endswith(" of the first after 2.10 drive fills.")
     assert second == "Over the last drive fill IOPS changed by +0.0 %."
     *_, moving = saturation_in_short("RND 4KiB 0/100", result, 2_000.0)
-    assert moving == "The histogram that ran behind has 2,000.0 IOPS, -20 %: no level was reached."
+    assert moving == (
+        "Right behind the last sample, in the time of the histogram, it had 2,000.0 IOPS (-20 %): no level was reached."
+    )
+    falling: Any = SimpleNamespace(withheld=None, iops=(*rates[:-1], 2_000.0), fills=fills)
+    *_, last = saturation_in_short("RND 4KiB 0/100", falling)
+    assert last == "Over the last drive fill IOPS changed by -20.0 %: the drive was still slowing down."
     dipped: Any = SimpleNamespace(withheld=None, iops=(*rates[:20], 2_000.0, *rates[21:]), fills=fills)
     _, lowest, _ = saturation_in_short("RND 4KiB 0/100", dipped)
     assert lowest == "The lowest sample has 2,000.0 IOPS, at 2.10 drive fills; later ones have more."
@@ -70,9 +75,9 @@ def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
     said = list(loop_in_short(test, replace(loop_result(test), matrix=matrix)))
     assert said[0] == "RND 4KiB: reads give 10.0 times the IOPS of writes."
     assert said[1] == (
-        "RND 4KiB 65/35: 9,000.0 IOPS; such reads and writes, each as fast as alone, would give 7,228.9 (+24 %)."
+        "RND 4KiB 65/35: 9,000.0 IOPS; if its reads and writes took as long as alone, it would be 7,228.9 (+24 %)."
     )
-    assert said[2] == "Reads reach 95 % of their most MB/s (163.8) from 8KiB on."
+    assert said[2] == "Reads reach 95 % of their highest throughput (163.8 MB/s) from 8KiB on."
     assert len(said) == 3
 
 
@@ -113,7 +118,9 @@ def said_of_study(variants: list[Any], withheld: str | None = None) -> list[str]
 
 def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least() -> None:
     variants = studied(AR_100={"W": 2_906.0}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
-    assert said_of_study(variants) == ["AR 10, AR 5: most IOPS (56,678.6), 19.504 times those of AR 100 (2,906.0)."]
+    assert said_of_study(variants) == [
+        "AR 10, AR 5: most IOPS (56,678.6). Times those of AR 100 (2,906.0): AR 10 19.5, AR 5 19.5."
+    ]
     assert said_of_study(variants, "an I/O error") == []
     alike = studied(on={"W": 1_000.0}, off={"W": 995.0})
     assert said_of_study(alike) == ["all 2 within 1 %, 995.0 to 1,000.0 IOPS."]

@@ -49,7 +49,7 @@ def test_the_order_is_summary_then_each_test_behind_its_own_summary() -> None:
 def test_the_summary_has_a_row_per_test_with_its_section_and_settings() -> None:
     rows = tables(build_report(suite()).pages[0])["Tests"].rows
     assert rows[0][:6] == ("7", "Write Saturation (WSAT) - OPTIONAL", "simulated purge", "RND", "2", "16")
-    assert rows[0][-2:] == ("1,440 min / 2,052.1 GB", "reached")
+    assert rows[0][-2:] == ("1,440 min / 2,052.1 GB", "YES")
     assert rows[1][:6] == ("8", "IOPS - REQUIRED", "simulated purge", "RND", "8", "1")
     assert rows[1][6:] == (
         "2X SEQ/128KiB", "100 %", "100 %", "Full IOPS Loop", "16 GiB", "2,048", "RND 4KiB 0/100", "1-5", "YES",

@@ -243,7 +243,7 @@ def test_a_saturation_too_short_for_the_rule_is_not_judged() -> None:
 @pytest.mark.parametrize(
     ("judged", "said"),
     [
-        ("reached", "the level on the right is the steady state"),
+        ("YES", "the level on the right is the steady state"),
         ("not reached", "the right end is no level: steady state was not reached"),
         ("not judged: ended after 65 min, the rule needs 155 min", "is not known (not judged: ended after 65 min"),
         ("n/a", "is not known (n/a)"),

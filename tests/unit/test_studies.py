@@ -400,7 +400,7 @@ def test_a_study_quotes_its_slowest_and_fastest_variant_of_the_same_accesses() -
     assert [(one.item, one.text) for one in found] == [
         ("AR 100 %, W", "2,900.0"),
         ("AR 5 %, W", "56,700.0"),
-        ("Fastest variant over slowest", "19.552"),
+        ("Fastest variant over slowest", "19.6"),
     ]
     nothing = StudyResult(variants=(), outstanding_error=None, error_count=0, withheld="an error")
     assert [one.text for one in study_headlines(settings, nothing)] == ["n/a"]  # type: ignore[arg-type]

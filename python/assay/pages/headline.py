@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
 
+_TENFOLD = 10
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
@@ -22,6 +24,7 @@ class Headline:
     value : None where none may be printed. values : the rounds that it is the average of; empty for others.
     basis : what it comes from, or why there is none. claim : key of the data sheet's claim in the plan, or None.
     last : that of the last sample, where there is no value because no level was reached.
+    part : what of the response times of a demand it is, such as ``99.9 %``, which ends its item; empty for others.
     of : the item of another number of the test that it is the average response time of, in whose row a table has it.
     """
 
@@ -32,6 +35,7 @@ class Headline:
     values: tuple[float, ...] = ()
     claim: str | None = None
     last: float | None = None
+    part: str = ""
     of: str = ""
 
     @property
@@ -50,14 +54,14 @@ class Headline:
 def number_text(value: float, unit: str) -> str:
     """Print a value of a unit.
 
-    Worked: 24632.04 IOPS -> ``"24,632.0"``, 0.35 ms -> ``"0.350"``, a ratio (x) of 0.1234 -> ``"0.123"``, 3 min ->
-    ``"3"``.
+    Worked: 24632.04 IOPS -> ``"24,632.0"``, 0.35 ms -> ``"0.350"``, a ratio (x) of 0.1234 -> ``"0.123"``, one of 19.504
+    -> ``"19.5"``, 3 min -> ``"3"``.
     """
     if unit == "ms":
         return milliseconds_text(value)
     if unit == "min":
         return minutes_label(value).removesuffix(" min") if value >= 1 else f"{value:.3g}"
-    return f"{value:z.3f}" if unit == "x" else f"{value:z,.1f}"
+    return f"{value:z.3f}" if unit == "x" and abs(value) < _TENFOLD else f"{value:z,.1f}"
 
 
 def claimed(run: StoredRun, headline: Headline) -> float | None:
@@ -102,4 +106,4 @@ def claim_met(run: StoredRun, headline: Headline) -> str:
 
 def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:
     """The same numbers in ``results.json``, unrounded."""
-    return [{key: value for key, value in asdict(one).items() if key not in {"of", "last"}} for one in found]
+    return [{key: value for key, value in asdict(one).items() if key not in {"of", "last", "part"}} for one in found]

@@ -161,6 +161,11 @@ def demand_label(demand: Demand) -> str:
     return f"{total} - TC {demand.thread_count}/QD {demand.queue_depth}"
 
 
+def outstanding_label(demand: Demand) -> str:
+    """Print how many I/Os are outstanding. Worked: TC 32, QD 32 -> ``"1,024 outstanding"``."""
+    return f"{demand.thread_count * demand.queue_depth:,} outstanding"
+
+
 def data_label(data: DataPattern) -> str:
     """Print the data pattern as headers print it. Worked: kind ``random`` -> ``"RND"``."""
     return {

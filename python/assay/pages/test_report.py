@@ -164,6 +164,10 @@ class TestReport(ABC):
         """Cells that the verdict says nothing of and that moved in the window; none unless a test says so."""
         return ()
 
+    def rates(self) -> Iterator[tuple[str, int, float]]:
+        """IOPS that other tests may have at another demand: accesses, outstanding I/Os, IOPS; none unless told here."""
+        return iter(())
+
     def moved_where(self) -> str:
         """What the cells that moved have in common, such as ``"6 of 7 at 65/35"``; empty unless a test says so."""
         return ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.headline import claim_met, claim_share, claim_text, claimed, share_text
 from assay.pages.model import Bars, Table
-from assay.pages.printed import NOT_AVAILABLE
+from assay.pages.printed import NOT_AVAILABLE, demand_label
 from assay.results import missed_steady_state
 from assay.spec.units import count_label
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("Test", "Figure", "Measured", "Unit", "Claimed", "Of the claim", "Claim met")
 _NOT_JUDGED = "not judged"
+_GRAVEST = ("NO", "YES", _NOT_JUDGED)
 
 
 def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
@@ -27,7 +28,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
 
     Worked: 45,000 IOPS where 50,000 are claimed -> ``45,000.0``, ``at least 50,000``, ``90 %``, ``NO``.
     """
-    found = [(one, headline) for one in tests for headline in one.headlines() if claimed(run, headline) is not None]
+    found = _claimed(run, tests)
     if not found:
         return ()
     shares = tuple(claim_share(run, headline) for _, headline in found)
@@ -50,8 +51,20 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             rows=rows,
             merged=("Test",),
             bars=Bars(column="Of the claim", shares=shares),
+            notes=(_demands(found),),
         ),
     )
+
+
+def _claimed(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline]]:
+    return [(one, headline) for one in tests for headline in one.headlines() if claimed(run, headline) is not None]
+
+
+def _demands(found: Sequence[tuple[TestReport, Headline]]) -> str:
+    """At how many outstanding I/Os each test measured; a data sheet may mean others."""
+    each = {one.test.settings.test.upper(): demand_label(one.test.settings.demand) for one, _ in found}
+    told = "; ".join(f"{name} {demand}" for name, demand in each.items())
+    return f"Measured at the demand of each test, a claim may mean another: {told}."
 
 
 def _met(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
@@ -60,9 +73,15 @@ def _met(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
 
 
 def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
-    """All claims in a sentence, none without claims. Worked: YES, NO, NO -> ``"... 1 of 3 claims met, 2 missed."``."""
-    for table in claims_table(run, tests):
-        yield f"Data sheet: {_counted([row[-1] for row in table.rows])}."
+    """All claims in a sentence, none without any; one that two tests judge is met where it is in both.
+
+    Worked: YES, NO, NO of three claims -> ``"Data sheet: 1 of 3 claims met, 2 missed."``
+    """
+    verdicts: dict[str | None, list[str]] = {}
+    for one, headline in _claimed(run, tests):
+        verdicts.setdefault(headline.claim, []).append(_met(run, one, headline))
+    if verdicts:
+        yield f"Data sheet: {_counted([min(found, key=_GRAVEST.index) for found in verdicts.values()])}."
 
 
 def _counted(verdicts: Sequence[str]) -> str:

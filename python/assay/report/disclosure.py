@@ -184,7 +184,7 @@ def integrity(tests: Sequence[TestReport]) -> Table:
     counters = "Counters are those of the drive's block device; unknown where it has none or does not see the I/Os."
     gap = (
         "A gap is from the last submission of a sequence to the first of the next; the drive's part of it is the time "
-        "in which the I/Os of the former come in. Check C23 judges what is beyond it."
+        "in which the I/Os of the former come in. The check of gaps between sequences judges what is beyond it."
     )
     notes = (counters, gap, *_host_notes(tests))
     return Table(caption="Integrity Checks", columns=columns, rows=tuple(rows), notes=notes)

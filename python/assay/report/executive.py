@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from assay.pages.header import model_label
 from assay.pages.label import host_label
-from assay.pages.model import Page, Table, Text, with_values
+from assay.pages.model import Page, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph
 from assay.report.breaks import break_texts
-from assay.report.claims import claims_table
 from assay.report.conforming import conformity_label, deviations
+from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
 from assay.report.said import in_short_table, unusual_table
 from assay.report.summary import joined_banner, summary_header
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
-_HEADLINES = (
-    "Test", "Figure", "Value", "Unit", "Average response time (ms)", "Least - greatest round", "From",
-)  # fmt: skip
-_ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
-_MERGED = ("Test", "From")
 _NAMED = 3
 _NOT_WATCHED = "not watched"
 
@@ -117,38 +112,6 @@ def verdict(test_report: TestReport) -> str:
         return f"WITHHELD: {paragraph(withheld)}"
     facts = test_report.facts
     return ", ".join(filter(None, (f"steady state: {facts.steady}", facts.window)))
-
-
-def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """The numbers that people quote, none where no test offers any, and what the data sheet claims of them.
-
-    No column has no value in any row. A mean response time that belongs to the number before it stands in its row.
-    Worked: a run of write saturation and IOPS -> one table of their six numbers.
-    """
-    rows = tuple(row for one in tests for row in _headline_rows(one))
-    if not rows:
-        return ()
-    table = Table(caption="The numbers that people quote", columns=_HEADLINES, rows=rows, merged=_MERGED)
-    return (with_values(table, kept=_ALWAYS), *claims_table(run, tests))
-
-
-def _headline_rows(test_report: TestReport) -> Iterator[tuple[str, ...]]:
-    name, found = test_report.test.settings.test.upper(), test_report.headlines()
-    times = {one.of: one for one in found if one.of}
-    for one in found:
-        # A ratio without one of its numbers would say once more that this is missing.
-        if one.of or (one.unit == "x" and one.value is None):
-            continue
-        time = times.get(one.item)
-        yield (
-            name,
-            one.item,
-            one.text,
-            one.unit,
-            time.text if time else "-",
-            one.spread,
-            paragraph(one.basis),
-        )
 
 
 def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:

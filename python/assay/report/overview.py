@@ -15,7 +15,8 @@ from assay.pages.headline import claimed
 from assay.pages.printed import paragraph, utc
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
-from assay.report.executive import disturbed_label, headline_tables, verdict
+from assay.report.executive import disturbed_label, verdict
+from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
 from assay.report.said import run_in_short, unusual
 from assay.results import driven_s, missed_steady_state, stated_limit_count, stored_exit_codes, withheld_reason

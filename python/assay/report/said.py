@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.pages.headline import number_text
 from assay.pages.label import host_label
 from assay.pages.model import Table
-from assay.pages.printed import paragraph
+from assay.pages.printed import one_decimal, paragraph
 from assay.report.claims import claims_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
@@ -28,14 +28,14 @@ _FOUND = "What was found"
 
 def in_short_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """What the numbers of several tests say of the drive, none where no test says anything."""
-    rows = tuple((name, line) for name, one in _named(tests) for line in map(paragraph, one.in_short()))
-    rows += tuple(("all", paragraph(line)) for line in run_in_short(run, tests))
+    rows = tuple(("all", paragraph(line)) for line in run_in_short(run, tests))
+    rows += tuple((name, line) for name, one in _named(tests) for line in map(paragraph, one.in_short()))
     return (_said("In short", "What the numbers say", rows),) if rows else ()
 
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """What the tests say together: how two of them that measure one thing agree, and how many claims are met."""
-    return (*_twice_measured(tests), *claims_text(run, tests))
+    """What the tests say together: how many claims are met, how two that measure one thing agree, what depth brings."""
+    return (*claims_text(run, tests), *_twice_measured(tests), *_deeper(tests))
 
 
 def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
@@ -53,6 +53,23 @@ def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
         if len(pair) == _TWO:
             (first, before), (second, behind) = pair
             yield f"Measured twice: {first}; {second} ({(behind / before - 1) * 100:+.1f} %)."
+
+
+def _deeper(tests: Sequence[TestReport]) -> Iterator[str]:
+    """What more outstanding I/Os bring, of accesses that two tests measured at different numbers of them.
+
+    Worked: 33,332 IOPS with 8 and 8,333 with one -> ``"RND 4KiB R: 8 outstanding give 4.000 times the IOPS of 1"``
+    """
+    found: dict[str, dict[int, float]] = {}
+    for one in tests:
+        for label, outstanding, rate in () if missed_steady_state(one.test) else one.rates():
+            found.setdefault(label, {})[outstanding] = rate
+    for label, rates in found.items():
+        fewest, most = min(rates), max(rates)
+        if fewest < most and rates[fewest]:
+            times = number_text(rates[most] / rates[fewest], "x")
+            both = f"{one_decimal(rates[most])} and {one_decimal(rates[fewest])}"
+            yield f"{label}: {most:,} outstanding give {times} times the IOPS of {fewest:,} ({both})."
 
 
 def _as_measured(one: Headline, number: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
-from assay.pages.printed import milliseconds_text, one_decimal, percent, rounds_label, size_label
+from assay.pages.printed import milliseconds_text, one_decimal, outstanding_label, percent, rounds_label, size_label
 from assay.procedures.loop.result import UNITS, window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.values import headline_window
@@ -30,8 +30,13 @@ _NEAR_SHARE = 0.1
 """A round before the window so near to its average says nothing of its own."""
 _ABOVE = 1.002
 """An average so far above a percentile is above it, whatever the width of its bucket (0.1 %)."""
+_LONG_MS = 100
+"""From here on the response times of a throughput test are told."""
 _EVEN = 1.05
 """A tail so near to the average is none."""
+_UNEVEN = 10
+_LONGER = 1.1
+"""A transfer below 4 KiB that takes so many times as long as one of 4 KiB is slower, not the same."""
 _NEARLY = 0.95
 """Share of the greatest throughput from which a larger transfer brings little."""
 
@@ -71,8 +76,21 @@ def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
         yield f"RND 4KiB: reads give {read / write:.1f} times the IOPS of writes."
     if read and write and mixed:
         yield _mixed(mixed, in_turn(read, write))
+    yield from _uneven(test, result)
     for share, name in ((100, "Reads"), (0, "Writes")):
         yield from _enough(test, result.matrix, share, name)
+
+
+def _uneven(test: StoredTest, result: LoopResult) -> Iterator[str]:
+    """That one 4 KiB write in ten waits many times as long as half of them, where it does."""
+    times = window_times(test, result).get(Cell(read_pct=0, transfer_bytes=_QUOTED_BYTES))
+    half, slow = (times.percentiles_ms.get(share) if times else None for share in (0.5, 0.9))
+    if half and slow and slow >= _UNEVEN * half:
+        outstanding = outstanding_label(test.settings.demand)
+        yield (
+            f"RND 4KiB writes, {outstanding}: half end within {milliseconds_text(half)} ms, one in ten takes longer "
+            f"than {milliseconds_text(slow)} ms."
+        )
 
 
 def _mixed(found: float, alone: float) -> str:
@@ -80,7 +98,7 @@ def _mixed(found: float, alone: float) -> str:
     change = (found / alone - 1) * 100
     slower = ": they slow each other down" if change <= -_LIKE_PCT else ""
     return (
-        f"RND 4KiB 65/35: {one_decimal(found)} IOPS; such reads and writes, each as fast as alone, would give "
+        f"RND 4KiB 65/35: {one_decimal(found)} IOPS; if its reads and writes took as long as alone, it would be "
         f"{one_decimal(alone)} ({change:+.0f} %{slower})."
     )
 
@@ -102,7 +120,8 @@ def _enough(test: StoredTest, matrix: Mapping[Cell, float], read_pct: int, name:
     if len(rates) > 1:
         most = max(rates.values())
         size = next(size for size, rate in rates.items() if rate >= _NEARLY * most)
-        yield f"{name} reach {percent(_NEARLY)} of their most MB/s ({one_decimal(most)}) from {size_label(size)} on."
+        highest = f"{percent(_NEARLY)} of their highest throughput ({one_decimal(most)} MB/s)"
+        yield f"{name} reach {highest} from {size_label(size)} on."
 
 
 def _throughput(test: StoredTest, result: LoopResult) -> Iterator[str]:
@@ -110,6 +129,18 @@ def _throughput(test: StoredTest, result: LoopResult) -> Iterator[str]:
         read, write = (result.matrix.get(Cell(read_pct=share, transfer_bytes=size)) for share in (100, 0))
         if read and write:
             yield f"SEQ {size_label(size)}: writes give {write / read * 100:.0f} % of the MB/s of reads."
+            yield from _waiting(test, result, size)
+
+
+def _waiting(test: StoredTest, result: LoopResult, size: int) -> Iterator[str]:
+    """How long a transfer took with as many outstanding as the test has, where that is long."""
+    times = window_times(test, result)
+    read, write = (times[Cell(read_pct=share, transfer_bytes=size)].latency_ms_mean for share in (100, 0))
+    if read and write and max(read, write) >= _LONG_MS:
+        yield (
+            f"With {outstanding_label(test.settings.demand)} a read takes {milliseconds_text(read)} ms on average, a "
+            f"write {milliseconds_text(write)} ms."
+        )
 
 
 def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
@@ -121,9 +152,18 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
         if mean and known:
             (below, tail), *_ = known
             above = mean > (tails.get(_MOST) or mean) * _ABOVE
-            raised = ", above 99.9 % of them: few slow ones raise it" if above else ""
+            raised = ", longer than 99.9 % of them take: a few slow ones raise it" if above else ""
             average = f"{milliseconds_text(mean)} ms on average{raised}"
             yield f"RND 4KiB {name}: {average}; {_tail(percent(below), tail, mean)}."
+            yield from _smallest(test, result, share, name, mean)
+
+
+def _smallest(test: StoredTest, result: LoopResult, read_pct: int, name: str, mean: float) -> Iterator[str]:
+    """That transfers below 4 KiB take longer than those of 4 KiB, where they do."""
+    size = min(test.settings_as(LoopSettings).sizes_bytes)
+    found = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size))
+    if found and found > mean * _LONGER:
+        yield f"RND {size_label(size)} {name} take longer than those of 4KiB: {milliseconds_text(found)} ms on average."
 
 
 def _tail(below: str, tail: float, mean: float) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def loop_readings(settings: LoopSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name. Worked: ``plane`` -> that of the plot over block size."""
-    noun, cell = shown(settings).noun, duration_label(settings.step_ns)
+    noun, cell = shown(settings).spoken, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
     by_round = (
         f"Each point is one cell of {cell}, a line per block size; flat lines in the shaded measurement window mean a "
@@ -25,10 +25,13 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     return {
         "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",
         "reads": f"Do reads settle as the rounds go on? {by_round}.",
-        "maxima": f"How does the longest response time move from round to round? {by_round}.",
+        "maxima": (
+            f"How does the longest response time move from round to round? Each point is the slowest I/O of one cell "
+            f"of {cell}, a line per block size; one I/O makes it, so that it moves in a settled drive, too."
+        ),
         "tracking": (
-            f"When is the drive steady? The tracked cells in every round of {len(settings.cells)} cells; in the last "
-            "five the points must stay close to their average and the fitted line must be nearly level."
+            f"When is the drive steady? A point is a tracked cell, one of the {len(settings.cells)} of each round; the "
+            "last five must stay close to their average, and the line fitted to them must be nearly level."
         ),
         "window": (
             "Are the last five rounds steady? The points are the measured rounds; greatest less least, and the rise of "

@@ -14,7 +14,7 @@ from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
-from assay.procedures.loop.headlines import loop_headlines
+from assay.procedures.loop.headlines import loop_headlines, loop_rates
 from assay.procedures.loop.in_short import loop_in_short
 from assay.procedures.loop.measures import loop_measures
 from assay.procedures.loop.readings import loop_readings
@@ -22,7 +22,7 @@ from assay.procedures.loop.result import UNITS, loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import Measured, loop_selection
 from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads, moved_places, moved_where
+from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads, moved_places, moved_when, moved_where
 from assay.procedures.loop.tables import loop_tables
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 Column = tuple[str, "Mapping[Cell, float]"]
 
 
-_MOVED_NAMED = 4
+_MOVED_NAMED = 8
 _SPREAD_NOTE = (
     f"! Greatest less least is more than {percent(MOVED_SHARE)} of the average, and the cell is not tracked: steady "
     "state says nothing of it."
@@ -121,8 +121,13 @@ class LoopReport(TestReport):
         )
 
     def moved_where(self) -> str:
-        """The mix that more than half of the cells that moved have, where it is of several mixes."""
-        return moved_where(cell_spreads(self.result, self.settings))
+        """The mix that more than half of the cells that moved have, and the round that alone is off in them."""
+        found = cell_spreads(self.result, self.settings)
+        return "; ".join(filter(None, (moved_where(found), moved_when(found))))
+
+    def rates(self) -> Iterator[tuple[str, int, float]]:
+        """IOPS of 4 KiB reads and writes."""
+        return loop_rates(self.test, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Cells, preconditioning, tracking."""
@@ -287,9 +292,16 @@ class LoopReport(TestReport):
 
 
 def _moved_text(spread: Spread, settings: LoopSettings) -> str:
-    """Worked: rounds of 279, 162, 159, 158 and 158 IOPS -> ``"158.0 to 279.0 IOPS, 66.0 % of the average apart"``."""
+    """How far its rounds lie apart, and the round that alone is off.
+
+    Worked: 279, 162, 159, 158, 158 IOPS -> ``"158.0 to 279.0 IOPS, 66.0 % of the average apart; round 1 alone is off,
+    the others average 159.2 IOPS"``.
+    """
     text, unit = shown(settings).text, UNITS[settings.variable]
-    return f"{text(spread.least)} to {text(spread.greatest)} {unit}, {_share(spread.apart)} of the average apart"
+    apart = f"{text(spread.least)} to {text(spread.greatest)} {unit}, {_share(spread.apart)} of the average apart"
+    if spread.odd is None or spread.others is None:
+        return apart
+    return f"{apart}; round {spread.odd} alone is off, the others average {text(spread.others)} {unit}"
 
 
 def _spread_text(spread: Spread | None, settings: LoopSettings) -> str:

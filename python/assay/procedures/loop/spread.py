@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.values import LoopResult
 
 _SEVERAL = 3
+_ODD_SHARE = 0.25
 MOVED_SHARE = 0.2
 """A cell that is not tracked is marked where greatest less least is more than this share of its average."""
 
@@ -27,6 +28,7 @@ class Spread:
 
     least, greatest : of the rounds. variation : sample standard deviation over the mean, a share.
     apart : greatest less least over the mean. moved : the cell is not tracked, and that is more than 20 %.
+    odd : the round that alone is off, where the four others lie within a quarter of that; others : their mean.
     """
 
     least: float
@@ -34,15 +36,18 @@ class Spread:
     variation: float
     apart: float
     moved: bool
+    odd: int | None = None
+    others: float | None = None
 
 
 def cell_spreads(result: LoopResult, settings: LoopSettings) -> dict[Cell, Spread]:
     """The spread of every cell that has an average; empty where nothing may be printed.
 
-    Worked: rounds of 279, 162, 159, 158 and 158 IOPS -> 158 to 279, variation 0.292, moved.
+    Worked: rounds of 279, 162, 159, 158 and 158 IOPS -> 158 to 279, variation 0.292, moved; of the first round alone,
+    as the others lie within 158 to 162, 159.25 on average.
     """
     return {
-        cell: _spread(result.window_values(cell), tracked=cell in settings.tracking)
+        cell: _spread(result.window_values(cell), result.rounds, tracked=cell in settings.tracking)
         for cell in settings.cells
         if cell in result.matrix
     }
@@ -60,6 +65,19 @@ def moved_where(spreads: Mapping[Cell, Spread]) -> str:
     return f"{count} of {found.total()} at {mix_label(read_pct)}" if 2 * count > found.total() else ""
 
 
+def moved_when(spreads: Mapping[Cell, Spread]) -> str:
+    """The round that alone is off in most of several cells that moved; empty where none is in more than half of them.
+
+    Worked: six of seven cells in round 1 -> ``"round 1 alone is off in 6 of 7"``.
+    """
+    moved = [one for one in spreads.values() if one.moved]
+    found = Counter(one.odd for one in moved if one.odd is not None)
+    if not found:
+        return ""
+    ((number, count),) = found.most_common(1)
+    return f"round {number} alone is off in {count} of {len(moved)}" if 2 * count > len(moved) else ""
+
+
 def moved_places(
     spreads: Mapping[Cell, Spread], sizes: Sequence[int], mixes: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
@@ -71,12 +89,27 @@ def moved_places(
     return tuple((sizes.index(cell.transfer_bytes), mixes.index(cell.read_pct)) for cell in moved)
 
 
-def _spread(values: tuple[float, ...], *, tracked: bool) -> Spread:
+def _odd(values: tuple[float, ...], rounds: Sequence[int]) -> tuple[int, float] | tuple[None, None]:
+    """The round that alone is off, and the mean of the others."""
+    least, *_, greatest = sorted(values)
+    for odd in (least, greatest):
+        place = values.index(odd)
+        others = values[:place] + values[place + 1 :]
+        if max(others) - min(others) <= _ODD_SHARE * (greatest - least):
+            return rounds[-len(values) :][place], fmean(others)
+    return None, None
+
+
+def _spread(values: tuple[float, ...], rounds: Sequence[int], *, tracked: bool) -> Spread:
     mean, least, greatest = fmean(values), min(values), max(values)
+    moved = not tracked and greatest - least > MOVED_SHARE * mean
+    odd, others = _odd(values, rounds) if moved else (None, None)
     return Spread(
         least=least,
         greatest=greatest,
         variation=stdev(values) / mean,
         apart=(greatest - least) / mean,
-        moved=not tracked and greatest - least > MOVED_SHARE * mean,
+        moved=moved,
+        odd=odd,
+        others=others,
     )

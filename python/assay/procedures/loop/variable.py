@@ -17,20 +17,29 @@ if TYPE_CHECKING:
 class Shown:
     """Names of a variable, and how a value is printed.
 
-    axis : of plots. noun : in boxes and tables. column : in CSV and JSON.
+    axis : of plots. noun : in boxes and tables. spoken : in sentences. column : in CSV and JSON.
     Worked: IOPS 3147.046 -> ``"3,147.0"``; a response time of 0.35 ms -> ``"0.350"``, of 0.0021049 -> ``"0.002105"``.
     """
 
     axis: str
     noun: str
+    spoken: str
     column: str
     text: Callable[[float], str]
 
 
 _SHOWN = {
-    "iops": Shown(axis="IOPS", noun="IOPS", column="iops", text=one_decimal),
-    "throughput": Shown(axis="Throughput (MB/s)", noun="MB/s", column="mb_per_s", text=one_decimal),
-    "latency": Shown(axis="Time (ms)", noun="Latency (ms)", column="latency_ms_mean_of_rounds", text=milliseconds_text),
+    "iops": Shown(axis="IOPS", noun="IOPS", spoken="IOPS", column="iops", text=one_decimal),
+    "throughput": Shown(
+        axis="Throughput (MB/s)", noun="MB/s", spoken="throughput", column="mb_per_s", text=one_decimal
+    ),
+    "latency": Shown(
+        axis="Time (ms)",
+        noun="Latency (ms)",
+        spoken="the average response time",
+        column="latency_ms_mean_of_rounds",
+        text=milliseconds_text,
+    ),
 }
 
 

@@ -67,7 +67,7 @@ def steady_label(settings: SaturationSettings, result: SaturationResult) -> str:
     if result.withheld:
         return NOT_AVAILABLE
     if result.window is not None:
-        return "reached" if result.steady_iops is not None else "not reached"
+        return "YES" if result.steady_iops is not None else "not reached"
     needed = minutes_label(verdict_sample(WINDOW_ROUNDS, settings) * settings.sample_ns / MINUTE_NS)
     if not result.minutes:
         return f"not judged: no sample ran to its end, the rule needs {needed}"

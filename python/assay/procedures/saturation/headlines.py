@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
-from assay.pages.printed import minutes_label
+from assay.pages.printed import minutes_label, outstanding_label
 
 if TYPE_CHECKING:
     from assay.procedures.saturation.result import SaturationResult
+    from assay.procedures.saturation.settings import SaturationSettings
 
 
-def saturation_headlines(label: str, result: SaturationResult) -> tuple[Headline, ...]:
+def saturation_headlines(settings: SaturationSettings, result: SaturationResult) -> tuple[Headline, ...]:
     """First sample, settled average of the five-point rule, settled over first, and gigabytes written.
 
     Worked: 10,000 IOPS in the first sample and 2,500 settled -> ratio 0.25.
     """
+    label, demand = settings.label, outstanding_label(settings.demand)
     first = result.iops[0] if result.iops and not result.withheld else None
     settled, window = result.steady_iops, result.window
     values = window.verdicts[label].values if window and settled is not None else ()
@@ -25,14 +27,16 @@ def saturation_headlines(label: str, result: SaturationResult) -> tuple[Headline
             item=f"{label}, first sample",
             unit="IOPS",
             value=first,
-            basis=f"up to {minutes_label(result.minutes[0])}, {result.fills[0]:.2f} drive fills" if first else none,
+            basis=f"up to {minutes_label(result.minutes[0])}, {result.fills[0]:.2f} drive fills; {demand}"
+            if first
+            else none,
         ),
         Headline(
             item=f"{label}, settled",
             unit="IOPS",
             value=settled,
             values=values,
-            basis="average of the last five verdict samples" if values else none,
+            basis=f"average of the last five verdict samples, {demand}" if values else none,
             claim="rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None,
             last=result.iops[-1] if first and settled is None else None,
         ),

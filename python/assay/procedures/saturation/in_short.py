@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.printed import one_decimal
 from assay.procedures.saturation.facts import is_fresh
+from assay.procedures.saturation.result import LEVEL_BAND
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
     yield from _last_fill(result)
     if behind and last and abs(behind / last - 1) > _LIKE_SHARE:
         change = (behind / last - 1) * 100
-        yield f"The histogram that ran behind has {one_decimal(behind)} IOPS, {change:+.0f} %: no level was reached."
+        yield (
+            f"Right behind the last sample, in the time of the histogram, it had {one_decimal(behind)} IOPS "
+            f"({change:+.0f} %): no level was reached."
+        )
 
 
 def _dip(result: SaturationResult) -> Iterator[str]:
@@ -66,7 +70,7 @@ def coarse_samples(settings: SaturationSettings, result: SaturationResult) -> It
     if result.withheld or not count or result.fills[-1] / count <= _COARSE_FILLS:
         return
     each = f"{count:,} samples of {duration_label(settings.sample_ns)}, {result.fills[-1] / count:.2f} drive fills each"
-    yield f"{each}: what the drive does within a sample is in no curve; --scale makes samples shorter"
+    yield f"{each}: what the drive does within a sample is in no curve"
 
 
 def _last_fill(result: SaturationResult) -> Iterator[str]:
@@ -75,4 +79,5 @@ def _last_fill(result: SaturationResult) -> Iterator[str]:
     before = [rate for rate, fills in zip(result.iops, result.fills, strict=True) if fills <= end - 1]
     if before and before[-1]:
         change = (result.iops[-1] / before[-1] - 1) * 100
-        yield f"Over the last drive fill IOPS changed by {change:+.1f} %."
+        falling = ": the drive was still slowing down" if change < -100 * LEVEL_BAND else ""
+        yield f"Over the last drive fill IOPS changed by {change:+.1f} %{falling}."

@@ -36,7 +36,7 @@ def saturation_readings(settings: SaturationSettings, judged: str, level: str) -
 
 def _ends(judged: str, level: str) -> str:
     """What is seen on the right. Worked: ``reached`` -> the level of steady state."""
-    if judged == "reached":
+    if judged == "YES":
         return f"the level on the right is the steady state, what is left once clean space is used up; {level}"
     if judged == "not reached":
         return "the right end is no level: steady state was not reached"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def study_headlines(settings: StudySettings, result: StudyResult) -> Iterator[Headline]:
     """Slowest and fastest of the variants that begin with the same accesses, their ratio, and what the reading found.
 
-    Worked: variants that settle at 2,900 and at 56,700 IOPS -> these two and 19.552.
+    Worked: variants that settle at 2,900 and at 56,700 IOPS -> these two and 19.6.
     """
     part = "all" if settings.settled_share == 1 else f"the last {percent(settings.settled_share)} of the"
     basis = f"mean of {part} samples"

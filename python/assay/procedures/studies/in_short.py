@@ -26,8 +26,8 @@ _LARGE_BYTES = 128 * KIB
 def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str]:
     """Sentences on a study; none of what may not be printed or did not run to its end.
 
-    Worked: variants that settle at 2,906.0, 56,678.6 and 56,600.0 IOPS -> ``"AR 10 %, AR 5 %: most IOPS (56,678.6),
-    19.504 times those of AR 100 % (2,906.0)."``
+    Worked: variants that settle at 2,906.0, 56,678.6 and 56,600.0 IOPS -> ``"AR 10 %, AR 5 %: most IOPS (56,678.6).
+    Times those of AR 100 % (2,906.0): AR 10 % 19.5, AR 5 % 19.5."``
     """
     if result.withheld:
         return
@@ -65,8 +65,13 @@ def _comparison(rates: _Rates) -> str:
     best = [label for label, rate in rates if rate >= (1 - SAME_SHARE) * most]
     if len(best) == len(rates):
         return f"all {len(rates)} within {percent(SAME_SHARE)}, {one_decimal(least)} to {one_decimal(most)} IOPS."
-    ratio = f"{number_text(most / least, 'x')} times those" if least else "against none"
-    return f"{', '.join(best)}: most IOPS ({one_decimal(most)}), {ratio} of {lowest} ({one_decimal(least)})."
+    told = f"{', '.join(best)}: most IOPS ({one_decimal(most)})"
+    if not least:
+        return f"{told}, against none of {lowest}."
+    if len(rates) == _SEVERAL:
+        return f"{told}, {number_text(most / least, 'x')} times those of {lowest} ({one_decimal(least)})."
+    times = ", ".join(f"{label} {number_text(rate / least, 'x')}" for label, rate in rates if label != lowest)
+    return f"{told}. Times those of {lowest} ({one_decimal(least)}): {times}."
 
 
 def _change(change: Change, recovered_share: float) -> str:

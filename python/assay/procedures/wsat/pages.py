@@ -91,7 +91,7 @@ class SaturationReport(TestReport):
 
     def headlines(self) -> tuple[Headline, ...]:
         """Fresh, settled, their ratio, and gigabytes written."""
-        return saturation_headlines(self.settings.label, self.result)
+        return saturation_headlines(self.settings, self.result)
 
     def in_short(self) -> tuple[str, ...]:
         """How far writes fall, and when."""
