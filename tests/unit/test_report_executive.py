@@ -15,6 +15,8 @@ from assay.pages.model import Table
 from assay.report import build_report, render
 from assay.report.cells import WHOLE, drawn_bars
 from assay.report.executive import VERDICT_COLUMNS, without_host
+from assay.report.headline_tables import headline_tables
+from assay.report.said import run_in_short
 from assay.report.workbook import number_of
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
@@ -128,6 +130,45 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
     assert tables(claimed)["In short"].rows[0] == ("all", "Data sheet: 0 of 1 claim met, 1 missed.")
 
 
+def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
+    def one(part: str, value: float | None) -> Headline:
+        return Headline(
+            item=f"RND 4KiB R, 1 outstanding, {part}", part=part, unit="ms", value=value, basis="rounds 1-5"
+        )
+
+    class Report:
+        test = synthetic_test()
+
+        @staticmethod
+        def headlines() -> tuple[Headline, ...]:
+            return one("average", 0.12), one("99.9 %", None), one("maximum", 6.25)
+
+        @staticmethod
+        def rates() -> tuple[tuple[str, int, float], ...]:
+            return (("RND 4KiB R", 1, 8_333.0),)
+
+    class Deeper(Report):
+        @staticmethod
+        def rates() -> tuple[tuple[str, int, float], ...]:
+            return (("RND 4KiB R", 8, 33_332.0),)
+
+    (table,) = headline_tables(suite(), [Report])  # type: ignore[list-item]
+    assert table.columns == ("Test", "Figure", "Average", "Least - greatest round", "99.9 %", "Maximum")
+    assert table.rows == (("IOPS", "RND 4KiB R, 1 outstanding", "0.120", "n/a", "n/a", "6.250"),)
+    assert table.notes[0] == "IOPS: rounds 1-5."
+    (said,) = run_in_short(suite(), [Report, Deeper])  # type: ignore[list-item]
+    assert said == "RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1 (33,332.0 and 8,333.0)."
+
+
+def test_the_first_page_has_the_curve_of_write_saturation_as_a_small_picture() -> None:
+    (page,) = build_report(suite()).opening
+    (picture,) = page.pictures
+    # 1,440 minutes are many drive fills, and the fall comes in the first.
+    assert (picture.name, picture.x_scale, picture.low, picture.cut) == ("wsat-1-picture", "log", True, False)
+    few = replace(suite(), tests=(saturation_test(RATES[:140]), synthetic_test()))
+    assert build_report(few).opening[0].pictures[0].x_scale == "linear"
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -178,7 +219,9 @@ def test_the_workbook_has_numbers_as_numbers_and_charts_of_the_figures(tmp_path:
     sheet = book["iops_matrix"]
     assert sheet.auto_filter.ref
     assert {cell.number_format for cell in sheet["C"][1:]} == {"#,##0", "#,##0.0##"}
-    lines = [one for one in build_report(suite()).figures if one.kind == "lines"]
+    report = build_report(suite())
+    (page,) = report.opening
+    lines = [one for one in report.figures if one.kind == "lines" and one not in page.pictures]
     assert len(book["Charts"]._charts) == len(lines) > 3
 
 

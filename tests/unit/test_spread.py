@@ -15,7 +15,7 @@ from assay.procedures.iops.pages import iops_pages
 from assay.procedures.loop.report import loop_report
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.settings import LoopSettings
-from assay.procedures.loop.spread import Spread, cell_spreads, moved_places, moved_where
+from assay.procedures.loop.spread import Spread, cell_spreads, moved_places, moved_when, moved_where
 from assay.report import build_report, render
 from assay.results import cell_label
 from assay.spec.units import KIB
@@ -80,6 +80,16 @@ def test_the_page_names_the_cells_that_moved() -> None:
         "66.0 % of the average apart; round 1 alone is off, the others average 159.2 IOPS."
     )
     assert expected in notes
+
+
+def test_the_round_that_alone_is_off_is_named() -> None:
+    cell, tracked = moving_cells()
+    assert (cell.odd, cell.others) == (1, 159.25)
+    assert (tracked.odd, tracked.others) == (None, None)
+    even = replace(cell, odd=None, others=None)
+    cells = [Cell(read_pct=share, transfer_bytes=KIB) for share in (0, 5, 35)]
+    assert moved_when(dict(zip(cells, (cell, cell, even), strict=True))) == "round 1 alone is off in 2 of 3"
+    assert moved_when(dict(zip(cells, (cell, even, even), strict=True))) == ""
 
 
 def test_what_the_cells_that_moved_have_in_common_is_said_and_they_are_marked() -> None:

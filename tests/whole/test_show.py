@@ -75,7 +75,7 @@ def test_every_cell_on_the_terminal_is_one_of_the_report(
     # Where nobody watched the host, a note says so once.
     assert told == [(*row[:3], "not watched") for row in verdicts.rows]
     assert verdicts.notes == ("Disturbed by the host: not watched.", time_text(found.driven_s, simulated=True))
-    named = {"The numbers that people quote", "Response times", "Claims of the data sheet"}
+    named = {"The numbers that people quote", "Response times (ms)", "Claims of the data sheet"}
     quoted = [one for one in every if isinstance(one, Table) and one.caption in named]
     assert [one.rows for one in found.headlines] == [one.rows for one in quoted]
     assert tell(found, as_json=False) == found.exit_code

@@ -22,6 +22,7 @@ CUT_NOTE = "axis does not begin at 0"
 NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
 """Texts of a table that say that there is nothing."""
 SPAN_LABEL = "Measurement window"
+PICTURE_ASPECT = 1.4
 TURNED_NOTE = "in falling order, so that high columns hide no low ones"
 
 
@@ -295,6 +296,7 @@ class Page:
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
+    pictures : small figures, drawn where the page has room for them.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
     anchor : its address in the report on the screen; empty leaves it to the renderer.
@@ -306,6 +308,7 @@ class Page:
     banner: str | None
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
+    pictures: tuple[Figure, ...] = ()
     place: str = ""
     chapter: str = ""
     part: str = ""
@@ -345,7 +348,7 @@ class Report:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures of the pages in their order."""
-        return _figures(block for page in self.shown for block in page.blocks)
+        return _figures(block for page in self.shown for block in (*page.blocks, *page.pictures))
 
     @property
     def printed_figures(self) -> tuple[Figure, ...]:
@@ -356,6 +359,11 @@ class Report:
     def screen_figures(self) -> tuple[Figure, ...]:
         """Those of the on-screen form: of the pages and of the appendix."""
         return (*self.figures, *_figures(self.appendix))
+
+
+def pictured(figure: Figure, name: str, reading: str) -> Figure:
+    """A figure as a small picture beside tables, in letters of the same size, its legend below."""
+    return replace(figure, name=name, reading=reading, low=True, beside=True, aspect=PICTURE_ASPECT)
 
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:

@@ -149,6 +149,10 @@ class TestReport(ABC):
         """What its numbers say of the drive, a sentence each, for the first page; none unless a test says so."""
         return ()
 
+    def picture(self) -> Figure | None:
+        """The figure that says most of it, small, for the first page; None unless a test says so."""
+        return None
+
     def overlaid(self) -> tuple[Figure, ...]:
         """Figures whose first series is the drive, to be laid over those of other drives; none unless a test says so.
 

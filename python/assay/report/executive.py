@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
+_PICTURES_MAX = 2
 _NOT_WATCHED = "not watched"
 
 
@@ -47,6 +48,7 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
         banner=joined_banner(tests),
         blocks=(),
         columns=(_words(run, tests, places), headline_tables(run, tests)),
+        pictures=tuple(found for one in tests if (found := one.picture()))[:_PICTURES_MAX],
     )
 
 

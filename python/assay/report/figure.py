@@ -106,7 +106,7 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
         axes.legend(
             loc="upper center",
             bbox_to_anchor=(0.5, LEGEND_BELOW * HEIGHT_IN["lines"] / canvas.get_figheight()),
-            ncols=_legend_columns([series.label for series in figure.series if series.label]),
+            ncols=2 if figure.low else _legend_columns([series.label for series in figure.series if series.label]),
         )
     else:
         title = figure.legend_title or None

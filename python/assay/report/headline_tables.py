@@ -20,6 +20,7 @@ _NUMBERS = (
 )  # fmt: skip
 _ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
 _SPREAD = "Least - greatest round"
+RESPONSE_TIMES = "Response times (ms)"
 _ALL_IOS = "Percentiles and maxima are of all I/Os of the rounds; n/a where fewer than ten I/Os lie beyond."
 
 
@@ -57,15 +58,20 @@ def _times_tables(tests: Sequence[TestReport]) -> tuple[Table, ...]:
     rows = tuple(
         (name, subject, *_of_times(times, parts)) for name, subjects in found for subject, times in subjects.items()
     )
-    columns = ("Test", "Response times (ms)", first, _SPREAD, *others, "From")
-    return (Table(caption="Response times", columns=columns, rows=rows, merged=("Test", "From"), notes=(_ALL_IOS,)),)
+    columns = ("Test", "Figure", first, _SPREAD, *others)
+    notes = tuple(dict.fromkeys(f"{name}: {_basis(subjects)}." for name, subjects in found if subjects))
+    return (Table(caption=RESPONSE_TIMES, columns=columns, rows=rows, merged=("Test",), notes=(*notes, _ALL_IOS)),)
 
 
 def _of_times(times: dict[str, Headline], parts: Sequence[str]) -> Iterator[str]:
     first = times[parts[0]]
     yield from (first.text, first.spread)
     yield from (times[part].text if part in times else NOT_AVAILABLE for part in parts[1:])
-    yield paragraph(first.basis)
+
+
+def _basis(subjects: dict[str, dict[str, Headline]]) -> str:
+    """What the first numbers come from, which those of one test have in common."""
+    return paragraph(next(iter(next(iter(subjects.values())).values())).basis)
 
 
 def _by_subject(found: Sequence[Headline]) -> dict[str, dict[str, Headline]]:

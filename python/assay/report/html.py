@@ -133,8 +133,9 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
 
 
 def _drawn(report: Report) -> dict[str, Any]:
-    """What is drawn of each figure; one of a kind that only paper knows stays a picture."""
-    figures = ((figure.name, plotly_figure(figure)) for figure in report.screen_figures)
+    """What is drawn of each figure; one of a kind that only paper knows, or of the first page, stays a picture."""
+    still = {figure.name for page in report.shown for figure in page.pictures}
+    figures = ((one.name, plotly_figure(one)) for one in report.screen_figures if one.name not in still)
     return {name: drawn for name, drawn in figures if drawn}
 
 

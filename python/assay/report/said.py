@@ -58,7 +58,7 @@ def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
 def _deeper(tests: Sequence[TestReport]) -> Iterator[str]:
     """What more outstanding I/Os bring, of accesses that two tests measured at different numbers of them.
 
-    Worked: 33,332 IOPS with 8 and 8,333 with one -> ``"RND 4KiB R: 8 outstanding give 4.000 times the IOPS of 1"``
+    Worked: 33,332 IOPS with 8 and 8,333 with one -> ``"RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1"``
     """
     found: dict[str, dict[int, float]] = {}
     for one in tests:
@@ -67,7 +67,7 @@ def _deeper(tests: Sequence[TestReport]) -> Iterator[str]:
     for label, rates in found.items():
         fewest, most = min(rates), max(rates)
         if fewest < most and rates[fewest]:
-            times = number_text(rates[most] / rates[fewest], "x")
+            times = f"{rates[most] / rates[fewest]:.2f}"
             both = f"{one_decimal(rates[most])} and {one_decimal(rates[fewest])}"
             yield f"{label}: {most:,} outstanding give {times} times the IOPS of {fewest:,} ({both})."
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.engine.records import Cell
 from assay.pages.distribution import CURVES_MAX, Distribution, part
+from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.heat_figures import spread_heat
-from assay.pages.printed import rounds_label
+from assay.pages.model import pictured
+from assay.pages.printed import outstanding_label, rounds_label
 from assay.procedures.loop.maps import matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.seconds import seconds_figure
 from assay.procedures.loop.settings import LoopSettings
-from assay.results import cell_label, step_times
+from assay.results import cell_label, merged, step_times
 from assay.spec.units import KIB, kib_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import Cell, StoredSequence, StoredTest
+    from assay.engine.records import StoredSequence, StoredTest
     from assay.pages.distribution import Part
     from assay.pages.model import Figure
     from assay.procedures.loop.values import LoopResult
@@ -65,6 +69,21 @@ def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
     chosen = tracked + [cell for cell in settings.cells if named(cell) and cell not in tracked]
     others = [cell for cell in settings.cells if cell not in chosen] if len(chosen) < _FEW else []
     return tuple([*chosen, *others][:CURVES_MAX])
+
+
+def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
+    """The share of 4 KiB reads and writes that were slower, of a test of response times; None of others."""
+    settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
+    if settings.variable != "latency":
+        return None
+    found = [found for one in sequences if (found := step_times(one))]
+    cells = [Cell(read_pct=share, transfer_bytes=_SIZES[0]) for share in _PURE]
+    places = {cell_label(cell, settings.access): settings.cells.index(cell) for cell in cells if cell in settings.cells}
+    curves = [(label, merged([times[place] for times in found])) for label, place in places.items() if found]
+    figure = exceedance_figure(f"{prefix}-picture", curves)
+    reading = f"{settings.test.upper()}: how many I/Os took longer, {outstanding_label(settings.demand)}."
+    short = "Slower I/Os: % (Percentile)"
+    return pictured(replace(figure, y_title=short), figure.name, reading) if figure else None
 
 
 def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:

@@ -12,7 +12,7 @@ from assay.pages.test_report import MovedCell, TestReport
 from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
-from assay.procedures.loop.distribution import loop_distribution
+from assay.procedures.loop.distribution import loop_distribution, loop_picture
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
 from assay.procedures.loop.headlines import loop_headlines, loop_rates
 from assay.procedures.loop.in_short import loop_in_short
@@ -85,6 +85,10 @@ class LoopReport(TestReport):
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
         return loop_readings(self.settings)
+
+    def picture(self) -> Figure | None:
+        """The tail of 4 KiB reads and writes, of a test of response times."""
+        return loop_picture(self.test, self.result, self.prefix)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages of its test."""

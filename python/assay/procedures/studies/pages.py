@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.measure import distribution_measures, headline_measures
-from assay.pages.model import Figure, Table, Text
+from assay.pages.model import Figure, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, one_decimal, paragraph, percent, size_label
 from assay.pages.results import step_results
 from assay.pages.select import NO_RULE, Selected, claim_label
@@ -99,11 +99,18 @@ class StudyReport(TestReport):
         how = {
             "time": "Samples over time, a line per variant",
             "seconds": "Every second of the measured time, a line per variant",
-            "places": "Settled values over what is varied, a point for each",
+            "places": "The mean of the last samples over what is varied, a point for each",
         }
         question = paragraph(self.settings.question)
         plots = enumerate(self.settings.plots, 1)
         return {str(place): f"{question} {how[plot.kind]}." for place, plot in plots}
+
+    def picture(self) -> Figure | None:
+        """What it found over what it varies; else its first figure."""
+        plots = sorted(self.settings.plots, key=lambda one: one.kind != "places")
+        figure = study_figure(f"{self.prefix}-picture", plots[0], self.result) if plots else None
+        name = f"{self.settings.test.upper()}: {self.settings.title}."
+        return pictured(figure, figure.name, name) if figure and not self.result.withheld else None
 
     def report_pages(self) -> tuple[Page, ...]:
         """Lay out a page of curves and a page with the table."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.endings import ending_label
 from assay.pages.histogram import histogram_parts
-from assay.pages.model import Box, Table, Text
+from assay.pages.model import Box, Table, Text, pictured
 from assay.pages.printed import NOT_AVAILABLE, minutes_label, one_decimal, percent
 from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
@@ -45,13 +45,15 @@ if TYPE_CHECKING:
     from assay.pages.distribution import Distribution
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
-    from assay.pages.model import Block, DataTable, Entry, Figure, Page
+    from assay.pages.model import Block, DataTable, Entry, Figure, Page, Scale
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.saturation.result import Mark, SaturationResult
     from assay.spec.edition import Edition
 
 _ENDS = {"time": "time limit", "amount": "amount written", "steady": "five-point rule"}
+
+_MANY_FILLS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,15 @@ class SaturationReport(TestReport):
     def remarks(self) -> tuple[str, ...]:
         """That the samples are long for a drive of this size, where they are."""
         return tuple(coarse_samples(self.settings, self.result))
+
+    def picture(self) -> Figure | None:
+        """IOPS over drive fills, on a logarithmic axis where there are many, as the fall comes in the first ones."""
+        figure = iops_figure(f"{self.prefix}-picture", self.result, FILLS, "linear")
+        if figure is None or self.result.withheld:
+            return None
+        scale: Scale = "log" if self.result.fills[-1] > _MANY_FILLS else "linear"
+        shown = replace(figure, x_title="Drive Fills", x_scale=scale)
+        return pictured(shown, figure.name, f"{self.settings.test.upper()}: {self.settings.label}, IOPS as it fills.")
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""

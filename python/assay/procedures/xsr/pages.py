@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import DataTable, Figure, Table, Text
+from assay.pages.model import DataTable, Figure, Table, Text, pictured
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -103,6 +103,12 @@ class CrossStimulusReport(TestReport):
             "latency-ms-mean": f"How long do I/Os take on average while it recovers? {how}.",
             "latency-ms-max": f"How long did the slowest I/O take while it recovers? {how}.",
         }
+
+    def picture(self) -> Figure | None:
+        """Throughput of all access groups."""
+        figure = self._figure("throughput", self.result.groups, "picture")
+        name = f"{self.settings.test.upper()}: throughput of the access groups."
+        return pictured(figure, figure.name, name) if isinstance(figure, Figure) and not self.result.withheld else None
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""

@@ -152,7 +152,7 @@
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
     // A number without its spread, or beside a claim without its share of it, is half an answer.
-    const under = (cell) => /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level)$/.test(heads[cell.cellIndex]);
+    const under = (cell) => /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum)$/.test(heads[cell.cellIndex]);
     for (const cell of rest) if (under(cell)) cell.classList.add("under");
     // Of a finding the words are what matters.
     for (const cell of rest) if (heads[cell.cellIndex] === "What was found") cell.classList.add("under", "said");
