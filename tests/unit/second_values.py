@@ -231,6 +231,7 @@ def _saturation(test: Test) -> dict[tuple[str, str], Number]:
     return {
         (f"{label}, first sample", "IOPS"): first,
         (f"{label}, settled", "IOPS"): settled,
+        **({} if settled else {(f"{label}, last sample", "IOPS"): float(samples[-1].rate)}),
         (f"{label}, settled over first", "x"): settled / first if settled else None,
         ("Written", "GB"): sum(step.record["write"][part] for step in samples for part in parts) / 10**9,
     }
@@ -260,6 +261,9 @@ def _cross_stimulus(test: Test) -> dict[tuple[str, str], Number]:
     for number, (group, values) in enumerate(zip(groups, rates, strict=True), 1):
         last = values[-max(round(len(values) / 10), 1) :]
         found[f"{group['label']}, group {number} at its end", "MB/s"] = fmean(last)
+    found["Slowest I/O", "ms"] = max(
+        (side["latency_ns_max"] or 0) / MS for one in steps for step in one for side in step.sides
+    )
     share = test.settings["recovered_share"]
     reached = [place for place, rate in enumerate(rates[-1]) if rate >= share * fmean(rates[0])]
     spans = [step.record["span_ns"] for step in steps[-1]]

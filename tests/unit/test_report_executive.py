@@ -111,11 +111,12 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
     assert said[1][1].endswith("of the first after 4.80 drive fills.")
     assert {row[0] for row in said} == {"WSAT", "IOPS", "all"}
     assert (
-        said[0][1]
-        == "Measured twice: WSAT RND 4KiB 0/100, settled 2,500.0 IOPS; IOPS RND 4KiB W 3,147.0 IOPS (+25.9 %)."
+        said[0][1] == "Measured twice: WSAT RND 4KiB 0/100, settled 2,500.0 IOPS with 32 outstanding; "
+        "IOPS RND 4KiB W 3,147.0 IOPS with 8 outstanding (+25.9 %)."
     )
     (path,) = render(suite(), tmp_path, formats=["json"])
     stored = json.loads(path.read_text("ascii"))
+    assert stored["claims"] == []
     told = [(one["settings"]["test"].upper(), line) for one in stored["tests"] for line in one["in_short"]]
     assert [*(("all", line) for line in stored["in_short"]), *told] == list(said)
     short = replace(suite(), tests=(saturation_test([50_000.0, 2_500.0]), synthetic_test()))
@@ -123,11 +124,18 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
         tables(short)["In short"]
         .rows[0][1]
         .startswith(
-            "Measured twice: WSAT RND 4KiB 0/100, not settled, 2,500.0 IOPS in the last sample; IOPS RND 4KiB W 3,147.0"
+            "Measured twice: WSAT RND 4KiB 0/100, not settled, 2,500.0 IOPS with 32 outstanding in the last sample; "
         )
     )
     claimed = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
-    assert tables(claimed)["In short"].rows[0] == ("all", "Data sheet: 0 of 1 claim met, 1 missed.")
+    both = {path.name: path for path in render(claimed, tmp_path / "claimed", formats=["json", "csv"])}
+    wsat, iops = json.loads(both["results.json"].read_text("ascii"))["claims"]
+    assert (wsat["measured"], wsat["met"], iops["met"], iops["bound"]) == (2500.0, False, True, "least")
+    assert len(both["claims.csv"].read_text("ascii").splitlines()) == 3
+    assert tables(claimed)["In short"].rows[0] == (
+        "all",
+        "Data sheet: 0 of 1 claim met, 1 missed; 1 of them judged by two tests.",
+    )
 
 
 def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
@@ -157,7 +165,7 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
     assert table.rows == (("IOPS", "RND 4KiB R, 1 outstanding", "0.120", "n/a", "n/a", "6.250"),)
     assert table.notes[0] == "IOPS: rounds 1-5."
     (said,) = run_in_short(suite(), [Report, Deeper])  # type: ignore[list-item]
-    assert said == "RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1 (33,332.0 and 8,333.0)."
+    assert said == "RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1 (IOPS 33,332.0, IOPS 8,333.0)."
 
 
 def test_the_first_page_has_the_curve_of_write_saturation_as_a_small_picture() -> None:

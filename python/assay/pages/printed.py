@@ -157,13 +157,17 @@ def ordinal(number: int) -> str:
 
 def demand_label(demand: Demand) -> str:
     """Print total OIO, TC and QD. Worked: TC 1, QD 8 -> ``"8 - TC 1/QD 8"``."""
-    total = demand.thread_count * demand.queue_depth
-    return f"{total} - TC {demand.thread_count}/QD {demand.queue_depth}"
+    return f"{outstanding(demand)} - TC {demand.thread_count}/QD {demand.queue_depth}"
+
+
+def outstanding(demand: Demand) -> int:
+    """How many I/Os are outstanding in all. Worked: TC 32, QD 32 -> 1,024."""
+    return demand.thread_count * demand.queue_depth
 
 
 def outstanding_label(demand: Demand) -> str:
     """Print how many I/Os are outstanding. Worked: TC 32, QD 32 -> ``"1,024 outstanding"``."""
-    return f"{demand.thread_count * demand.queue_depth:,} outstanding"
+    return f"{outstanding(demand):,} outstanding"
 
 
 def data_label(data: DataPattern) -> str:

@@ -19,6 +19,7 @@ from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
+from assay.report.claims import claim_data
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
 from assay.report.findings import finding_data, finding_tables, run_findings
@@ -73,7 +74,7 @@ def render(
     found = cache(lambda: run_findings(run, tests))
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
     picture = cache(_picture)
-    tables = cache(lambda: [*_all_tables(tests, spread()), finding_data(found())])
+    tables = cache(lambda: [*_all_tables(tests, spread()), *claim_data(run, tests), finding_data(found())])
     begun = _begun(laid_out) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.pages.headline import claim_met, claim_share, claim_text, claimed, share_text
-from assay.pages.model import Bars, Table
-from assay.pages.printed import NOT_AVAILABLE, demand_label
+from assay.pages.model import Bars, DataTable, Table
+from assay.pages.printed import NOT_AVAILABLE, demand_label, outstanding
 from assay.results import missed_steady_state
 from assay.spec.units import count_label
 
@@ -77,6 +77,31 @@ def _met(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
     return _NOT_JUDGED if not met or missed_steady_state(test_report.test) else met
 
 
+def claim_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str, Any]]:
+    """Each claim in ``results.json``, unrounded; none where the plan states none. met : null where it is not judged."""
+    return [
+        {
+            "test": one.test.settings.test,
+            "item": headline.item,
+            "unit": headline.unit,
+            "measured": headline.value,
+            "outstanding": outstanding(one.test.settings.demand),
+            "claimed": claimed(run, headline),
+            "bound": "most" if headline.unit == "ms" else "least",
+            "share": claim_share(run, headline),
+            "met": {"YES": True, "NO": False}.get(_met(run, one, headline)),
+        }
+        for one, headline in _claimed(run, tests)
+    ]
+
+
+def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> tuple[DataTable, ...]:
+    """The same as a table of numbers, none without claims."""
+    found = claim_facts(run, tests)
+    rows = tuple(tuple("" if value is None else value for value in one.values()) for one in found)
+    return (DataTable(name="claims", columns=tuple(found[0]), rows=rows),) if found else ()
+
+
 def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
     """All claims in a sentence, none without any; one that two tests judge is met where it is in both.
 
@@ -86,7 +111,9 @@ def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
     for one, headline in _claimed(run, tests):
         verdicts.setdefault(headline.claim, []).append(_met(run, one, headline))
     if verdicts:
-        yield f"Data sheet: {_counted([min(found, key=_GRAVEST.index) for found in verdicts.values()])}."
+        twice = sum(len(found) > 1 for found in verdicts.values())
+        told = f"; {twice} of them judged by two tests" if twice else ""
+        yield f"Data sheet: {_counted([min(found, key=_GRAVEST.index) for found in verdicts.values()])}{told}."
 
 
 def _counted(verdicts: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _HOST_NOTES = 4
 # So few findings leave a page its place for the integrity checks.
 _FINDINGS_SHORT = 16
+_AGAINST = "They are told from the edition's data, each with its source below: not all are confirmed against its text."
 
 
 OPEN_LOOP = "n/a: open loop"
@@ -72,6 +73,7 @@ def run_blocks(run: StoredRun) -> tuple[Block, ...]:
             caption="Deviations from the specification",
             columns=("Deviation",),
             rows=tuple((line,) for line in found) or (("none recorded",),),
+            notes=(_AGAINST,),
         ),
         _facts("Plan", (("Seed", printable(run.plan.get("seed"))), ("Scale", printable(run.plan.get("scale"))))),
         _facts("Run folder", _journal(run)),

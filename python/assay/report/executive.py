@@ -132,4 +132,5 @@ def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:
 def _reading(tests: Sequence[TestReport]) -> str:
     """Where to read on."""
     each = "the test" if len(tests) == 1 else "each test"
-    return f"Read on: {each} on its own pages; every setting, deviation, check and limit under Disclosure."
+    told = f"{each} on its own pages; every setting with its source, deviation, check and limit under Disclosure"
+    return f"Read on: {told}. Not every setting is confirmed against the text of the specification: its source says so."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.pages.headline import number_text
 from assay.pages.label import host_label
 from assay.pages.model import Table
-from assay.pages.printed import one_decimal, paragraph
+from assay.pages.printed import one_decimal, outstanding_label, paragraph
 from assay.report.claims import claims_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
@@ -48,7 +48,7 @@ def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
         for one in () if missed_steady_state(report.test) else report.headlines():
             number = one.value or one.last
             if one.claim and number:
-                found.setdefault(one.claim, []).append((f"{name} {_as_measured(one, number)}", number))
+                found.setdefault(one.claim, []).append((f"{name} {_as_measured(one, number, report)}", number))
     for pair in found.values():
         if len(pair) == _TWO:
             (first, before), (second, behind) = pair
@@ -60,20 +60,21 @@ def _deeper(tests: Sequence[TestReport]) -> Iterator[str]:
 
     Worked: 33,332 IOPS with 8 and 8,333 with one -> ``"RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1"``
     """
-    found: dict[str, dict[int, float]] = {}
-    for one in tests:
+    found: dict[str, dict[int, tuple[float, str]]] = {}
+    for name, one in _named(tests):
         for label, outstanding, rate in () if missed_steady_state(one.test) else one.rates():
-            found.setdefault(label, {})[outstanding] = rate
+            found.setdefault(label, {})[outstanding] = rate, name
     for label, rates in found.items():
         fewest, most = min(rates), max(rates)
-        if fewest < most and rates[fewest]:
-            times = f"{rates[most] / rates[fewest]:.2f}"
-            both = f"{one_decimal(rates[most])} and {one_decimal(rates[fewest])}"
+        (high, deep), (low, flat) = rates[most], rates[fewest]
+        if fewest < most and low:
+            times = f"{high / low:.2f}"
+            both = f"{deep} {one_decimal(high)}, {flat} {one_decimal(low)}"
             yield f"{label}: {most:,} outstanding give {times} times the IOPS of {fewest:,} ({both})."
 
 
-def _as_measured(one: Headline, number: float) -> str:
-    told = f"{number_text(number, one.unit)} {one.unit}"
+def _as_measured(one: Headline, number: float, report: TestReport) -> str:
+    told = f"{number_text(number, one.unit)} {one.unit} with {outstanding_label(report.test.settings.demand)}"
     return (
         f"{one.item} {told}" if one.value else f"{one.item.partition(',')[0]}, not settled, {told} in the last sample"
     )

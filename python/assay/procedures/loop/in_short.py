@@ -11,7 +11,7 @@ from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
 from assay.results import cell_label
-from assay.spec.units import KIB, MB
+from assay.spec.units import KIB, MB, MILLISECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -137,10 +137,9 @@ def _waiting(test: StoredTest, result: LoopResult, size: int) -> Iterator[str]:
     times = window_times(test, result)
     read, write = (times[Cell(read_pct=share, transfer_bytes=size)].latency_ms_mean for share in (100, 0))
     if read and write and max(read, write) >= _LONG_MS:
-        yield (
-            f"With {outstanding_label(test.settings.demand)} a read takes {milliseconds_text(read)} ms on average, a "
-            f"write {milliseconds_text(write)} ms."
-        )
+        reads, writes = (duration_label(round(time) * MILLISECOND_NS) for time in (read, write))
+        demand = outstanding_label(test.settings.demand)
+        yield f"With {demand} a read takes {reads} on average, a write {writes}."
 
 
 def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:

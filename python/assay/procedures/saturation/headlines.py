@@ -8,12 +8,16 @@ from assay.pages.headline import Headline
 from assay.pages.printed import minutes_label, outstanding_label
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.procedures.saturation.result import SaturationResult
     from assay.procedures.saturation.settings import SaturationSettings
 
 
 def saturation_headlines(settings: SaturationSettings, result: SaturationResult) -> tuple[Headline, ...]:
-    """First sample, settled average of the five-point rule, settled over first, and gigabytes written.
+    """First sample, settled average of the five-point rule, settled over first, gigabytes written.
+
+    Where no level was reached the last sample is among them.
 
     Worked: 10,000 IOPS in the first sample and 2,500 settled -> ratio 0.25.
     """
@@ -40,6 +44,7 @@ def saturation_headlines(settings: SaturationSettings, result: SaturationResult)
             claim="rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None,
             last=result.iops[-1] if first and settled is None else None,
         ),
+        *(_last(settings, result) if first and settled is None else ()),
         Headline(
             item=f"{label}, settled over first",
             unit="x",
@@ -55,3 +60,9 @@ def saturation_headlines(settings: SaturationSettings, result: SaturationResult)
             else none,
         ),
     )
+
+
+def _last(settings: SaturationSettings, result: SaturationResult) -> Iterator[Headline]:
+    """The last sample, where it is all that is known of the end."""
+    basis = f"at {result.fills[-1]:.2f} drive fills, not settled; {outstanding_label(settings.demand)}"
+    yield Headline(item=f"{settings.label}, last sample", unit="IOPS", value=result.iops[-1], basis=basis)

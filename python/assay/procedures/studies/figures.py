@@ -54,7 +54,15 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
 
 
 def _over_time(plot: StudyPlot, result: StudyResult) -> list[tuple[str, list[Point]]]:
-    return [(variant.label, list(_timed(plot, variant))) for variant in result.variants]
+    return [_curve(plot, variant) for variant in result.variants]
+
+
+def _curve(plot: StudyPlot, variant: VariantResult) -> tuple[str, list[Point]]:
+    """The curve of a variant; of seconds with too few I/Os to be judged the legend alone."""
+    judged = [one.score is not None for one in variant.stability if one]
+    if plot.kind == "seconds" and plot.variable == "relative" and judged and not any(judged):
+        return f"{variant.label}: too few I/Os", []
+    return variant.label, list(_timed(plot, variant))
 
 
 def _timed(plot: StudyPlot, variant: VariantResult) -> Iterable[Point]:

@@ -58,11 +58,12 @@ class StudyReport(TestReport):
         settings = self.settings
         sizes = sorted({size for step in self._measured() for size, _ in step.pattern.sizes})
         mixes = sorted({round(step.pattern.read_share * 100) for step in self._measured()})
+        lengths = {step.length_bytes for step in self._measured()}
         spans = [step.span_ns for step in self._measured() if step.span_ns]
         return TestFacts(
             independent="by variant",
             dependent="by variant",
-            test_area=share_label(self.run, settings.range_amount_bytes),
+            test_area=share_label(self.run, lengths.pop()) if len(lengths) == 1 else "by variant",
             test_range="by variant",
             step=duration_label(max(spans)) if spans else "by amount",
             stimulus=(

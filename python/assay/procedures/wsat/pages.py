@@ -29,7 +29,7 @@ from assay.procedures.saturation.facts import (
 )
 from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
-from assay.procedures.saturation.in_short import coarse_samples, saturation_in_short
+from assay.procedures.saturation.in_short import coarse_samples, last_fill_change, saturation_in_short
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
@@ -81,7 +81,8 @@ class SaturationReport(TestReport):
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
         settings, result = self.settings, self.result
-        return saturation_readings(settings, steady_label(settings, result), level_text(settings, result))
+        change = last_fill_change(result) or 0
+        return saturation_readings(settings, steady_label(settings, result), level_text(settings, result), change)
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages."""

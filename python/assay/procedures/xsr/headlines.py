@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def cross_stimulus_headlines(result: CrossStimulusResult, recovery: str) -> Iterator[Headline]:
-    """Throughput of each access group in its last tenth, and minutes until the last one has recovered.
+    """Throughput of each access group in its last tenth, the slowest I/O, and minutes until the last one has recovered.
 
-    recovery : what the recovery time is called. Worked: three groups -> four numbers, the last in minutes.
+    recovery : what the recovery time is called. Worked: three groups -> five numbers, the last in minutes.
     """
     for number, group in enumerate(result.groups, 1):
         item, basis = f"{group.label}, group {number} at its end", "mean of its last tenth"
         yield Headline(item=item, unit="MB/s", value=group.end_mb_per_s, basis=basis)
+    longest = [one.latency_ms_max_peak for one in result.groups if one.latency_ms_max_peak is not None]
+    if longest:
+        yield Headline(item="Slowest I/O", unit="ms", value=max(longest), basis="all groups")
     if result.groups:
         reason = "n/a: not whole" if result.lowest_share is None else "n/a: not recovered"
         basis = reason if result.recovery_minutes is None else "the last group"

@@ -16,6 +16,7 @@ from assay.pages.printed import (
     milliseconds_or_na,
     minutes_label,
     mix_label,
+    one_decimal,
     or_na,
     percent,
     rate_or_na,
@@ -28,7 +29,7 @@ from assay.pages.time_figures import enlarged, time_figure
 from assay.procedures.xsr.headlines import cross_stimulus_headlines
 from assay.procedures.xsr.result import cross_stimulus_result
 from assay.procedures.xsr.settings import CrossStimulusSettings
-from assay.spec.units import duration_label
+from assay.spec.units import GB, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -189,7 +190,9 @@ class CrossStimulusReport(TestReport):
         if result.lowest_share is None:
             return ()
         lowest = percent(round(result.lowest_share, 4))
-        recovered = f"{recovery_name(self.settings)}: {recovery_label(result)}."
+        fills = (result.recovery_gb or 0) * GB / self.run.identity.capacity_bytes
+        amount = f", {one_decimal(result.recovery_gb)} GB or {fills:.2f} drive fills" if result.recovery_gb else ""
+        recovered = f"{recovery_name(self.settings)}: {recovery_label(result)}{amount}."
         return (f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}",)
 
     def selected(self) -> tuple[Selected, ...]:
@@ -249,6 +252,7 @@ class CrossStimulusReport(TestReport):
             "error_count": result.error_count,
             "withheld": result.withheld,
             "recovery_minutes": result.recovery_minutes,
+            "recovery_gb": result.recovery_gb,
             "lowest_share": result.lowest_share,
             "groups": [asdict(group) for group in result.groups],
             "samples": [step_results(step) for step in self.test.steps("group")],

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.results.ended import stored_error_count
 from assay.results.outcome import withheld_reason
-from assay.results.step import iops, max_latency_ms, ran_whole, response_time, throughput
-from assay.spec.units import MINUTE_NS
+from assay.results.step import iops, max_latency_ms, ran_whole, rate_bytes, response_time, throughput
+from assay.spec.units import GB, MINUTE_NS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +54,12 @@ class CrossStimulusResult:
 
     recovery_minutes : from the beginning of the last group to the end of its first sample that reaches the recovered
     share of the first group's mean; None where none does or nothing may be printed.
-    lowest_share : the lowest sample of the last group over the first group's mean.
+    recovery_gb : written until then. lowest_share : the lowest sample of the last group over the first group's mean.
     """
 
     groups: tuple[GroupResult, ...]
     recovery_minutes: float | None
+    recovery_gb: float | None
     lowest_share: float | None
     error_count: int
     withheld: str | None
@@ -83,9 +84,11 @@ def cross_stimulus_result(test: StoredTest) -> CrossStimulusResult:
         for group, found in zip(settings.groups, steps, strict=True)
     ]
     groups = _groups(settings, steps, whole)
+    until = _until_recovered(settings, groups, steps[-1]) if all(whole) else ()
     return CrossStimulusResult(
         groups=groups,
-        recovery_minutes=_recovery_minutes(settings, groups, steps[-1]) if all(whole) else None,
+        recovery_minutes=sum(step.span_ns for step in until) / MINUTE_NS if until else None,
+        recovery_gb=sum(map(rate_bytes, until)) / GB if until else None,
         lowest_share=min(groups[-1].throughput) / (groups[0].mean_mb_per_s or 1) if all(whole) else None,
         error_count=stored_error_count(test),
         withheld=withheld,
@@ -132,9 +135,9 @@ def _group(
     )
 
 
-def _recovery_minutes(
+def _until_recovered(
     settings: CrossStimulusSettings, groups: Sequence[GroupResult], last: Sequence[StepRecord]
-) -> float | None:
+) -> Sequence[StepRecord]:
     asked = settings.recovered_share * (groups[0].mean_mb_per_s or 0)
     reached = next((place for place, rate in enumerate(groups[-1].throughput) if rate >= asked), None)
-    return None if reached is None else sum(step.span_ns for step in last[: reached + 1]) / MINUTE_NS
+    return () if reached is None else last[: reached + 1]

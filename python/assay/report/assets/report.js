@@ -144,15 +144,17 @@
   function foldCard(row, heads) {
     const cells = all("td", row);
     const first = Math.max(cells.findIndex((cell) => cell.classList.contains("number")), 0);
-    const last = first + (heads[first + 2] === "Unit" ? 1 : 0);
+    // A number without its spread, or beside a claim without its share of it, is half an answer; one of several that
+    // may be told of a figure is none without the name of its column.
+    const names = /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Steady state)$/;
+    const under = (cell) => names.test(heads[cell.cellIndex]) || (heads.includes("Steady state") && heads[cell.cellIndex] === "Measured");
+    const last = under(cells[first]) ? first - 1 : first + (heads[first + 2] === "Unit" ? 1 : 0);
     // Where the first number comes late, the row's name says most.
     const lead = cells.slice(0, last < 3 ? last + 1 : 1);
     const rest = cells.slice(lead.length);
     if (!rest.length) return;
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
-    // A number without its spread, or beside a claim without its share of it, is half an answer.
-    const under = (cell) => /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum)$/.test(heads[cell.cellIndex]);
     for (const cell of rest) if (under(cell)) cell.classList.add("under");
     // Of a finding the words are what matters.
     for (const cell of rest) if (heads[cell.cellIndex] === "What was found") cell.classList.add("under", "said");
