@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
+from assay.pages.log_axis import log_range, log_ticks
 from assay.pages.model import Figure, Page, Report, Series, Table, Tick
 from assay.report import build_report
 from assay.report.anchors import slug, unique
@@ -319,3 +320,11 @@ def luminance(colour: str) -> float:
 def test_a_cell_breaks_no_line_inside_a_range_of_rounds_and_stays_escaped() -> None:
     assert _unbroken("average of rounds 1-5, <b>") == ('average of rounds <span class="whole">1-5</span>, &lt;b&gt;')
     assert _unbroken("2011-06-01") == "2011-06-01"
+
+
+def test_a_log_axis_reaches_to_the_next_labelled_place_where_that_is_near() -> None:
+    low, high = log_range((10.0, 3200.0))
+    assert (round(low, 2), high) == (7.49, 5000.0)
+    assert log_ticks(low, high)[-2:] == (2000.0, 5000.0)
+    assert round(log_range((10.0, 1000.0))[1]) == 1259
+    assert log_ticks(*log_range((3_900.0, 24_600.0))) == (5_000.0, 10_000.0, 15_000.0, 20_000.0, 25_000.0)

@@ -10,19 +10,24 @@ from assay.pages.model import Tick
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TICKS_MIN, TICKS_MAX = 3, 9
-_EDGE_SHARE, _EDGE_LEAST = 0.05, 0.02
+TICKS_MIN, TICKS_MAX = 4, 9
+_EDGE_SHARE, _EDGE_LEAST, _REACH_SHARE = 0.05, 0.02, 0.05
 _STEPS = (1.0, 2.0, 2.5, 5.0)
 
 
 def log_range(values: Sequence[float]) -> tuple[float, float]:
     """The ends of an axis: what its values span and some more on either side.
 
-    values : above zero. Worked: 10 and 1000 span two decades, so that the axis goes from 7.94 to 1259.
+    values : above zero. It reaches to the next labelled place where that is near, so that the largest lies below one.
+    Worked: 10 and 1000 span two decades, so that the axis goes from 7.94 to 1259; 10 and 3200 from 7.49 to 5000.
     """
     low, high = math.log10(min(values)), math.log10(max(values))
     edge = max((high - low) * _EDGE_SHARE, _EDGE_LEAST)
-    return 10 ** (low - edge), 10 ** (high + edge)
+    first, last = 10 ** (low - edge), 10 ** (high + edge)
+    power = math.floor(math.log10(last))
+    beyond = next(at for at in (float(f"{factor}e{power}") for factor in (1, 2, 5, 10)) if at > last)
+    near = math.log10(beyond / last) <= _REACH_SHARE * (high - low)
+    return first, beyond if near and beyond in log_ticks(first, beyond) else last
 
 
 def log_ticks(low: float, high: float) -> tuple[float, ...]:

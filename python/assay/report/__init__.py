@@ -145,7 +145,7 @@ def _laid_out(
     )
     tool = f"{printable(run.platform.tool)} {printable(run.platform.tool_version)}"
     return Report(
-        title=f"{printable(run.identity.model_number or run.identity.path)} {printable(run.identity.id)} - PTS report",
+        title=f"{_named(run)} - PTS report",
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
@@ -154,6 +154,12 @@ def _laid_out(
         disclosure=behind[1:],
         appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),
     )
+
+
+def _named(run: StoredRun) -> str:
+    """Model and identity of the drive; of a simulated one, whose identity is how it was made, the model alone."""
+    model = printable(run.identity.model_number or run.identity.path)
+    return model if run.identity.kind == "simulated" else f"{model} {printable(run.identity.id)}"
 
 
 def _places(pages: Sequence[Page], counts: Sequence[int]) -> list[str]:

@@ -33,6 +33,7 @@ _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
 _PICTURES_MAX = 2
+_TRACKED = "Steady state is that of the tracked cells; other cells moved, see below what was unusual."
 _NOT_WATCHED = "not watched"
 
 
@@ -76,7 +77,10 @@ def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
     table = Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))
     shown = without_host(table)
-    return replace(shown, notes=(*shown.notes, time_text(driven_s(run), simulated=run.identity.kind == "simulated")))
+    moved = (_TRACKED,) if any(one.moved_cells() for one in tests) else ()
+    return replace(
+        shown, notes=(*moved, *shown.notes, time_text(driven_s(run), simulated=run.identity.kind == "simulated"))
+    )
 
 
 def time_text(driven_s: float, *, simulated: bool) -> str:

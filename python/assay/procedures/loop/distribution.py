@@ -13,9 +13,10 @@ from assay.pages.model import pictured
 from assay.pages.printed import outstanding_label, rounds_label
 from assay.procedures.loop.maps import matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
+from assay.procedures.loop.result import cell_times
 from assay.procedures.loop.seconds import seconds_figure
 from assay.procedures.loop.settings import LoopSettings
-from assay.results import cell_label, merged, step_times
+from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
 
 if TYPE_CHECKING:
@@ -73,13 +74,14 @@ def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
 
 def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     """The share of 4 KiB reads and writes that were slower, of a test of response times; None of others."""
-    settings, sequences = test.settings_as(LoopSettings), window_sequences(test, result)
+    settings = test.settings_as(LoopSettings)
     if settings.variable != "latency":
         return None
-    found = [found for one in sequences if (found := step_times(one))]
     cells = [Cell(read_pct=share, transfer_bytes=_SIZES[0]) for share in _PURE]
-    places = {cell_label(cell, settings.access): settings.cells.index(cell) for cell in cells if cell in settings.cells}
-    curves = [(label, merged([times[place] for times in found])) for label, place in places.items() if found]
+    found = [
+        (cell_label(cell, settings.access), cell_times(test, result, cell)) for cell in cells if cell in settings.cells
+    ]
+    curves = [(label, times) for label, times in found if times]
     figure = exceedance_figure(f"{prefix}-picture", curves)
     reading = f"{settings.test.upper()}: how many I/Os took longer, {outstanding_label(settings.demand)}."
     short = "Slower I/Os: % (Percentile)"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.printed import milliseconds_text, one_decimal, outstanding_label, percent, rounds_label, size_label
-from assay.procedures.loop.result import UNITS, window_times
+from assay.procedures.loop.result import UNITS, cell_times, window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
@@ -83,8 +83,9 @@ def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
 
 def _uneven(test: StoredTest, result: LoopResult) -> Iterator[str]:
     """That one 4 KiB write in ten waits many times as long as half of them, where it does."""
-    times = window_times(test, result).get(Cell(read_pct=0, transfer_bytes=_QUOTED_BYTES))
-    half, slow = (times.percentiles_ms.get(share) if times else None for share in (0.5, 0.9))
+    cell = Cell(read_pct=0, transfer_bytes=_QUOTED_BYTES)
+    times = cell_times(test, result, cell) if cell in result.matrix else None
+    half, slow = (times.percentile(share) if times else None for share in (0.5, 0.9))
     if half and slow and slow >= _UNEVEN * half:
         outstanding = outstanding_label(test.settings.demand)
         yield (

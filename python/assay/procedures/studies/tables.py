@@ -131,7 +131,7 @@ def _stability(result: StudyResult) -> Table:
     rows = tuple(_stability_row(variant.label, one) for variant in result.variants for one in variant.stability)
     notes = (
         f"Score: share of the seconds whose IOPS lie within {percent(BAND_SHARE)} of their median; n/a: {TOO_FEW}.",
-        "Coefficient of variation: standard deviation over mean of the IOPS of all seconds.",
+        "Coefficient of variation: standard deviation over mean of the IOPS of all seconds; n/a with the score.",
     )
     return Table(caption="Stability from second to second", columns=_STABILITY_COLUMNS, rows=rows, notes=notes)
 
@@ -143,10 +143,10 @@ def _stability_row(label: str, one: Stability | None) -> tuple[str, ...]:
         label,
         one_decimal(one.median),
         NOT_AVAILABLE if one.score is None else f"{one.score * 100:.1f} %",
-        f"{one.variation * 100:.2f} %",
+        NOT_AVAILABLE if one.score is None else f"{one.variation * 100:.2f} %",
         f"{one.worst_second:,}",
         one_decimal(one.worst),
-        _percent_or_na(one.worst / one.median if one.median else None),
+        _percent_or_na(one.worst / one.median if one.score is not None else None),
         milliseconds_or_na(one.latency_ms_max),
         f"{one.count:,}",
     )

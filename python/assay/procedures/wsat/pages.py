@@ -103,8 +103,10 @@ class SaturationReport(TestReport):
         return tuple(saturation_in_short(self.settings.label, self.result, behind))
 
     def remarks(self) -> tuple[str, ...]:
-        """That the samples are long for a drive of this size, where they are."""
-        return tuple(coarse_samples(self.settings, self.result))
+        """That the samples are long for a drive of this size, and that it ended before it could be judged, where so."""
+        early = self.result.window is None and self.test.ended in _ENDS and not self.result.withheld
+        ended = f"ended by {_end_label(self.test, self.result)}, before the five-point rule could be judged"
+        return (*coarse_samples(self.settings, self.result), *((ended,) if early else ()))
 
     def picture(self) -> Figure | None:
         """IOPS over drive fills, on a logarithmic axis where there are many, as the fall comes in the first ones."""

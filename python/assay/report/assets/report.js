@@ -146,9 +146,10 @@
     const first = Math.max(cells.findIndex((cell) => cell.classList.contains("number")), 0);
     // A number without its spread, or beside a claim without its share of it, is half an answer; one of several that
     // may be told of a figure is none without the name of its column.
-    const names = /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Steady state)$/;
+    const names = /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Steady state|Mean)$/;
     const under = (cell) => names.test(heads[cell.cellIndex]) || (heads.includes("Steady state") && heads[cell.cellIndex] === "Measured");
-    const last = under(cells[first]) ? first - 1 : first + (heads[first + 2] === "Unit" ? 1 : 0);
+    // How many I/Os there were is no answer either.
+    const last = under(cells[first]) || heads[cells[first].cellIndex] === "I/Os" ? first - 1 : first + (heads[first + 2] === "Unit" ? 1 : 0);
     // Where the first number comes late, the row's name says most.
     const lead = cells.slice(0, last < 3 ? last + 1 : 1);
     const rest = cells.slice(lead.length);
@@ -223,7 +224,9 @@
   function laidOut(layout, width) {
     const [ink, rule, grid, paper] = ["--ink", "--rule", "--grid", "--paper"].map(shown);
     const narrow = width < 620;
-    const axis = (one) => ({ ...one, gridcolor: grid, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
+    // A narrow window has no room for a long title in one line.
+    const wrapped = (title) => (narrow && title?.text?.length > 24 ? { ...title, text: title.text.replace(" (", "<br>(") } : title);
+    const axis = (one) => ({ ...one, title: wrapped(one.title), gridcolor: grid, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
     const copy = {
       ...layout, paper_bgcolor: paper, plot_bgcolor: paper,
       font: { ...FONT, size: narrow ? 11 : 13, color: ink },
@@ -239,7 +242,7 @@
       for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
     }
     if (narrow) {
-      copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.22, yanchor: "top" };
+      copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.3, yanchor: "top" };
       if (!layout.scene) copy.margin = { l: 10, r: 10, t: 10, b: 10 };
     }
     return copy;
