@@ -150,6 +150,7 @@ def test_a_phone_shows_the_quoted_numbers_first_each_with_its_unit_and_spread(re
     verdicts = "document.querySelector('table[aria-label=\"Verdict of each test\"]')"
     row = f"[...{table}.tBodies[0].rows].find((one) => one.querySelector('.under:not(.absent)'))"
     assert page.value(f"{table}.getBoundingClientRect().bottom") < 844
+    assert page.value(f"{table}.getBoundingClientRect().width") > 300
     assert page.value(f"{verdicts}.getBoundingClientRect().top > {table}.getBoundingClientRect().bottom")
     shown = page.value(f"[...{row}.cells].filter((one) => one.getClientRects().length).map((one) => one.dataset.label)")
     assert shown[:5] == ["Test", "Figure", "Value", "Unit", "Least - greatest round"]
