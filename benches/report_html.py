@@ -68,9 +68,9 @@ def watch(path: Path) -> None:
         print(f"{'first paint':24} {page.value(PAINT) / 1000:12.2f} s")
         print(f"{'loaded':24} {page.value(LOADED) / 1000:12.2f} s")
         begun = time.monotonic()
-        count = page.value("document.querySelectorAll('.figure:not(.heat):not(.bars)').length")
+        count = page.value("document.querySelectorAll('.figure:not(.heat):not(.bars):not(.pictures .figure)').length")
         for place in range(count):
-            figure = f"document.querySelectorAll('.figure:not(.heat):not(.bars)')[{place}]"
+            figure = f"document.querySelectorAll('.figure:not(.heat):not(.bars):not(.pictures .figure)')[{place}]"
             page.value(f"{figure}.scrollIntoView({{behavior: 'instant'}})")
             page.until(f"{figure}.classList.contains('live')")
             if not place:

@@ -22,7 +22,9 @@ from typing import Any
 ASSAY = shlex.split(os.environ.get("ASSAY", "assay"))
 KEYS = "keys"
 """Folder beside the bundles with public keys of those whose signatures count, one ``.pub`` file each."""
-NUMBERS = ("Bundle", "Drive", "Label", "Level", "Test", "Outcome", "Figure", "Value", "Unit", "Least - greatest round")
+SPREAD = "Least - greatest round"
+NUMBERS = ("Bundle", "Drive", "Label", "Level", "Test", "Outcome", "Figure", "Value", "Unit", SPREAD)
+TIMES = "Response times (ms)"
 BUNDLES = ("Bundle", "Drive", "Firmware", "Edition", "Label and deviations", "Level", "Final hash")
 STYLE = """
 body { font: 15px/1.4 sans-serif; margin: 2em; color: #222; background: #fff }
@@ -88,8 +90,19 @@ def numbers_of(run: dict[str, Any]) -> list[tuple[str, ...]]:
             cells = dict(zip(table["columns"], row, strict=True))
             test = cells["Test"]
             facts = (run["bundle"], run["drive"]["model"], short, run["level"], test, outcomes[test])
-            found.append((*facts, *(cells[name] for name in NUMBERS[len(facts) :])))
+            found += [(*facts, *number) for number in numbers_in(table["caption"], cells)]
     return found
+
+
+def numbers_in(caption: str, cells: dict[str, str]) -> list[tuple[str, ...]]:
+    """Figure, value, unit and spread of each number in a row; of response times a row has several, of claims none."""
+    if "Value" in cells:
+        return [tuple(cells[name] for name in ("Figure", "Value", "Unit", SPREAD))]
+    times = [name for name in cells if name not in {"Test", "Figure", SPREAD}] if caption == TIMES else []
+    return [
+        (f"{cells['Figure']}, {name}", cells[name], "ms", cells[SPREAD] if name == times[0] else "n/a")
+        for name in times
+    ]
 
 
 def outcome(test: dict[str, Any]) -> str:

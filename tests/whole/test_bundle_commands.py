@@ -205,6 +205,7 @@ def test_a_repository_of_results_has_numbers_levels_and_labels(
     text = (page / "index.html").read_text("utf-8")
     for row in shown["headlines"][0]["rows"]:
         assert f'<td>{row[1]}</td><td class="number">{row[2]}</td><td>{row[3]}</td>' in text
+    assert '<td>RND 4KiB W, 1 outstanding, Maximum</td><td class="number">' in text
     assert "signed by Lab &lt;2&gt;" in text
     assert "verified bundle, unsigned, redacted by its maker" in text
     assert 'class="doubt"' not in text

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debi
 
 LIVE = "document.querySelectorAll('.figure.live .js-plotly-plot').length"
 # Heat maps and bars are pictures only.
-DRAWN = "document.querySelectorAll('.figure:not(.heat):not(.bars)')"
+DRAWN = "document.querySelectorAll('.figure:not(.heat):not(.bars):not(.pictures .figure)')"
 FIGURES = f"{DRAWN}.length"
 SAVED_BYTES_MIN = 500
 SCREENS_MAX = 16

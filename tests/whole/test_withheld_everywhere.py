@@ -108,9 +108,9 @@ _HEADLINE_COLUMNS = {
 }
 _HEADLINE_TABLES = {"dirth_oltp_grid.csv", "dirth_oltp_points.csv", "study_stability_stability.csv"}
 _HEADLINE_KEYS = {
-    "baseline_iops", "mean_iops", "over_baseline", "gain_per_s", "return_iops", "recovery_minutes", "lowest_share",
-    "mean_mb_per_s", "end_mb_per_s", "settled", "share", "window", "precondition_window", "steady_iops", "stability",
-    "score",
+    "baseline_iops", "mean_iops", "over_baseline", "gain_per_s", "return_iops", "recovery_minutes", "recovery_gb",
+    "lowest_share", "mean_mb_per_s", "end_mb_per_s", "settled", "share", "window", "precondition_window", "steady_iops",
+    "stability", "score",
 }  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | 
     ]
     curves = [(label, times) for label, times in found if times]
     figure = exceedance_figure(f"{prefix}-picture", curves)
-    reading = f"{settings.test.upper()}: how many I/Os took longer, {outstanding_label(settings.demand)}."
+    reading = f"{settings.test.upper()}: how many I/Os took longer? {outstanding_label(settings.demand)}."
     short = "Slower I/Os: % (Percentile)"
     return pictured(replace(figure, y_title=short), figure.name, reading) if figure else None
 

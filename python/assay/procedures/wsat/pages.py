@@ -115,7 +115,8 @@ class SaturationReport(TestReport):
             return None
         scale: Scale = "log" if self.result.fills[-1] > _MANY_FILLS else "linear"
         shown = replace(figure, x_title="Drive Fills", x_scale=scale)
-        return pictured(shown, figure.name, f"{self.settings.test.upper()}: {self.settings.label}, IOPS as it fills.")
+        asked = f"{self.settings.test.upper()}: how far do writes slow down as the drive fills? {self.settings.label}."
+        return pictured(shown, figure.name, asked)
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""

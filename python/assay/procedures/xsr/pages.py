@@ -108,8 +108,8 @@ class CrossStimulusReport(TestReport):
     def picture(self) -> Figure | None:
         """Throughput of all access groups."""
         figure = self._figure("throughput", self.result.groups, "picture")
-        name = f"{self.settings.test.upper()}: throughput of the access groups."
-        return pictured(figure, figure.name, name) if isinstance(figure, Figure) and not self.result.withheld else None
+        asked = f"{self.settings.test.upper()}: how does throughput change with the accesses? All access groups."
+        return pictured(figure, figure.name, asked) if isinstance(figure, Figure) and not self.result.withheld else None
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
