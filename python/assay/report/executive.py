@@ -33,7 +33,7 @@ _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
 _PICTURES_MAX = 2
-_TRACKED = "Steady state is that of the tracked cells; other cells moved, see below what was unusual."
+_TRACKED = "Steady state is that of the tracked cells; other cells moved, see what was unusual."
 _NOT_WATCHED = "not watched"
 
 
