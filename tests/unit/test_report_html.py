@@ -6,19 +6,20 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
 from assay.pages.log_axis import log_range, log_ticks
-from assay.pages.model import Figure, Page, Report, Series, Table, Tick
+from assay.pages.model import Figure, Heat, Page, Report, Series, Table, Tick
 from assay.report import build_report
 from assay.report.anchors import slug, unique
 from assay.report.cells import look, repeats, table_cells
 from assay.report.figure import figure_svg
 from assay.report.html import ASSETS, _unbroken, report_html
-from assay.report.interactive import number_format, plotly_figure
+from assay.report.interactive import plotly_figure
+from assay.report.plotly_axes import number_format
 from assay.report.svg_text import picture_address
 from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
 
@@ -156,13 +157,30 @@ def test_a_block_of_an_unknown_kind_costs_no_other() -> None:
     assert "</table>" in text
 
 
-def test_a_figure_that_only_paper_knows_stays_a_picture() -> None:
-    odd = lines(kind=cast("Any", "rose"))
-    report = report_of(page_of(odd))
-    text = report_html(report, {"f": figure_svg(lines())}).decode()
-    assert re.search(r'id="figures">\{\}</script>', text)
-    assert '<img src="data:image/svg+xml,' in text
-    assert "What is seen" in html_of(report)
+def test_a_figure_without_its_picture_says_what_is_seen() -> None:
+    assert "<p>What is seen</p>" in html_of(report_of(page_of(lines())))
+
+
+def test_a_heat_map_names_its_columns_and_rows_and_keeps_every_field() -> None:
+    heat = Heat(x_edges=(0.0, 1.0, 2.0), y_edges=(1.0, 10.0), rows=((5.0, None),), colour_title="I/Os")
+    ticks = (Tick(at=0.5, label="4"), Tick(at=1.5, label="8"))
+    drawn = plotly_figure(lines(kind="heat", series=(), heat=heat, ticks=ticks, y_scale="log", y_ticks=ticks[:1]))
+    assert drawn["heat"]["columns"] == ["4", "8"]
+    assert drawn["heat"]["rows"] == ["1 - 10"]
+    assert drawn["heat"]["z"] == [[5.0, None]]
+    assert drawn["heat"]["colours"][0] == "#440154"
+    assert drawn["layout"]["yaxis"]["range"] == [0.0, 1.0]
+    with pytest.raises(ValueError, match="a heat map needs fields"):
+        plotly_figure(lines(kind="heat"))
+
+
+def test_bars_are_outlines_from_zero_with_their_values_above() -> None:
+    series = (Series(label="0/100", x=(0.0,), y=(274.987,), colour=0),)
+    outline, value = plotly_figure(lines(kind="bars", series=series, ticks=(Tick(at=0.0, label="W"),)))["data"]
+    assert outline["y"] == [0.0, 274.987, 274.987, 0.0, None]
+    assert outline["x"][:4] == [-0.3, -0.3, 0.3, 0.3]
+    assert outline["fill"] == "toself"
+    assert (value["text"], value["customdata"]) == (["275.0"], ["W"])
 
 
 def test_the_packed_program_is_the_one_that_the_policy_allows() -> None:

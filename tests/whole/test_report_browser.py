@@ -1,6 +1,7 @@
 """The HTML report in a real browser: no error, no request, no sideways scroll, figures that are drawn when seen."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,8 @@ from report_run import HOSTILE, synthetic_run
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
 
 LIVE = "document.querySelectorAll('.figure.live .js-plotly-plot').length"
-# Heat maps and bars are pictures only.
-DRAWN = "document.querySelectorAll('.figure:not(.heat):not(.bars):not(.pictures .figure)')"
+# The first page has pictures only.
+DRAWN = "document.querySelectorAll('.figure:not(.pictures .figure)')"
 FIGURES = f"{DRAWN}.length"
 SAVED_BYTES_MIN = 500
 SCREENS_MAX = 16
@@ -189,6 +190,25 @@ def test_a_table_is_sorted_by_click_and_keys_and_comes_back(report: Path, page: 
 
 def _is_written(path: Path) -> bool:
     return path.exists() and path.stat().st_size > SAVED_BYTES_MIN
+
+
+def test_a_field_of_a_heat_map_says_what_it_is_and_its_map_follows_the_theme(report: Path, page: Page) -> None:
+    page.open(report)
+    heat = "document.querySelector('.figure.heat[data-name$=map-iops]')"
+    page.value(f"{heat}.scrollIntoView({{behavior: 'instant', block: 'center'}})")
+    page.until(f"{heat}.querySelector('image')")
+    place = page.value(f"{heat}.querySelector('.nsewdrag').getBoundingClientRect().toJSON()")
+    # The field of the smallest blocks, at the top.
+    corner = {"x": place["x"] + place["width"] / 20, "y": place["y"] + place["height"] / 20}
+    page.ask("Input.dispatchMouseEvent", type="mouseMoved", **corner)
+    page.until(f"{heat}.querySelector('.hoverlayer text')")
+    told = page.value(f"[...{heat}.querySelectorAll('.hoverlayer .line')].map((line) => line.textContent)")
+    assert told[:2] == ["Block Size (KiB): 0.5", "R/W Mix: 100/0"]
+    assert re.fullmatch(r"IOPS: [\d,.]+", told[2])
+    light = page.value(f"{heat}.querySelector('image').href.baseVal")
+    page.value("document.querySelector('.tools button').click()")
+    page.until(f"({heat}.querySelector('image')?.href.baseVal ?? {light!r}) !== {light!r}")
+    assert faults(page) == []
 
 
 def test_the_data_of_a_figure_can_be_saved(report: Path, page: Page, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def log_ticks(low: float, high: float) -> tuple[float, ...]:
 
 def labelled_ticks(low: float, high: float) -> tuple[Tick, ...]:
     """The labelled places of an axis, in plain figures. Worked: 10 to 3000 -> 10, 20, 50 and so on to 2,000."""
-    return tuple(Tick(at=at, label=f"{at:,.6g}") for at in log_ticks(low, high))
+    return tuple(Tick(at=at, label=f"{at:,.12g}") for at in log_ticks(low, high))
 
 
 def _equal_steps(low: float, high: float) -> tuple[float, ...]:

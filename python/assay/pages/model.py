@@ -182,7 +182,7 @@ class Figure:
     name : file name stem of its vector picture, unique within a report.
     kind : ``lines`` (points and lines in a plane), ``bars`` (a bar from zero per point), ``columns`` (a column per
         point: x and y of a series are the column's place on the x axis and its height, the series' own place is on the
-        z axis) or ``heat``, which has no series but ``heat``, and no live form on screen.
+        z axis) or ``heat``, which has no series but ``heat``.
     alt : one sentence for readers who cannot see it. aspect : width over height on paper.
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.

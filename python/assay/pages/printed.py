@@ -19,6 +19,7 @@ NOT_AVAILABLE = "n/a"
 NOT_APPLICABLE = "N/A"
 
 _SHORT_MS = 0.1
+_ONE_DECIMAL_FROM = 10
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -66,6 +67,11 @@ def rate_or_na(value: float | None) -> str:
 def one_decimal(value: float) -> str:
     """Print a rate as the tables print it. Worked: 3147.046 -> ``"3,147.0"``."""
     return f"{value:z,.1f}"
+
+
+def bar_text(value: float) -> str:
+    """What stands at a bar: a decimal from ten on, three below. Worked: 274.99 -> ``"275.0"``, 0.307 -> ``"0.307"``."""
+    return one_decimal(value) if value >= _ONE_DECIMAL_FROM else f"{value:.3f}"
 
 
 def significant(value: float, digits: int = 4, decimals: int = 3) -> str:

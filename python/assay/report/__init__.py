@@ -23,7 +23,6 @@ from assay.report.claims import claim_data
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page
 from assay.report.findings import finding_data, finding_tables, run_findings
-from assay.report.interactive import on_screen
 from assay.report.overview import Overview, run_overview
 from assay.report.results_json import RESULTS, results_json
 from assay.report.sequence_table import sequence_table
@@ -83,7 +82,7 @@ def render(
             *(file for one in tests for file in one.other_files(_suffix(one))),
         ],
         "xlsx": lambda: _workbook(laid_out(), tables()),
-        "html": lambda: _html(laid_out(), _pictures(map(on_screen, laid_out().screen_figures), picture)),
+        "html": lambda: _html(laid_out(), _pictures(laid_out().screen_figures, picture)),
         "pdf": lambda: _pdf(laid_out(), _pictures(laid_out().printed_figures, picture), begun),
     }
     chosen = {name: maker for name, maker in makers.items() if name in formats}
@@ -100,7 +99,7 @@ def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list
     picture = cache(_picture)
     makers: dict[str, Maker] = {
         "others": others.items,
-        "html": lambda: _html(report, _pictures(map(on_screen, report.screen_figures), picture)),
+        "html": lambda: _html(report, _pictures(report.screen_figures, picture)),
         "pdf": lambda: _pdf(report, _pictures(report.printed_figures, picture), None),
     }
     written = write_formats(folder, makers)

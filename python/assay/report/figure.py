@@ -14,6 +14,7 @@ from matplotlib.transforms import Bbox
 from assay.pages.log_axis import labelled_ticks, log_range
 from assay.pages.model import SPAN_LABEL, TURNED_NOTE
 from assay.pages.palette import MARK_COLOUR, MARK_SIZE, SPAN_COLOUR, colour, marker
+from assay.pages.printed import bar_text
 from assay.report.glyphs import spelled_out
 from assay.report.heat_picture import draw_heat
 
@@ -28,7 +29,6 @@ LEGEND_BELOW = -0.13
 MANY_LABELS, SHORT_LABEL = 6, 8
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
-ONE_DECIMAL_FROM = 10
 PAD_IN = 0.06
 # How far the frame of a picture beside another reaches: on the left, below and from above, for labels and three rows.
 _FRAME_IN = (0.35, 0.75, 0.45)
@@ -121,7 +121,7 @@ def _legend_columns(labels: Sequence[str]) -> int:
 
 def _draw_bars(axes: Any, series: Series) -> None:
     drawn = axes.bar(series.x, series.y, COLUMN_WIDTH, label=series.label, color=colour(series.colour), zorder=2)
-    axes.bar_label(drawn, labels=[f"{y:,.1f}" if y >= ONE_DECIMAL_FROM else f"{y:.3f}" for y in series.y], padding=2)
+    axes.bar_label(drawn, labels=[bar_text(y) for y in series.y], padding=2)
 
 
 def _draw_series(axes: Any, series: Series) -> None:

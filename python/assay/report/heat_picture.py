@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, to_hex
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ def draw_heat(canvas: Canvas, figure: Figure, heat: Heat) -> None:
         axes.set_title(heat.colour_title)
     else:
         _show_scale(canvas, fields, heat)
+
+
+def heat_colours(count: int) -> list[str]:
+    """The colours of the scale from low to high, as ``#rrggbb``. Worked: two -> ``#440154`` and ``#fde725``."""
+    return [to_hex(colour) for colour in colormaps[_COLOURS](np.linspace(0, 1, count))]
 
 
 def _scale(values: NDArray[np.float64]) -> LogNorm:

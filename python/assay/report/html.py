@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ASSETS = Path(__file__).parent / "assets"
 PLOTTER = "plotly-gl3d.min.js"
-OWN = ("places.js", "report.js", "search.js")
+OWN = ("places.js", "heat.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
 DISCLOSURE = "disclosure"
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
@@ -133,10 +133,9 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
 
 
 def _drawn(report: Report) -> dict[str, Any]:
-    """What is drawn of each figure; one of a kind that only paper knows, or of the first page, stays a picture."""
+    """What is drawn of each figure; one of the first page stays a picture."""
     still = {figure.name for page in report.shown for figure in page.pictures}
-    figures = ((one.name, plotly_figure(one)) for one in report.screen_figures if one.name not in still)
-    return {name: drawn for name, drawn in figures if drawn}
+    return {one.name: plotly_figure(one) for one in report.screen_figures if one.name not in still}
 
 
 def _asset(name: str) -> str:

@@ -64,7 +64,7 @@ def _map(name: str, title: str, settings: LoopSettings, values: Mapping[Cell, fl
 
 
 def _text(value: float | None) -> str:
-    """Three digits or all before the point. Worked: 24632.0 -> ``"24,632"``, 0.30712 -> ``"0.307"``."""
+    """Three digits or all before the point. Worked: 24632.0 -> ``"24,632"``, 0.307 -> ``"0.307"``, 14 -> ``"14.0"``."""
     if not value:
         return NOT_AVAILABLE
-    return f"{value:,.0f}" if value >= _LARGE else f"{value:.{_DIGITS}g}"
+    return f"{value:,.0f}" if value >= _LARGE else f"{value:#.{_DIGITS}g}"

@@ -217,15 +217,18 @@
   function painted(trace) {
     const paint = (colour) => (isDark() ? ON_DARK[colour] ?? colour : colour);
     const copy = { ...trace };
-    if (copy.color) copy.color = paint(copy.color);
-    for (const part of ["line", "marker"]) if (copy[part]) copy[part] = { ...copy[part], color: paint(copy[part].color) };
+    for (const part of ["color", "fillcolor"]) if (copy[part]) copy[part] = paint(copy[part]);
+    for (const part of ["line", "marker"]) if (copy[part]?.color) copy[part] = { ...copy[part], color: paint(copy[part].color) };
     return copy;
   }
+  const isNarrow = (width) => width < 620;
   function laidOut(layout, width) {
     const [ink, rule, grid, paper] = ["--ink", "--rule", "--grid", "--paper"].map(shown);
-    const narrow = width < 620;
+    const narrow = isNarrow(width);
     // A narrow window has no room for a long title in one line.
-    const wrapped = (title) => (narrow && title?.text?.length > 24 ? { ...title, text: title.text.replace(" (", "<br>(") } : title);
+    const broken = (text) => (text.includes(", ") ? text.replace(", ", ",<br>") : text.replace(" (", "<br>("));
+    const fitted = (text) => text.split("<br>").map((one) => (one.length > 24 ? broken(one) : one)).join("<br>");
+    const wrapped = (title) => (narrow && title?.text ? { ...title, text: fitted(title.text) } : title);
     const axis = (one) => ({ ...one, title: wrapped(one.title), gridcolor: grid, linecolor: ink, zerolinecolor: rule, tickcolor: ink });
     const copy = {
       ...layout, paper_bgcolor: paper, plot_bgcolor: paper,
@@ -243,21 +246,25 @@
     }
     if (narrow) {
       copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.3, yanchor: "top" };
-      if (!layout.scene) copy.margin = { l: 10, r: 10, t: 10, b: 10 };
+      if (!layout.scene) copy.margin = { l: 10, r: 10, t: 10, b: 10, ...layout.narrow };
     }
     return copy;
   }
   async function draw(place) {
     if (drawn.has(place) || !place.near) return;
-    const { data, layout } = figures[place.dataset.name];
+    const figure = figures[place.dataset.name];
     // Without WebGL the vector picture of the columns stays in view.
-    if (layout.scene && !webgl()) return;
+    if (figure.layout.scene && !webgl()) return;
     const plotly = await plotter();
     drawn.add(place);
     place.classList.add("live");
     const plot = place.querySelector(".plot");
     try {
+      const { data, layout } = figure.heat ? heatDrawn(figure, { dark: isDark(), narrow: isNarrow(place.clientWidth) }) : figure;
       const sized = laidOut(layout, place.clientWidth);
+      // Each of many named rows needs a line of its own.
+      const named = layout.yaxis?.ticktext?.length ?? 0;
+      if (isNarrow(place.clientWidth) && named > 14) plot.style.height = `${named * 20 + 220}px`;
       await plotly.react(plot, data.map(painted), sized, { displayModeBar: false, responsive: true });
     } catch {
       erase(place);
@@ -299,16 +306,20 @@
   const quoted = (cell) => (/[",\r\n]/.test(cell) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
   const line = (cells) => `${cells.map((cell) => quoted(inert(cell ?? ""))).join(",")}\r\n`;
   const title = (axis, other) => axis?.title?.text?.replaceAll(/<br>.*/g, "") || other;
-  function rows({ name, x, y, z, meta }) {
-    if (Array.isArray(z?.[0])) return z.flatMap((row, at) => row.map((value, place) => [name, x?.[place], y?.[at], value]));
+  function rows({ name, x, y, meta }) {
     const [across, up] = [meta?.x ?? x ?? [], meta?.y ?? y ?? []];
     return across.map((value, at) => [name, value, up[at]]);
   }
-  function csv({ data, layout }) {
-    const flat = data.some((trace) => Array.isArray(trace.z?.[0]));
+  // A field without an I/O has no line.
+  function fields({ z, columns, rows: names }) {
+    const found = z.flatMap((row, line) => row.map((value, place) => [columns[place], names[line], value]));
+    return found.filter(([, , value]) => value !== null);
+  }
+  function csv({ data, layout, heat }) {
     const [x, y] = layout.scene ? [layout.scene.xaxis, layout.scene.zaxis] : [layout.xaxis, layout.yaxis];
-    const head = ["series", title(x, "x"), title(y, "y"), ...(flat ? ["value"] : [])];
-    return [head, ...data.flatMap(rows)].map(line).join("");
+    const [across, up] = [title(x, "x"), title(y, "y")];
+    const lines = heat ? [[across, up, heat.title], ...fields(heat)] : [["series", across, up], ...data.flatMap(rows)];
+    return lines.map(line).join("");
   }
   function saveStill(place) {
     const text = decodeURIComponent(place.querySelector("img").src.replace(/^[^,]*,/, ""));
