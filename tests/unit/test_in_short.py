@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from assay.engine.records import Cell, Demand
 from assay.procedures.grid.in_short import demand_in_short
-from assay.procedures.loop.in_short import in_turn, loop_in_short
+from assay.procedures.loop.in_short import _slowest, in_turn, loop_in_short
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.values import headline_window
 from assay.procedures.saturation.in_short import coarse_samples, saturation_in_short
@@ -119,7 +119,10 @@ def said_of_study(variants: list[Any], withheld: str | None = None) -> list[str]
 def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least() -> None:
     variants = studied(AR_100={"W": 2_906.0}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
     assert said_of_study(variants) == [
-        "AR 10, AR 5: most IOPS (56,678.6). Times those of AR 100 (2,906.0): AR 10 19.5, AR 5 19.5."
+        (
+            "AR 10, AR 5: most IOPS (56,678.6). Beside AR 100 (2,906.0): AR 10 56,678.6 (19.5 times), "
+            "AR 5 56,600.0 (19.5 times)."
+        )
     ]
     assert said_of_study(variants, "an I/O error") == []
     alike = studied(on={"W": 1_000.0}, off={"W": 995.0})
@@ -159,3 +162,9 @@ def test_a_study_says_what_its_reading_found() -> None:
     assert said_of_study([one]) == [
         "AR 100: 96 % of the most IOPS (100.0) are reached with TC 2 x QD 4, 0.500 ms on average."
     ]
+
+
+def test_a_maximum_far_above_the_tail_is_told_with_it() -> None:
+    assert _slowest(6.257, 0.157, 0.156) == ", the slowest takes 6.257 ms, 40.1 times the average"
+    assert _slowest(0.160, 0.157, 0.156) == ""
+    assert _slowest(None, 0.157, 0.156) == ""

@@ -344,5 +344,6 @@ def test_a_log_axis_reaches_to_the_next_labelled_place_where_that_is_near() -> N
     low, high = log_range((10.0, 3200.0))
     assert (round(low, 2), high) == (7.49, 5000.0)
     assert log_ticks(low, high)[-2:] == (2000.0, 5000.0)
+    assert log_ticks(0.02, 60.0) == (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     assert round(log_range((10.0, 1000.0))[1]) == 1259
     assert log_ticks(*log_range((3_900.0, 24_600.0))) == (5_000.0, 10_000.0, 15_000.0, 20_000.0, 25_000.0)

@@ -31,12 +31,12 @@ def log_range(values: Sequence[float]) -> tuple[float, float]:
 
 
 def log_ticks(low: float, high: float) -> tuple[float, ...]:
-    """The labelled places of an axis: powers of ten, with twos and fives where these are few, else equal steps.
+    """The labelled places of an axis: powers of ten, with twos and fives or threes where few, else equal steps.
 
-    Worked: 1 to 1000 -> 1, 2, 5, 10 and so on; 10.8 to 12.4 -> 11, 11.5, 12.
+    Worked: 1 to 100 -> 1, 2, 5, 10 and so on; 0.02 to 60 -> 0.03, 0.1, 0.3 and so on; 10.8 to 12.4 -> 11, 11.5, 12.
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for factors in ((1, 2, 5), (1,)):
+    for factors in ((1, 2, 5), (1, 3), (1,)):
         found = tuple(float(f"{factor}e{power}") for power in powers for factor in factors)
         ticks = tuple(at for at in found if low <= at <= high)
         if TICKS_MIN <= len(ticks) <= TICKS_MAX or (factors == (1,) and len(ticks) > TICKS_MAX):

@@ -268,7 +268,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
         # Every figure is of steady state: one column has them.
         shown = shown.without("Measured")
     gone = [name for name in table.columns if name not in (*shown.columns, "Measured")]
-    note = (f"Nothing to state, so without a column: {', '.join(gone).lower()}.",) if gone else ()
+    note = (f"Not stated for any row: {', '.join(gone).lower()}.",) if gone else ()
     return replace(shown, notes=(*shown.notes, *note))
 
 

@@ -21,7 +21,10 @@ def grid_readings(settings: DemandSettings) -> dict[str, str]:
         "fitted line must stay within the limits in the box."
     )
     return {
-        "precondition": f"When has the drive settled? Writes of the workload's sizes, a point per {sample}.",
+        "precondition": (
+            f"How do IOPS change until the drive has settled? Writes of the workload's sizes, a point per {sample}; "
+            "the page of their window says whether they settled."
+        ),
         "window-pc": steady,
         "window-dv": steady,
         "pre-writes": f"Is the drive in the same state before each round? Writes in samples of {sample}, by round.",

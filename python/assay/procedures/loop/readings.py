@@ -16,8 +16,8 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     noun, cell = shown(settings).spoken, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
     by_round = (
-        f"Each point is one cell of {cell}, a line per block size; flat lines in the shaded window mean that these "
-        "accesses have settled"
+        f"Each point is one cell of {cell}, a line per block size; flat lines in the shaded window are settled "
+        "accesses; how far they still moved is on the page of the window"
     )
     matrix = f"averages of the last five rounds; {better}"
     single = len(settings.sizes_bytes) == 1

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.result import Mark, SaturationResult
 
 WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
+MARKS_SAID = "Peak: highest sample. Peak drop: first of two more than 20 % below it."
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
 
 

@@ -27,7 +27,7 @@ def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str
     """Sentences on a study; none of what may not be printed or did not run to its end.
 
     Worked: variants that settle at 2,906.0, 56,678.6 and 56,600.0 IOPS -> ``"AR 10 %, AR 5 %: most IOPS (56,678.6).
-    Times those of AR 100 % (2,906.0): AR 10 % 19.5, AR 5 % 19.5."``
+    Beside AR 100 % (2,906.0): AR 10 % 56,678.6 (19.5 times), AR 5 % 56,600.0 (19.5 times)."``
     """
     if result.withheld:
         return
@@ -70,8 +70,12 @@ def _comparison(rates: _Rates) -> str:
         return f"{told}, against none of {lowest}."
     if len(rates) == _SEVERAL:
         return f"{told}, {number_text(most / least, 'x')} times those of {lowest} ({one_decimal(least)})."
-    times = ", ".join(f"{label} {number_text(rate / least, 'x')}" for label, rate in rates if label != lowest)
-    return f"{told}. Times those of {lowest} ({one_decimal(least)}): {times}."
+    times = ", ".join(
+        f"{label} {one_decimal(rate)} ({number_text(rate / least, 'x')} times)"
+        for label, rate in rates
+        if label != lowest
+    )
+    return f"{told}. Beside {lowest} ({one_decimal(least)}): {times}."
 
 
 def _change(change: Change, recovered_share: float) -> str:

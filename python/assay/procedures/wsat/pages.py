@@ -27,7 +27,7 @@ from assay.procedures.saturation.facts import (
     saturation_settings,
     steady_label,
 )
-from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.figures import FILLS, MARKS_SAID, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
 from assay.procedures.saturation.in_short import coarse_samples, last_fill_change, saturation_in_short
 from assay.procedures.saturation.readings import saturation_readings
@@ -115,8 +115,8 @@ class SaturationReport(TestReport):
             return None
         scale: Scale = "log" if self.result.fills[-1] > _MANY_FILLS else "linear"
         shown = replace(figure, x_title="Drive Fills", x_scale=scale)
-        asked = f"{self.settings.test.upper()}: how far do writes slow down as the drive fills? {self.settings.label}."
-        return pictured(shown, figure.name, asked)
+        asked = f"{self.settings.test.upper()}: how far do writes slow down as data is written? {self.settings.label}."
+        return pictured(shown, figure.name, f"{asked} {MARKS_SAID}")
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""

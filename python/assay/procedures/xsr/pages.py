@@ -106,10 +106,15 @@ class CrossStimulusReport(TestReport):
         }
 
     def picture(self) -> Figure | None:
-        """Throughput of all access groups."""
-        figure = self._figure("throughput", self.result.groups, "picture")
-        asked = f"{self.settings.test.upper()}: how does throughput change with the accesses? All access groups."
-        return pictured(figure, figure.name, asked) if isinstance(figure, Figure) and not self.result.withheld else None
+        """Throughput around the last change of the accesses, where the recovery begins."""
+        last = len(self.settings.groups) - 1
+        if self.result.withheld or len(self.result.groups) <= last:
+            return None
+        _, figure = self._both(last)
+        asked = (
+            f"{self.settings.test.upper()}: how does the drive recover? Throughput around the last change of accesses."
+        )
+        return pictured(figure, f"{self.prefix}-throughput-picture", asked) if figure else None
 
     def report_pages(self) -> tuple[Page, ...]:
         """The standard pages: throughput of all groups and of each change, response times, the table of recovery."""
@@ -137,18 +142,22 @@ class CrossStimulusReport(TestReport):
         )
 
     def _change(self, place: int) -> PagePart:
-        both = self.result.groups[place - 1 : place + 1]
         subtitle = f"TP v Time - Access Groups {place} & {place + 1}"
+        whole, near = self._both(place)
+        if not isinstance(whole, Figure) or near is None:
+            return subtitle, (whole,)
+        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
+
+    def _both(self, place: int) -> tuple[Block, Figure | None]:
+        """A group and the next over their whole time, and enlarged around the change; None where that is too short."""
+        both = self.result.groups[place - 1 : place + 1]
         whole = self._figure("throughput", both, f"{place}-{place + 1}")
         if not isinstance(whole, Figure) or not all(group.minutes for group in both):
-            return subtitle, (whole,)
+            return whole, None
         # The change and the recovery behind it take minutes of hours.
         border = both[0].minutes[-1] / 60
         reach = min(_REACH_H, border - both[0].minutes[0] / 60, both[1].minutes[-1] / 60 - border)
-        if reach <= 0:
-            return subtitle, (whole,)
-        near = enlarged(whole, f"{whole.name}-near", border, reach)
-        return subtitle, tuple(replace(one, aspect=_HALF_ASPECT, beside=True) for one in (whole, near))
+        return whole, enlarged(whole, f"{whole.name}-near", border, reach) if reach > 0 else None
 
     def _figure(self, variable: str, groups: Sequence[GroupResult], name: str) -> Block:
         scale: Scale = "linear" if variable == "throughput" else "log"
