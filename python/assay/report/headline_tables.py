@@ -45,7 +45,15 @@ def _numbers(test_report: TestReport) -> Iterator[tuple[str, ...]]:
         if one.of or one.part or (one.unit == "x" and one.value is None):
             continue
         time = times.get(one.item)
-        yield (name, one.item, one.text, one.unit, time.text if time else "-", one.spread, paragraph(one.basis))
+        yield (
+            name,
+            one.item,
+            one.text,
+            one.unit,
+            time.text if time else NOT_AVAILABLE,
+            one.spread,
+            paragraph(one.basis),
+        )
 
 
 def _times_tables(tests: Sequence[TestReport]) -> tuple[Table, ...]:

@@ -121,9 +121,10 @@
     const heads = all("th", table.tHead.rows[shift]).map((head) => [head, head.cellIndex + shift]);
     if (shift) heads.push([table.tHead.rows[0].cells[0], 0]);
     for (const [head, place] of heads) {
-      const text = head.textContent;
       head.setAttribute("aria-sort", "none");
-      head.replaceChildren(button(text, "Sort by this column", () => sort(table, head, place)));
+      const sorter = button("", "Sort by this column", () => sort(table, head, place));
+      sorter.append(...head.childNodes);
+      head.append(sorter);
     }
   }
   // On a small window a row of many columns is a card, in which each cell has its column's name.
