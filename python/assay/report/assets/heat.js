@@ -81,8 +81,8 @@ function heatDrawn(figure, { dark, narrow }) {
     return { data, layout: { ...layout, ...room, images: [image], annotations: [title], hoverdistance: -1 } };
   }
   // Above a bar that lies, its title would cover that of the axis.
-  const below = { ...layout.xaxis, title: { text: `${layout.xaxis.title.text}<br>${heat.title}` } };
-  const axes = narrow ? { xaxis: below, narrow: { b: 90 } } : {};
+  const below = { ...layout.xaxis, title: { text: `${layout.xaxis.title.text}<br> <br>${heat.title}` } };
+  const axes = narrow ? { xaxis: below, narrow: { b: 105 } } : {};
   const shown = { ...layout, ...axes, images: [image], hoverdistance: -1 };
   return { data: [...data, heatColourBar(scale, heat.title, narrow)], layout: shown };
 }
