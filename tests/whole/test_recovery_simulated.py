@@ -124,6 +124,15 @@ def test_a_drive_without_history_gives_a_flat_line(tmp_path: Path, quick: Path) 
     assert result.lowest_share == pytest.approx(1, abs=2e-3)
 
 
+def test_one_access_group_has_a_report_without_the_picture_of_a_change(tmp_path: Path, quick: Path) -> None:
+    text, count = re.subn(r"(groups = \{ value = \[\{[^}]*\}).*?\]", r"\1]", quick.read_text("utf-8"))
+    assert count == 1
+    edition = tmp_path / "single.toml"
+    edition.write_text(text, "utf-8")
+    report = build_report(stored(tmp_path / "run", "sim:ideal?capacity=4GB", "xsr", edition))
+    assert not report.opening[0].pictures
+
+
 def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shortens_that(
     tmp_path: Path, quick: Path
 ) -> None:

@@ -108,7 +108,7 @@ class CrossStimulusReport(TestReport):
     def picture(self) -> Figure | None:
         """Throughput around the last change of the accesses, where the recovery begins."""
         last = len(self.settings.groups) - 1
-        if self.result.withheld or len(self.result.groups) <= last:
+        if self.result.withheld or not 0 < last < len(self.result.groups):
             return None
         _, figure = self._both(last)
         asked = (
