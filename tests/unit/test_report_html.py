@@ -1,6 +1,7 @@
 """The HTML report as text: anchors, tables, themes, pictures, and blocks that it does not know."""
 
 import gzip
+import math
 import re
 from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
@@ -158,7 +159,11 @@ def test_a_block_of_an_unknown_kind_costs_no_other() -> None:
 
 
 def test_a_figure_without_its_picture_says_what_is_seen() -> None:
-    assert "<p>What is seen</p>" in html_of(report_of(page_of(lines())))
+    report = report_of(page_of(lines()))
+    assert "<p>What is seen</p>" in html_of(report)
+    text = report_html(report, {"f": figure_svg(lines())}).decode()
+    assert '<img src="data:image/svg+xml,' in text
+    assert "<p>What is seen</p>" not in text
 
 
 def test_a_heat_map_names_its_columns_and_rows_and_keeps_every_field() -> None:
@@ -169,6 +174,9 @@ def test_a_heat_map_names_its_columns_and_rows_and_keeps_every_field() -> None:
     assert drawn["heat"]["rows"] == ["1 - 10"]
     assert drawn["heat"]["z"] == [[5.0, None]]
     assert drawn["heat"]["colours"][0] == "#440154"
+    # One value alone: the scale goes on for a decade.
+    assert drawn["heat"]["ends"] == pytest.approx([math.log10(5), math.log10(50)])
+    assert drawn["heat"]["y"] == [0.0, 1.0]
     assert drawn["layout"]["yaxis"]["range"] == [0.0, 1.0]
     with pytest.raises(ValueError, match="a heat map needs fields"):
         plotly_figure(lines(kind="heat"))

@@ -254,6 +254,14 @@ class Figure:
         return axis_rule.linear_range([*self.y_values, *room], cut=self.cut)
 
     @property
+    def x_drawn_range(self) -> tuple[float, float] | None:
+        """Where the x axis begins and ends; of bars with room at either side. Worked: bars at 0 and 1 -> -1 to 2."""
+        if self.x_range or self.kind != "bars":
+            return self.x_range
+        places = [x for one in self.series for x in one.x]
+        return min(places) - 1, max(places) + 1
+
+    @property
     def x_label(self) -> str:
         """What is written at the x axis: its title, and whether it is cut; one of time begins with what is shown."""
         begins = self.x_range[0] if self.x_range and self.x_scale == "linear" else 0

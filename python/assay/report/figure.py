@@ -149,10 +149,8 @@ def _draw_series(axes: Any, series: Series) -> None:
 
 def _label_x_axis(axes: Any, figure: Figure) -> None:
     places = [x for series in figure.series for x in series.x]
-    if figure.x_range:
-        axes.set_xlim(*figure.x_range)
-    elif figure.kind == "bars":
-        axes.set_xlim(min(places) - 1, max(places) + 1)
+    if figure.x_drawn_range:
+        axes.set_xlim(*figure.x_drawn_range)
     elif figure.rounds:
         axes.set_xlim(min(places) - ROUND_MARGIN, max(places) + ROUND_MARGIN)
     elif figure.x_scale == "linear" and not figure.ticks:

@@ -31,8 +31,8 @@ def draw_heat(canvas: Canvas, figure: Figure, heat: Heat) -> None:
     An empty field is white.
     """
     axes: Any = canvas.add_subplot()
-    values = np.array([[np.nan if value is None else value for value in row] for row in heat.rows], np.float64)
-    scale = _scale(values)
+    values = field_values(heat)
+    scale = LogNorm(*scale_ends(values))
     x_edges, y_edges = _placed(heat.x_edges, figure.x_scale), _placed(heat.y_edges, figure.y_scale)
     fields = axes.pcolorfast(x_edges, y_edges, values, cmap=_COLOURS, norm=scale)
     axes.set(xlabel=figure.x_title, ylabel=figure.y_title)
@@ -50,9 +50,15 @@ def heat_colours(count: int) -> list[str]:
     return [to_hex(colour) for colour in colormaps[_COLOURS](np.linspace(0, 1, count))]
 
 
-def _scale(values: NDArray[np.float64]) -> LogNorm:
+def scale_ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The values of the first and the last colour; NaN is none. Worked: 1 to 500 -> 1 and 500; 7 alone -> 7 and 70."""
     lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
-    return LogNorm(lowest, highest if highest > lowest else lowest * 10)
+    return lowest, highest if highest > lowest else lowest * 10
+
+
+def field_values(heat: Heat) -> NDArray[np.float64]:
+    """The values of the fields as an array of rows and columns, NaN for an empty one."""
+    return np.array([[np.nan if value is None else value for value in row] for row in heat.rows], np.float64)
 
 
 def _placed(places: Sequence[float], scale: Scale) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from assay.pages.printed import bar_text
 from assay.report.plotly_axes import (
     SIGNIFICANT_DIGITS,
     labelled,
+    labels_at,
     number_format,
     plane_layout,
     short,
@@ -24,9 +25,9 @@ from assay.report.plotly_axes import (
 from assay.report.plotly_heat import heat_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from assay.pages.model import Figure, Series, Tick
+    from assay.pages.model import Figure, Series
 
 HALF_WIDTH = 0.3
 _SPAN_COLOUR = "rgba(110, 150, 190, 0.22)"
@@ -71,11 +72,9 @@ def _span_trace() -> dict[str, Any]:
 
 def _bars(figure: Figure) -> dict[str, Any]:
     """Each series as outlines of bars that are filled: the bundle has no bars of a plane either."""
-    places = [x for series in figure.series for x in series.x]
-    axis = {**x_axis(figure), "range": [min(places) - 1, max(places) + 1]}
     return {
         "data": [trace for series in figure.series for trace in _bar_traces(figure, series)],
-        "layout": {**plane_layout(figure), "hoverdistance": -1, "xaxis": axis, "yaxis": y_axis(figure)},
+        "layout": {**plane_layout(figure), "hoverdistance": -1, "xaxis": x_axis(figure), "yaxis": y_axis(figure)},
     }
 
 
@@ -95,7 +94,7 @@ def _bar_traces(figure: Figure, series: Series) -> list[dict[str, Any]]:
         "y": short(series.y),
         "textposition": "top center",
         "text": [bar_text(y) for y in series.y],
-        "customdata": _labels(figure.ticks, series.x) or [f"{x:,g}" for x in series.x],
+        "customdata": labels_at(figure.ticks, series.x) or [f"{x:,g}" for x in series.x],
         "hovertemplate": _hover(figure, series, x="%{customdata}"),
     }
     return [{**outline, "meta": {"x": [], "y": []}}, value]
@@ -116,7 +115,7 @@ def _columns(figure: Figure) -> dict[str, Any]:
 
 
 def _lines_trace(figure: Figure, series: Series) -> dict[str, Any]:
-    labels = _labels(figure.ticks, series.x)
+    labels = labels_at(figure.ticks, series.x)
     return {
         "type": "scatter",
         "name": series.label,
@@ -145,13 +144,6 @@ def _hover(figure: Figure, series: Series, *, x: str) -> str:
     return f"{figure.x_title}: {x}<br>{figure.y_title}: <b>{y}</b><extra>{series.label}</extra>"
 
 
-def _labels(ticks: tuple[Tick, ...], places: Iterable[float]) -> list[str]:
-    """The labels of places that all stand on a tick, or none."""
-    names = {tick.at: tick.label for tick in ticks}
-    found = [names.get(place, "") for place in places]
-    return found if all(found) else []
-
-
 def _rows(figure: Figure) -> tuple[Series, ...]:
     """The series of columns from the front to the back, as on paper."""
     return figure.series[::-1] if figure.highest_first else figure.series
@@ -160,7 +152,7 @@ def _rows(figure: Figure) -> tuple[Series, ...]:
 def _columns_trace(figure: Figure, depth: int, series: Series) -> dict[str, Any]:
     corners = [corner for x, y in zip(series.x, series.y, strict=True) for corner in _corners(x, float(depth), y)]
     triangles = [tuple(corner + 8 * box for corner in face) for box in range(len(series.x)) for face in _BOX]
-    names = _labels(figure.ticks, series.x) or [f"{x:g}" for x in series.x]
+    names = labels_at(figure.ticks, series.x) or [f"{x:g}" for x in series.x]
     return {
         "type": "mesh3d",
         "name": series.label,

@@ -54,8 +54,8 @@ def number_format(values: Iterable[float]) -> str:
 def x_axis(figure: Figure) -> dict[str, Any]:
     """The axis across, with the labels that the figure asks for."""
     axis = {**axis_of(figure.x_label), "type": figure.x_scale}
-    if figure.x_range:
-        axis["range"] = placed(figure.x_range, figure.x_scale)
+    if figure.x_drawn_range:
+        axis["range"] = placed(figure.x_drawn_range, figure.x_scale)
     values = [x for series in figure.series for x in series.x]
     if figure.ticks:
         return {**axis, **labelled(figure.ticks)}
@@ -117,8 +117,20 @@ def tick_labels(values: list[float], labels: list[str]) -> dict[str, Any]:
 
 
 def short(values: Iterable[float]) -> list[float]:
-    """Numbers with nine digits: more are no longer seen, and take half of a large report.
+    """Numbers as ``stored``."""
+    return [stored(value) for value in values]
+
+
+def stored(value: float) -> float:
+    """A number with nine digits: more are no longer seen, and take half of a large report.
 
     Worked: 0.00035026562500000005 -> 0.000350265625.
     """
-    return [value if isinstance(value, int) else float(f"{value:.{_STORED_DIGITS}g}") for value in values]
+    return value if isinstance(value, int) else float(f"{value:.{_STORED_DIGITS}g}")
+
+
+def labels_at(ticks: tuple[Tick, ...], places: Iterable[float]) -> list[str]:
+    """The labels of places that all stand on a tick, or none."""
+    names = {tick.at: tick.label for tick in ticks}
+    found = [names.get(place, "") for place in places]
+    return found if all(found) else []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.log_axis import labelled_ticks
-from assay.report.heat_picture import heat_colours
-from assay.report.plotly_axes import placed, plane_layout, short, x_axis, y_axis
+from assay.report.heat_picture import field_values, heat_colours, scale_ends
+from assay.report.plotly_axes import labels_at, placed, plane_layout, short, stored, x_axis, y_axis
 
 if TYPE_CHECKING:
     from assay.pages.model import Figure, Heat, Tick
@@ -27,33 +28,27 @@ def heat_map(figure: Figure) -> dict[str, Any]:
     ends = ((heat.x_edges[0], heat.x_edges[-1]), (heat.y_edges[0], heat.y_edges[-1]))
     across = {**x_axis(figure), "range": placed(ends[0], figure.x_scale), "showgrid": False}
     up = {**y_axis(figure), "range": placed(ends[1], figure.y_scale), "showgrid": False}
-    return {"data": [], "layout": {**plane_layout(figure), "xaxis": across, "yaxis": up}, "heat": _fields(figure, heat)}
+    return {"layout": {**plane_layout(figure), "xaxis": across, "yaxis": up}, "heat": _fields(figure, heat)}
 
 
 def _fields(figure: Figure, heat: Heat) -> dict[str, Any]:
-    values = [value for row in heat.rows for value in row if value is not None]
-    ticks = labelled_ticks(*_scale_ends(values))
+    ends = scale_ends(field_values(heat))
     return {
-        "x": short(heat.x_edges),
-        "y": short(heat.y_edges),
-        "z": [[None if value is None else round(value, 6) for value in row] for row in heat.rows],
+        "x": short(placed(heat.x_edges, figure.x_scale)),
+        "y": short(placed(heat.y_edges, figure.y_scale)),
+        "z": [[None if value is None else stored(value) for value in row] for row in heat.rows],
         "texts": heat.texts,
         "columns": _names(heat.x_edges, figure.ticks),
         "rows": _names(heat.y_edges, figure.y_ticks),
         "title": heat.colour_title,
-        "ticks": [[tick.at, tick.label] for tick in ticks],
+        "ends": placed(ends, "log"),
+        "ticks": [[math.log10(tick.at), tick.label] for tick in labelled_ticks(*ends)],
         "colours": heat_colours(COLOURS),
     }
 
 
-def _scale_ends(values: list[float]) -> tuple[float, float]:
-    lowest, highest = min(values), max(values)
-    return lowest, highest if highest > lowest else lowest * 10
-
-
 def _names(edges: tuple[float, ...], ticks: tuple[Tick, ...]) -> list[str]:
     """What each field along an axis is: the label of the tick in its middle, or from where to where it reaches."""
-    labels = {tick.at: tick.label for tick in ticks}
     pairs = list(pairwise(edges))
-    found = [labels.get((low + high) / 2, "") for low, high in pairs]
-    return found if all(found) else [f"{low:,.4g} - {high:,.4g}" for low, high in pairs]
+    found = labels_at(ticks, ((low + high) / 2 for low, high in pairs))
+    return found or [f"{low:,.4g} - {high:,.4g}" for low, high in pairs]

@@ -34,6 +34,7 @@ _EVEN = 1.05
 """A tail so near to the average is none."""
 _UNEVEN = 10
 _FAR = 2
+"""From so many times the last known percentile on the maximum is told."""
 _LONGER = 1.1
 """A transfer below 4 KiB that takes so many times as long as one of 4 KiB is slower, not the same."""
 _NEARLY = 0.95
@@ -172,18 +173,18 @@ def _slowest(most: float | None, tail: float, mean: float) -> str:
     Worked: 0.157 ms, a maximum of 6.257 ms, 0.156 ms on average -> the slowest takes 6.257 ms, 40.1 times
     the average.
     """
-    far = most is not None and most >= _FAR * tail
-    return (
-        f", the slowest takes {milliseconds_text(most)} ms, {most / mean:.1f} times the average" if most and far else ""
-    )
+    return "" if most is None or most < _FAR * tail else f", the slowest takes {_beside(most, mean)}"
 
 
 def _tail(below: str, tail: float, mean: float) -> str:
     """Worked: 99.99 % in 5.951 ms, 0.31 ms on average -> ``"99.99 % end within 5.951 ms, 19.2 times the average"``."""
-    within = f"{below} end within {milliseconds_text(tail)} ms"
-    return (
-        f"hardly any is slower: {within}" if tail / mean < _EVEN else f"{within}, {tail / mean:.1f} times the average"
-    )
+    if tail / mean < _EVEN:
+        return f"hardly any is slower: {below} end within {milliseconds_text(tail)} ms"
+    return f"{below} end within {_beside(tail, mean)}"
+
+
+def _beside(time: float, mean: float) -> str:
+    return f"{milliseconds_text(time)} ms, {time / mean:.1f} times the average"
 
 
 _SENTENCES = {"iops": _iops, "throughput": _throughput, "latency": _latency}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series
+from assay.pages.printed import percent
 from assay.pages.time_axis import MINUTES
+from assay.procedures.saturation.result import DROP_SHARE
 from assay.results import NINES
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from assay.procedures.saturation.result import Mark, SaturationResult
 
 WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
-MARKS_SAID = "Peak: highest sample. Peak drop: first of two more than 20 % below it."
+MARKS_SAID = f"Peak: highest sample. Peak drop: first of two more than {percent(1 - DROP_SHARE)} below it."
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
 
 

@@ -260,12 +260,13 @@
     drawn.add(place);
     place.classList.add("live");
     const plot = place.querySelector(".plot");
+    const narrow = isNarrow(place.clientWidth);
     try {
-      const { data, layout } = figure.heat ? heatDrawn(figure, { dark: isDark(), narrow: isNarrow(place.clientWidth) }) : figure;
+      const { data, layout } = figure.heat ? heatDrawn(figure, { dark: isDark(), narrow }) : figure;
       const sized = laidOut(layout, place.clientWidth);
       // Each of many named rows needs a line of its own.
       const named = layout.yaxis?.ticktext?.length ?? 0;
-      if (isNarrow(place.clientWidth) && named > 14) plot.style.height = `${named * 20 + 220}px`;
+      if (narrow && named > 14) plot.style.height = `${named * 20 + 220}px`;
       await plotly.react(plot, data.map(painted), sized, { displayModeBar: false, responsive: true });
     } catch {
       erase(place);
