@@ -345,9 +345,11 @@ def _study(test: Test) -> dict[tuple[str, str], Number]:
     found: dict[tuple[str, str], Number] = {}
     every = [(label, stages) for label, stages in variants(test) if stages]
     first = every[0][1][0].label
+    accesses = {stages[0].label for _, stages in every}
+    own = 1 < len(accesses) == len(every) and all(len(stages) == 1 for _, stages in every)
     ordered = sorted((stages[0].iops, label) for label, stages in every if stages[0].label == first)
     for rate, label in (ordered[0], ordered[-1]):
-        found[_stage_name(label, first), "IOPS"] = rate
+        found[_stage_name(label, first, own=own), "IOPS"] = rate
     if len(ordered) > 1:
         found["Fastest variant over slowest", "x"] = ordered[-1][0] / ordered[0][0]
     for label, stages in every:
@@ -357,13 +359,13 @@ def _study(test: Test) -> dict[tuple[str, str], Number]:
             found[f"{label}, proposed TC {threads} x QD {depth}", "IOPS"] = proposed.iops
         if test.settings["reading"] == "stability":
             for stage in stages:
-                item = f"{_stage_name(label, stage.label)}, seconds within 10 % of the median"
+                item = f"{_stage_name(label, stage.label, own=own)}, seconds within 10 % of the median"
                 found[item, "%"] = stage.score
     return found
 
 
-def _stage_name(variant: str, stage: str) -> str:
-    return variant if stage in {variant, ""} else f"{variant}, {stage}"
+def _stage_name(variant: str, stage: str, *, own: bool) -> str:
+    return variant if own or stage in {variant, ""} else f"{variant}, {stage}"
 
 
 def _proposed(stages: list[Stage]) -> Stage:

@@ -64,8 +64,8 @@ def test_a_grid_names_the_fewest_outstanding_that_are_enough() -> None:
 
     cells = (cell(32, 32, 2_690, 385.0), cell(2, 1, 2_634, 0.759), cell(1, 1, 2_434, 0.411), cell(4, 8, 2_701, 11.0))
     (said,) = demand_in_short(SimpleNamespace(label="OLTP"), SimpleNamespace(cells=cells))  # type: ignore[arg-type]
-    assert "95 % of the most IOPS (2,701.0) are reached with 2 I/Os outstanding (" in said
-    assert said.endswith(", 0.759 ms on average); 1,024 outstanding give 1.00 times the most, 385.000 ms on average.")
+    assert "95 % of the most IOPS of all 4 demands (2,701.0) are reached with 2 I/Os outstanding (" in said
+    assert said.endswith(", 0.759 ms on average); 1,024 give 1.00 times the most, 385.000 ms on average.")
 
 
 def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
@@ -75,7 +75,8 @@ def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
     said = list(loop_in_short(test, replace(loop_result(test), matrix=matrix)))
     assert said[0] == "RND 4KiB: reads give 10.0 times the IOPS of writes."
     assert said[1] == (
-        "RND 4KiB 65/35: 9,000.0 IOPS; if its reads and writes took as long as alone, it would be 7,228.9 (+24 %)."
+        "RND 4KiB 65/35: 9,000.0 IOPS, +24 % against the 7,228.9 that it would have if its reads and writes took as "
+        "long as alone."
     )
     assert said[2] == "Reads reach 95 % of their highest throughput (163.8 MB/s) from 8KiB on."
     assert len(said) == 3
@@ -117,12 +118,9 @@ def said_of_study(variants: list[Any], withheld: str | None = None) -> list[str]
 
 
 def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least() -> None:
-    variants = studied(AR_100={"W": 2_906.0}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
+    variants = studied(AR_100={"W": 2_906.0}, AR_50={"W": 25_915.4}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
     assert said_of_study(variants) == [
-        (
-            "AR 10, AR 5: most IOPS (56,678.6). Beside AR 100 (2,906.0): AR 10 56,678.6 (19.5 times), "
-            "AR 5 56,600.0 (19.5 times)."
-        )
+        "AR 10, AR 5: most IOPS (56,678.6), 19.5 times those of AR 100 (2,906.0); AR 50 8.92 times."
     ]
     assert said_of_study(variants, "an I/O error") == []
     alike = studied(on={"W": 1_000.0}, off={"W": 995.0})
@@ -132,7 +130,7 @@ def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least(
 def test_a_study_of_several_stages_lays_those_of_each_variant_side_by_side() -> None:
     variants = studied(writes={"offset 0": 4_000.0, "offset 512": 2_000.0}, reads={"offset 4096": 9_000.0})
     assert said_of_study(variants) == [
-        "writes: offset 0: most IOPS (4,000.0), 2.000 times those of offset 512 (2,000.0)."
+        "writes: offset 0: most IOPS (4,000.0), 2.00 times those of offset 512 (2,000.0)."
     ]
 
 

@@ -39,11 +39,11 @@ def test_times_keep_three_decimals_unless_they_are_short() -> None:
     assert (milliseconds_text(0.35), milliseconds_text(0.1), milliseconds_text(0.0021)) == (
         "0.350",
         "0.100",
-        "0.002100",
+        "0.00210",
     )
     assert (milliseconds_label(1_500_000), milliseconds_label(2_104), milliseconds_label(None)) == (
         "1.500",
-        "0.002104",
+        "0.00210",
         "n/a",
     )
 

@@ -16,7 +16,6 @@ from assay.report import build_report, render
 from assay.report.cells import WHOLE, drawn_bars
 from assay.report.executive import VERDICT_COLUMNS, without_host
 from assay.report.headline_tables import headline_tables
-from assay.report.said import run_in_short
 from assay.report.workbook import number_of
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
@@ -104,27 +103,28 @@ def test_the_host_has_a_column_where_it_was_watched_in_some_test(second: str, wi
 
 def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> None:
     said = tables(suite())["In short"].rows
-    assert said[1][0] == "WSAT"
-    assert said[1][1].startswith(
+    assert said[0][0] == "WSAT"
+    assert said[0][1].startswith(
         "RND 4KiB 0/100: 50,000.0 IOPS fresh, 2,500.0 in the last sample, 5 % of it; below half"
     )
-    assert said[1][1].endswith("of the first after 4.80 drive fills.")
+    assert said[0][1].endswith("of the first after 4.80 drive fills.")
     assert {row[0] for row in said} == {"WSAT", "IOPS", "all"}
-    assert (
-        said[0][1] == "Measured twice: WSAT RND 4KiB 0/100, settled 2,500.0 IOPS with 32 outstanding; "
-        "IOPS RND 4KiB W 3,147.0 IOPS with 8 outstanding (+25.9 %)."
+    assert said[-1][1] == (
+        "Measured twice: WSAT RND 4KiB 0/100 2,500.0 IOPS with 32 outstanding; IOPS RND 4KiB W 3,147.0 IOPS with 8 "
+        "outstanding (+25.9 %; preconditioning none against 2X SEQ/128KiB, active range 100 % against 16 GiB in 2,048 "
+        "segments)."
     )
     (path,) = render(suite(), tmp_path, formats=["json"])
     stored = json.loads(path.read_text("ascii"))
     assert stored["claims"] == []
     told = [(one["settings"]["test"].upper(), line) for one in stored["tests"] for line in one["in_short"]]
-    assert [*(("all", line) for line in stored["in_short"]), *told] == list(said)
+    assert [*told, *(("all", line) for line in stored["in_short"])] == list(said)
     short = replace(suite(), tests=(saturation_test([50_000.0, 2_500.0]), synthetic_test()))
     assert (
         tables(short)["In short"]
-        .rows[0][1]
+        .rows[-1][1]
         .startswith(
-            "Measured twice: WSAT RND 4KiB 0/100, not settled, 2,500.0 IOPS with 32 outstanding in the last sample; "
+            "Measured twice: WSAT RND 4KiB 0/100 2,500.0 IOPS with 32 outstanding in the last sample, not settled; "
         )
     )
     claimed = suite(plan={"claims": {"rnd_4k_write_iops": 3000.0}})
@@ -151,26 +151,16 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
         def headlines() -> tuple[Headline, ...]:
             return one("average", 0.12), one("99.9 %", None), one("maximum", 6.25)
 
-        @staticmethod
-        def rates() -> tuple[tuple[str, int, float], ...]:
-            return (("RND 4KiB R", 1, 8_333.0),)
-
-    class Deeper(Report):
-        @staticmethod
-        def rates() -> tuple[tuple[str, int, float], ...]:
-            return (("RND 4KiB R", 8, 33_332.0),)
-
     (table,) = headline_tables(suite(), [Report])  # type: ignore[list-item]
     assert table.columns == ("Test", "Figure", "Average", "Least - greatest round", "99.9 %", "Maximum")
     assert table.rows == (("IOPS", "RND 4KiB R, 1 outstanding", "0.120", "n/a", "n/a", "6.250"),)
     assert table.notes[0] == "IOPS: rounds 1-5."
-    (said,) = run_in_short(suite(), [Report, Deeper])  # type: ignore[list-item]
-    assert said == "RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1 (IOPS 33,332.0, IOPS 8,333.0)."
 
 
 def test_the_first_page_has_the_curve_of_write_saturation_as_a_small_picture() -> None:
     (page,) = build_report(suite()).opening
-    (picture,) = page.pictures
+    picture, matrix = page.pictures
+    assert (matrix.name, matrix.kind, matrix.low) == ("iops-1-picture", "heat", True)
     # 1,440 minutes are many drive fills, and the fall comes in the first.
     assert (picture.name, picture.x_scale, picture.low, picture.cut) == ("wsat-1-picture", "log", True, False)
     few = replace(suite(), tests=(saturation_test(RATES[:140]), synthetic_test()))

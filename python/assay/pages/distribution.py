@@ -135,16 +135,18 @@ def printed_pages(found: Distribution) -> tuple[tuple[Block, ...], ...]:
     """
     if not (curves := distribution_figures(found)):
         return ()
-    maps = tuple(
-        replace(figure, reading=f"{text[:1].upper()}{text[1:]}")
-        for text, figure in found.maps
-        if figure.name == found.printed
-    )
+    maps = (*filter(None, (printed_map(found),)),)
     left_out = len(found.parts) - len(found.curves)
     rest = f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json."
     notes = tuple(filter(None, (found.rule, rest)))
     first: tuple[Block, ...] = (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves)
     return (first, maps) if maps else (first,)
+
+
+def printed_map(found: Distribution) -> Figure | None:
+    """Its map for paper with the sentence that it stands behind; None without one."""
+    maps = (replace(one, reading=f"{text[:1].upper()}{text[1:]}") for text, one in found.maps)
+    return next((one for one in maps if one.name == found.printed), None)
 
 
 def distribution_figures(found: Distribution) -> tuple[Figure, ...]:

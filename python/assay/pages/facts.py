@@ -24,8 +24,7 @@ class TestFacts:
 
     independent, independent_demand, independent_amount : workload-independent preconditioning.
     preconditioned : share of the drive that it covers. dependent : workload-dependent preconditioning.
-    test_area, test_range : share of the drive that is tested, and the test ActiveRange; summary_range : the latter on
-    summary pages, where it is another. step : length of a test step.
+    test_area, test_range : share of the drive that is tested, and the test ActiveRange. step : length of a test step.
     stimulus : the three entries of form 2.0: test stimulus, mix, block sizes.
     demands : where a test has several, of the first stimulus and of the second; second_stimulus : behind the first.
     workload : what is tracked. convergence, rounds : of the measurement window; time : when, where it counts samples.
@@ -36,7 +35,6 @@ class TestFacts:
     independent_demand: str = NOT_APPLICABLE
     independent_amount: str = NOT_APPLICABLE
     preconditioned: str = NOT_APPLICABLE
-    summary_range: str | None = None
     dependent: str
     test_area: str
     test_range: str

@@ -19,10 +19,13 @@ Scale = Literal["linear", "log"]
 Mode = Literal["markers", "lines", "lines+markers"]
 Dash = Literal["solid", "dash", "dot"]
 CUT_NOTE = "axis does not begin at 0"
+LOG_NOTE = "log"
 NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
 """Texts of a table that say that there is nothing."""
 SPAN_LABEL = "Measurement window"
-PICTURE_ASPECT = 1.4
+PICTURE_ASPECT = 1.8
+WIDE_ASPECT = 2.2
+"""Width over height of a small picture with texts in its fields or beside its rows."""
 TURNED_NOTE = "in falling order, so that high columns hide no low ones"
 
 
@@ -263,14 +266,21 @@ class Figure:
 
     @property
     def x_label(self) -> str:
-        """What is written at the x axis: its title, and whether it is cut; one of time begins with what is shown."""
+        """What is written at the x axis: its title, and whether it is cut or logarithmic.
+
+        One of time begins with what is shown.
+        """
+        if self.x_scale == "log":
+            return f"{self.x_title} ({LOG_NOTE})"
         begins = self.x_range[0] if self.x_range and self.x_scale == "linear" else 0
         timed = self.x_title.lower().startswith(("time", "minutes", "hours", "seconds"))
         return f"{self.x_title} ({CUT_NOTE})" if begins > 0 and not timed else self.x_title
 
     @property
     def y_label(self) -> str:
-        """What is written at the y axis: its title, and whether it is cut."""
+        """What is written at the y axis: its title, and whether it is cut or logarithmic."""
+        if self.y_drawn_scale == "log":
+            return f"{self.y_title} ({LOG_NOTE})"
         return f"{self.y_title} ({CUT_NOTE})" if self.cut else self.y_title
 
     @property
@@ -304,7 +314,7 @@ class Page:
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
-    pictures : small figures, drawn where the page has room for them.
+    pictures : small figures, drawn where the page has room for them. others : those that its second sheet has room for.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
     anchor : its address in the report on the screen; empty leaves it to the renderer.
@@ -317,6 +327,7 @@ class Page:
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
     pictures: tuple[Figure, ...] = ()
+    others: tuple[Figure, ...] = ()
     place: str = ""
     chapter: str = ""
     part: str = ""
@@ -356,7 +367,7 @@ class Report:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures of the pages in their order."""
-        return _figures(block for page in self.shown for block in (*page.blocks, *page.pictures))
+        return _figures(block for page in self.shown for block in (*page.blocks, *page.pictures, *page.others))
 
     @property
     def printed_figures(self) -> tuple[Figure, ...]:
@@ -369,9 +380,9 @@ class Report:
         return (*self.figures, *_figures(self.appendix))
 
 
-def pictured(figure: Figure, name: str, reading: str) -> Figure:
+def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT) -> Figure:
     """A figure as a small picture beside tables, in letters of the same size, its legend below."""
-    return replace(figure, name=name, reading=reading, low=True, beside=True, aspect=PICTURE_ASPECT)
+    return replace(figure, name=name, reading=reading, low=True, beside=True, aspect=aspect)
 
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.pages.headline import Headline
     from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry
+    from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.spec.edition import Edition
 
@@ -168,8 +169,8 @@ class TestReport(ABC):
         """Cells that the verdict says nothing of and that moved in the window; none unless a test says so."""
         return ()
 
-    def rates(self) -> Iterator[tuple[str, int, float]]:
-        """IOPS that other tests may have at another demand: accesses, outstanding I/Os, IOPS; none unless told here."""
+    def rates(self) -> Iterator[Rate]:
+        """IOPS that other tests may have at another demand or in another order; none unless told here."""
         return iter(())
 
     def moved_where(self) -> str:

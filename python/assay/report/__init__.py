@@ -148,7 +148,7 @@ def _laid_out(
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
-        opening=(executive_page(run, edition, tests, places),),
+        opening=(executive_page(run, edition, tests, places, spread),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
         appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.pages.distribution import printed_map
 from assay.pages.header import model_label
 from assay.pages.label import host_label
-from assay.pages.model import Page, Table, Text
+from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph
 from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
@@ -25,20 +26,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records import StoredRun
-    from assay.pages.model import Block
+    from assay.pages.distribution import Distribution
+    from assay.pages.model import Block, Figure
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
 
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
-_PICTURES_MAX = 2
+_PICTURES_MAX = 4
+_ROWS_MAX = 12
+"""A small picture has room for the names of so many rows."""
 _TRACKED = "Steady state is that of the tracked cells; other cells moved, see what was unusual."
 _NOT_WATCHED = "not watched"
 
 
-def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport], places: Sequence[str]) -> Page:
-    """Lay out the first page. places : the numbers of the pages of each test, such as ``"2 to 7"``."""
+def executive_page(
+    run: StoredRun,
+    edition: Edition,
+    tests: Sequence[TestReport],
+    places: Sequence[str],
+    spread: Sequence[Distribution | None],
+) -> Page:
+    """Lay out the first page.
+
+    places : the numbers of the pages of each test, such as ``"2 to 7"``. spread : of the response times of each.
+    """
     # A run of this host is as far vouched for as every report says that it is.
     level = f" - {level_label(run)}" if run.origin else ""
     return Page(
@@ -50,7 +63,17 @@ def executive_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]
         blocks=(),
         columns=(_words(run, tests, places), headline_tables(run, tests)),
         pictures=tuple(found for one in tests if (found := one.picture()))[:_PICTURES_MAX],
+        others=tuple(_maps(spread)),
     )
+
+
+def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
+    """The maps of response times of the first and of the last test that has one of few rows."""
+    found = [(one, drawn) for one in spread if one and (drawn := printed_map(one)) and len(drawn.y_ticks) <= _ROWS_MAX]
+    for one, drawn in (*found[:1], *found[1:][-1:]):
+        yield pictured(
+            drawn, f"{drawn.name}-picture", f"{one.title}: how are response times spread? {drawn.reading}", WIDE_ASPECT
+        )
 
 
 def _drive(run: StoredRun) -> str:

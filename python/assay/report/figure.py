@@ -83,8 +83,8 @@ def figure_svg(figure: Figure) -> bytes:
 def _bounds(canvas: Canvas, figure: Figure) -> Any:
     """What is shown of a picture: what is drawn; of those side by side a frame that holds the legends of all."""
     drawn = canvas.get_tightbbox()
-    # A heat map has no legend below it.
-    if not figure.beside or figure.kind == "heat":
+    # A heat map has no legend below it, and small pictures stand beside such of other kinds.
+    if not figure.beside or figure.low or figure.kind == "heat":
         return drawn
     width, height = canvas.get_size_inches()
     left, below, above = _FRAME_IN
@@ -126,6 +126,10 @@ def _draw_bars(axes: Any, series: Series) -> None:
 
 def _draw_series(axes: Any, series: Series) -> None:
     shown = colour(series.colour)
+    if not series.x:
+        # Its name says why it has no point.
+        axes.plot([], [], label=series.label or "_hidden", linestyle="")
+        return
     if series.filled:
         axes.fill_between(series.x, series.y, min(series.y), color=shown, alpha=0.35, linewidth=0, zorder=1)
     if series.mark:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from assay.pages.headline import Headline
     from assay.pages.test_report import TestReport
 
-_NUMBERS = (
-    "Test", "Figure", "Value", "Unit", "Average response time (ms)", "Least - greatest round", "From",
-)  # fmt: skip
+_NUMBERS = ("Test", "Figure", "Value", "Unit", "Least - greatest round", "From")
 _ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
 _SPREAD = "Least - greatest round"
 RESPONSE_TIMES = "Response times (ms)"
@@ -45,15 +43,8 @@ def _numbers(test_report: TestReport) -> Iterator[tuple[str, ...]]:
         if one.of or one.part or (one.unit == "x" and one.value is None):
             continue
         time = times.get(one.item)
-        yield (
-            name,
-            one.item,
-            one.text,
-            one.unit,
-            time.text if time else NOT_AVAILABLE,
-            one.spread,
-            paragraph(one.basis),
-        )
+        waited = f"{time.text} ms on average " if time and time.value is not None else ""
+        yield name, one.item, one.text, one.unit, one.spread, f"{waited}{paragraph(one.basis)}"
 
 
 def _times_tables(tests: Sequence[TestReport]) -> tuple[Table, ...]:

@@ -35,7 +35,7 @@ def draw_heat(canvas: Canvas, figure: Figure, heat: Heat) -> None:
     scale = LogNorm(*scale_ends(values))
     x_edges, y_edges = _placed(heat.x_edges, figure.x_scale), _placed(heat.y_edges, figure.y_scale)
     fields = axes.pcolorfast(x_edges, y_edges, values, cmap=_COLOURS, norm=scale)
-    axes.set(xlabel=figure.x_title, ylabel=figure.y_title)
+    axes.set(xlabel=figure.x_label, ylabel=figure.y_label)
     _label(axes.xaxis, figure.ticks, figure.x_scale)
     _label(axes.yaxis, figure.y_ticks, figure.y_scale)
     if heat.texts:

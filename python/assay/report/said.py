@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.headline import number_text
 from assay.pages.label import host_label
 from assay.pages.model import Table
-from assay.pages.printed import one_decimal, outstanding_label, paragraph
+from assay.pages.printed import paragraph
 from assay.report.claims import claims_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
-from assay.results import disturbed_count, missed_steady_state, void_places, withheld_reason
+from assay.report.together import together
+from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
@@ -18,66 +18,25 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.finding import Checked
-    from assay.pages.headline import Headline
     from assay.pages.test_report import TestReport
 
 _NAMED = 3
-_TWO = 2
 _FOUND = "What was found"
 
 
 def in_short_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """What the numbers of several tests say of the drive, none where no test says anything."""
-    rows = tuple(("all", paragraph(line)) for line in run_in_short(run, tests))
-    rows += tuple((name, line) for name, one in _named(tests) for line in map(paragraph, one.in_short()))
+    claims, others = (
+        tuple(("all", paragraph(line)) for line in lines) for lines in (claims_text(run, tests), together(tests))
+    )
+    each = tuple((name, line) for name, one in _named(tests) for line in map(paragraph, one.in_short()))
+    rows = (*claims, *each, *others)
     return (_said("In short", "What the numbers say", rows),) if rows else ()
 
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """What the tests say together: how many claims are met, how two that measure one thing agree, what depth brings."""
-    return (*claims_text(run, tests), *_twice_measured(tests), *_deeper(tests))
-
-
-def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
-    """What two tests give of that which a data sheet has one claim for; of one without a level, its last sample.
-
-    Worked: 18,043.2 IOPS settled and 18,062.2 in the rounds -> ``"... 18,043.2 IOPS; ... 18,062.2 IOPS (+0.1 %)."``
-    """
-    found: dict[str, list[tuple[str, float]]] = {}
-    for name, report in _named(tests):
-        for one in () if missed_steady_state(report.test) else report.headlines():
-            number = one.value or one.last
-            if one.claim and number:
-                found.setdefault(one.claim, []).append((f"{name} {_as_measured(one, number, report)}", number))
-    for pair in found.values():
-        if len(pair) == _TWO:
-            (first, before), (second, behind) = pair
-            yield f"Measured twice: {first}; {second} ({(behind / before - 1) * 100:+.1f} %)."
-
-
-def _deeper(tests: Sequence[TestReport]) -> Iterator[str]:
-    """What more outstanding I/Os bring, of accesses that two tests measured at different numbers of them.
-
-    Worked: 33,332 IOPS with 8 and 8,333 with one -> ``"RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1"``
-    """
-    found: dict[str, dict[int, tuple[float, str]]] = {}
-    for name, one in _named(tests):
-        for label, outstanding, rate in () if missed_steady_state(one.test) else one.rates():
-            found.setdefault(label, {})[outstanding] = rate, name
-    for label, rates in found.items():
-        fewest, most = min(rates), max(rates)
-        (high, deep), (low, flat) = rates[most], rates[fewest]
-        if fewest < most and low:
-            times = f"{high / low:.2f}"
-            both = f"{deep} {one_decimal(high)}, {flat} {one_decimal(low)}"
-            yield f"{label}: {most:,} outstanding give {times} times the IOPS of {fewest:,} ({both})."
-
-
-def _as_measured(one: Headline, number: float, report: TestReport) -> str:
-    told = f"{number_text(number, one.unit)} {one.unit} with {outstanding_label(report.test.settings.demand)}"
-    return (
-        f"{one.item} {told}" if one.value else f"{one.item.partition(',')[0]}, not settled, {told} in the last sample"
-    )
+    """What the tests say together: how many claims are met, then what ``together`` finds."""
+    return (*claims_text(run, tests), *together(tests))
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:

@@ -228,7 +228,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
         facts.preconditioned_label,
         facts.test_area,
         facts.dependent,
-        facts.summary_range or facts.test_range,
+        facts.test_range,
         segments_label(settings),
         facts.workload,
         facts.extent,
@@ -280,7 +280,7 @@ def _settings_box(test_report: TestReport) -> Box:
         ("WIPC", facts.independent),
         # Its first part, so that the boxes of many tests leave the table its place; pages of the test have all of it.
         ("WDPC", facts.dependent.partition(";")[0]),
-        ("AR AMT / Segments", f"{facts.summary_range or facts.test_range} / {segments_label(test.settings)}"),
+        ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", facts.extent),
         ("Steady", facts.steady),

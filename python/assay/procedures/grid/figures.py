@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.axis_rule import is_close, linear_range
 from assay.pages.heat_figures import matrix_heat
-from assay.pages.model import Figure, Series, Tick
+from assay.pages.model import Figure, Series, Tick, pictured
 from assay.pages.printed import NOT_AVAILABLE, percent
 from assay.pages.time_axis import MINUTES
 from assay.procedures.grid.result import by_total_oio
@@ -30,17 +30,21 @@ WHOLE_FROM = 100
 BESIDE_ASPECT = 1.25
 _BELOW_STRIP = 1.1
 LABEL_RATIO = 1.2
+_PICTURE_RATIO = 1.9
+"""Labels of a small picture stand apart by this factor."""
 _POINT_COLOURS = {"Max": 7, "Mid": 8, "Min": 6}
 
 
-def samples_figure(name: str, values: Sequence[float], sample_minutes: float, alt: str) -> Figure | None:
-    """Plot IOPS of samples over time; None without one."""
+def samples_figure(
+    name: str, values: Sequence[float], sample_minutes: float, alt: str, span: tuple[float, float] | None = None
+) -> Figure | None:
+    """Plot IOPS of samples over time, the minutes of the verdict shaded; None without one."""
     if not values:
         return None
     minutes = tuple(number * sample_minutes for number in range(1, len(values) + 1))
     mode: Mode = "lines+markers" if len(values) <= 100 else "lines"  # noqa: PLR2004 - markers would hide the line
     line = Series(label="IOPS, one sample each", x=minutes, y=tuple(values), colour=0, mode=mode)
-    return Figure(name=name, kind="lines", alt=alt, x_title=MINUTES, y_title="IOPS", series=(line,))
+    return Figure(name=name, kind="lines", alt=alt, x_title=MINUTES, y_title="IOPS", series=(line,), span=span)
 
 
 def point_writes_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
@@ -256,6 +260,15 @@ def processor_figure(
     )
 
 
+def picture_figure(name: str, cells: Sequence[DemandCell], asked: str) -> Figure | None:
+    """IOPS from zero on over total outstanding I/Os as a small picture."""
+    figure = total_figure(name, cells, times=False)
+    if figure is None:
+        return None
+    ticks = tuple(_spaced([round(tick.at) for tick in figure.ticks], _PICTURE_RATIO))
+    return pictured(replace(figure, ticks=ticks, y_most=max(figure.y_values)), name, asked)
+
+
 def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figure | None:
     """Plot IOPS, or else the average response time, over total outstanding I/Os."""
     found = by_total_oio(cells)
@@ -290,11 +303,11 @@ def _rows(cells: Sequence[DemandCell]) -> dict[int, list[DemandCell]]:
     }
 
 
-def _spaced(places: Sequence[int]) -> Iterator[Tick]:
+def _spaced(places: Sequence[int], ratio: float = LABEL_RATIO) -> Iterator[Tick]:
     """Ticks on a logarithmic axis; what lies too near the last labelled one has none. Worked: 32, 36 -> 32 alone."""
     labelled = 0.0
     for place in places:
-        if place > labelled * LABEL_RATIO:
+        if place > labelled * ratio:
             labelled = place
             yield Tick(at=float(place), label=str(place))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
+from assay.pages.printed import one_decimal
 from assay.procedures.grid.result import demand_label
 from assay.results import iops, mean_and_max_ms
 from assay.spec.units import duration_label
@@ -26,7 +27,9 @@ def demand_headlines(settings: DemandSettings, result: DemandResult) -> Iterator
         if run.step is None:
             yield Headline(item=item, unit="IOPS", value=None, basis="n/a: the point did not run")
             continue
-        basis = f"measured for {duration_label(run.step.span_ns)}"
+        basis = f"in {duration_label(run.step.span_ns)}; {one_decimal(run.point.iops)} in the grid"
         yield Headline(item=item, unit="IOPS", value=float(iops(run.step)), basis=basis)
         mean_ms, _ = mean_and_max_ms([run.step])
-        yield Headline(item=f"{item}, average response time", unit="ms", value=mean_ms, basis=basis, of=item)
+        yield Headline(
+            item=f"{item}, average response time", unit="ms", value=mean_ms, basis=basis.partition(";")[0], of=item
+        )

@@ -22,9 +22,9 @@ _NEARLY = 0.95
 def demand_in_short(settings: DemandSettings, result: DemandResult) -> Iterator[str]:
     """The fewest outstanding I/Os that come near the most IOPS, and what the most of them cost; none without a window.
 
-    Worked: 2,434 IOPS with one outstanding, 2,634 to 2,701 with more -> ``"95 % of the most IOPS (2,701.0) are reached
-    with 2 I/Os outstanding (TC1-QD2, 0.759 ms on average); 1,024 outstanding give 0.99 times the most, 385.000 ms on
-    average."``
+    Worked: 2,434 IOPS with one outstanding, 2,634 to 2,701 with more -> ``"95 % of the most IOPS of all 49 demands
+    (2,701.0) are reached with 2 I/Os outstanding (TC1-QD2, 0.759 ms on average); 1,024 give 0.99 times the most,
+    385.000 ms on average."``
     """
     if not result.cells:
         return
@@ -34,8 +34,8 @@ def demand_in_short(settings: DemandSettings, result: DemandResult) -> Iterator[
     few, many = (milliseconds_text(float(cell.latency_ms_mean)) for cell in (enough, deepest))
     outstanding, named = count_label(_outstanding(enough), "I/O"), demand_label(settings, enough.demand)
     yield (
-        f"{percent(_NEARLY)} of the most IOPS ({one_decimal(float(most))}) are reached with {outstanding} outstanding "
-        f"({named}, {few} ms on average); {_outstanding(deepest):,} outstanding give "
+        f"{percent(_NEARLY)} of the most IOPS of all {len(result.cells)} demands ({one_decimal(float(most))}) are "
+        f"reached with {outstanding} outstanding ({named}, {few} ms on average); {_outstanding(deepest):,} give "
         f"{float(deepest.iops / most):.2f} times the most, {many} ms on average."
     )
 

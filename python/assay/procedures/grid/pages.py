@@ -103,6 +103,11 @@ class DemandReport(TestReport):
         """What the operating points gave."""
         return tuple(demand_headlines(self.settings, self.result))
 
+    def picture(self) -> Figure | None:
+        """IOPS over outstanding I/Os."""
+        asked = f"{self.settings.test.upper()}: how many outstanding I/Os are enough? {self.settings.label}."
+        return figures.picture_figure(f"{self.prefix}-picture", self.result.cells, asked)
+
     def in_short(self) -> tuple[str, ...]:
         """How many outstanding I/Os are enough; nothing where steady state was required and not reached."""
         return () if missed_steady_state(self.test) else tuple(demand_in_short(self.settings, self.result))
@@ -154,7 +159,11 @@ def _parts(test_report: DemandReport) -> Iterator[PagePart]:
         yield pattern_part(settings)
     minutes = settings.sample_ns / MINUTE_NS
     first = figures.samples_figure(
-        f"{test_report.prefix}-precondition", result.precondition_iops, minutes, "IOPS of the preconditioning over time"
+        f"{test_report.prefix}-precondition",
+        result.precondition_iops,
+        minutes,
+        "IOPS of the preconditioning over time",
+        _judged_minutes(test_report),
     )
     tracked = _tracked(settings)
     yield "Pre Conditioning IOPS Plot", (*test_report.strip(), _or_reason(first, "no sample ran to its end"))
@@ -213,6 +222,16 @@ def _window(test_report: DemandReport, name: str, window: MeasurementWindow | No
 
 def _prepared(test_report: DemandReport) -> MeasurementWindow | None:
     return test_report.result.precondition_window
+
+
+def _judged_minutes(test_report: DemandReport) -> tuple[float, float] | None:
+    """From the first to the last sample that the verdict on the preconditioning took; None without a verdict."""
+    window = _prepared(test_report)
+    if window is None or test_report.result.withheld:
+        return None
+    (verdict,) = window.verdicts.values()
+    minutes = verdict_minutes(verdict, test_report.settings.preconditioning)
+    return minutes[0], minutes[-1]
 
 
 def _points_box(test_report: DemandReport) -> Box:

@@ -9,9 +9,9 @@ from assay.engine.records import Cell
 from assay.pages.distribution import CURVES_MAX, Distribution, part
 from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.heat_figures import spread_heat
-from assay.pages.model import pictured
+from assay.pages.model import WIDE_ASPECT, pictured
 from assay.pages.printed import outstanding_label, rounds_label
-from assay.procedures.loop.maps import matrix_maps
+from assay.procedures.loop.maps import iops_map, matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.result import cell_times
 from assay.procedures.loop.seconds import seconds_figure
@@ -73,10 +73,22 @@ def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
 
 
 def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """The share of 4 KiB reads and writes that were slower, of a test of response times; None of others."""
+    """What says most of a test loop: of response times the tail of 4 KiB, of IOPS the matrix, of throughput nothing."""
+    drawn = {"latency": _tails, "iops": _matrix}.get(test.settings_as(LoopSettings).variable)
+    return drawn(test, result, prefix) if drawn else None
+
+
+def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
+    """IOPS of every cell as colours, with the numbers."""
     settings = test.settings_as(LoopSettings)
-    if settings.variable != "latency":
-        return None
+    figure = iops_map(f"{prefix}-picture", settings, result) if len(settings.sizes_bytes) > 1 else None
+    asked = f"{settings.test.upper()}: how do IOPS depend on block size and mix? {outstanding_label(settings.demand)}."
+    return pictured(figure, figure.name, asked, WIDE_ASPECT) if figure else None
+
+
+def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
+    """The share of 4 KiB reads and writes that were slower."""
+    settings = test.settings_as(LoopSettings)
     cells = [Cell(read_pct=share, transfer_bytes=_SIZES[0]) for share in _PURE]
     found = [
         (cell_label(cell, settings.access), cell_times(test, result, cell)) for cell in cells if cell in settings.cells
@@ -84,7 +96,7 @@ def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | 
     curves = [(label, times) for label, times in found if times]
     figure = exceedance_figure(f"{prefix}-picture", curves)
     reading = f"{settings.test.upper()}: how many I/Os took longer? {outstanding_label(settings.demand)}."
-    short = "Slower I/Os: % (Percentile)"
+    short = "Slower: % (Percentile)"
     return pictured(replace(figure, y_title=short), figure.name, reading) if figure else None
 
 
@@ -112,7 +124,7 @@ def _spread(parts: dict[Cell, Part], name: str) -> Iterator[tuple[str, Figure]]:
     figure = spread_heat(name, [parts[cell].label for cell in shown], [parts[cell].times for cell in shown])
     which = "a row per cell" if len(shown) == len(cells) else "a row per cell of 4 KiB, of reads and of writes alone"
     if figure:
-        yield f"where the I/Os lie, {which}; a second colour far to the right is a tail.", figure
+        yield f"share of the I/Os by response time, {which}; fields far on the right are the slow ones.", figure
 
 
 def _maps(

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.headline import Headline
-from assay.pages.printed import outstanding_label, rounds_label
+from assay.pages.printed import outstanding, outstanding_label, rounds_label, size_label
+from assay.pages.rate import Rate
+from assay.procedures.loop.figures import PREFIX
+from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.result import latency_maxima, window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.values import headline_window, no_window_reason
+from assay.results import iops
 from assay.spec.units import KIB
 
 if TYPE_CHECKING:
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 _QUOTED_SHARES = (0.999, 0.9999)
 _QUOTED_BYTES = 4 * KIB
+_LARGE_BYTES = 128 * KIB
 _SIDES = ((100, "R", "read"), (0, "W", "write"))
 
 
@@ -94,17 +99,24 @@ def _basis(test: StoredTest, result: LoopResult, what: str) -> str:
     return f"{what}rounds {rounds_label(window.rounds)}{'' if window.reached else missed}"
 
 
-def loop_rates(test: StoredTest, result: LoopResult) -> Iterator[tuple[str, int, float]]:
-    """IOPS of 4 KiB reads and writes over the window, with their accesses and outstanding I/Os; none of open loops.
+def loop_rates(test: StoredTest, result: LoopResult) -> Iterator[Rate]:
+    """IOPS of reads and writes of 4 KiB and of 128 KiB and more in the rounds of the window; none of open loops.
 
-    Worked: eight outstanding, 3,180.1 IOPS of writes -> ``("RND 4KiB W", 8, 3180.1)``.
+    Worked: eight outstanding, 3,180.1 IOPS of 4 KiB writes in each round -> ``RND``, ``4KiB W``, 8, five times 3180.1.
     """
     settings = test.settings_as(LoopSettings)
-    times = window_times(test, result) if settings.access == "random" and not _is_open(test) else {}
-    for read_pct, letter, _ in _SIDES:
-        found = times.get(Cell(read_pct=read_pct, transfer_bytes=_QUOTED_BYTES))
-        if found:
-            yield f"RND 4KiB {letter}", settings.demand.thread_count * settings.demand.queue_depth, found.iops
+    sequences = () if _is_open(test) else window_sequences(test, result)
+    for place, cell in enumerate(settings.cells):
+        side = {read_pct: letter for read_pct, letter, _ in _SIDES}.get(cell.read_pct)
+        values = tuple(float(iops(one.steps[place])) for one in sequences)
+        if side and any(values) and (cell.transfer_bytes == _QUOTED_BYTES or cell.transfer_bytes >= _LARGE_BYTES):
+            yield Rate(
+                order=PREFIX[settings.access],
+                what=f"{size_label(cell.transfer_bytes)} {side}",
+                transfer_bytes=cell.transfer_bytes,
+                outstanding=outstanding(settings.demand),
+                values=values,
+            )
 
 
 _LOOPS = {"iops": _iops, "throughput": _throughput, "latency": _latency}

@@ -8,6 +8,7 @@ from assay.engine.records import Cell
 from assay.pages.printed import milliseconds_text, one_decimal, outstanding_label, percent, rounds_label, size_label
 from assay.procedures.loop.result import UNITS, cell_times, window_times
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
 from assay.results import cell_label
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.engine.records import StoredTest
+    from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
 
 _QUOTED_BYTES = 4 * KIB
@@ -47,8 +49,8 @@ def loop_in_short(test: StoredTest, result: LoopResult) -> Iterator[str]:
     Worked: 4 KiB reads at 30,000 IOPS, writes at 3,000 -> ``"RND 4KiB: reads give 10.0 times the IOPS of writes."``
     """
     if result.matrix:
-        yield from _before_window(test.settings_as(LoopSettings), result)
         yield from _SENTENCES[test.settings_as(LoopSettings).variable](test, result)
+        yield from _before_window(test.settings_as(LoopSettings), result)
 
 
 def _before_window(settings: LoopSettings, result: LoopResult) -> Iterator[str]:
@@ -76,7 +78,8 @@ def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
     if read and write:
         yield f"RND 4KiB: reads give {read / write:.1f} times the IOPS of writes."
     if read and write and mixed:
-        yield _mixed(mixed, in_turn(read, write))
+        cell = Cell(read_pct=_MIXED_PCT, transfer_bytes=_QUOTED_BYTES)
+        yield _mixed(mixed, in_turn(read, write), cell_spreads(result, test.settings_as(LoopSettings))[cell])
     for share, name in ((100, "Reads"), (0, "Writes")):
         yield from _enough(test, result.matrix, share, name)
 
@@ -94,12 +97,13 @@ def _uneven(test: StoredTest, result: LoopResult) -> Iterator[str]:
         )
 
 
-def _mixed(found: float, alone: float) -> str:
+def _mixed(found: float, alone: float, spread: Spread) -> str:
     """How a mix compares with what it would give if reads and writes did not change each other's time."""
     change = (found / alone - 1) * 100
+    rounds = f" ({one_decimal(spread.least)} to {one_decimal(spread.greatest)} in its rounds)" if spread.moved else ""
     return (
-        f"RND 4KiB 65/35: {one_decimal(found)} IOPS; if its reads and writes took as long as alone, it would be "
-        f"{one_decimal(alone)} ({change:+.0f} %)."
+        f"RND 4KiB 65/35: {one_decimal(found)} IOPS{rounds}, {change:+.0f} % against the {one_decimal(alone)} that it "
+        "would have if its reads and writes took as long as alone."
     )
 
 

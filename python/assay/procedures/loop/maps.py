@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.procedures.loop.settings import LoopSettings
     from assay.procedures.loop.values import LoopResult
 
+_IOPS = "IOPS"
 _DIGITS = 3
 _LARGE = 100
 
@@ -32,7 +33,7 @@ def matrix_maps(
 ) -> Iterator[tuple[str, Figure]]:
     """A map per quantity of a test of IOPS, each behind a sentence; none without a measurement window."""
     quantities: tuple[tuple[str, str, Mapping[Cell, float | None]], ...] = (
-        ("iops", "IOPS", result.matrix),
+        ("iops", _IOPS, result.matrix),
         ("mb", "Throughput (MB/s)", _mean_throughput(settings, sequences)),
         ("mean", "Mean Response Time (ms)", {cell: found.latency_ms_mean for cell, found in parts.items()}),
     )
@@ -40,6 +41,11 @@ def matrix_maps(
         figure = _map(f"{prefix}-map-{name}", title, settings, values)
         if figure:
             yield f"{title} of every cell, averaged over the measurement window.", figure
+
+
+def iops_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
+    """The IOPS of every cell; None without a measurement window."""
+    return _map(name, _IOPS, settings, result.matrix)
 
 
 def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]) -> dict[Cell, float | None]:

@@ -15,12 +15,16 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name. Worked: ``plane`` -> that of the plot over block size."""
     noun, cell = shown(settings).spoken, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
-    by_round = (
-        f"Each point is one cell of {cell}, a line per block size; flat lines in the shaded window are settled "
-        "accesses; how far they still moved is on the page of the window"
-    )
-    matrix = f"averages of the last five rounds; {better}"
     single = len(settings.sizes_bytes) == 1
+    # Of several sizes the axis may be logarithmic.
+    hidden = (
+        ""
+        if single
+        else "; where the axis is logarithmic a step of 20 % is hardly seen: a cell that moved by more "
+        "in the shaded window has an asterisk in the table of all cells"
+    )
+    by_round = f"Each point is one cell of {cell}{'' if single else ', a line per block size'}{hidden}"
+    matrix = f"averages of the last five rounds; {better}"
     mark, varied = ("bar", "mix") if single else ("line", "block size and mix")
     return {
         "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.pages.headline import Headline
     from assay.pages.measure import Measure
     from assay.pages.model import DataTable, Entry, Page
+    from assay.pages.rate import Rate
     from assay.pages.select import Selected
     from assay.pages.test_report import PagePart
     from assay.procedures.loop.spread import Spread
@@ -129,8 +130,8 @@ class LoopReport(TestReport):
         found = cell_spreads(self.result, self.settings)
         return "; ".join(filter(None, (moved_where(found), moved_when(found))))
 
-    def rates(self) -> Iterator[tuple[str, int, float]]:
-        """IOPS of 4 KiB reads and writes."""
+    def rates(self) -> Iterator[Rate]:
+        """IOPS of reads and writes of 4 KiB and of large transfers."""
         return loop_rates(self.test, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:

@@ -18,7 +18,7 @@ class Shown:
     """Names of a variable, and how a value is printed.
 
     axis : of plots. noun : in boxes and tables. spoken : in sentences. column : in CSV and JSON.
-    Worked: IOPS 3147.046 -> ``"3,147.0"``; a response time of 0.35 ms -> ``"0.350"``, of 0.0021049 -> ``"0.002105"``.
+    Worked: IOPS 3147.046 -> ``"3,147.0"``; a response time of 0.35 ms -> ``"0.350"``, of 0.0021049 -> ``"0.00210"``.
     """
 
     axis: str

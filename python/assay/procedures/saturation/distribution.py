@@ -33,7 +33,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
         if (kept := [place for place in places if place not in void])
     )
     heat = time_heat(f"{prefix}-heat", result.minutes, times) if parts else None
-    said = "I/Os by response time over the minutes of the test; an empty field had none."
+    said = "I/Os by response time over the time of the test; a field without a colour had none."
     return Distribution(
         name=settings.test.replace("-", "_"),
         title=settings.test.upper(),

@@ -32,7 +32,7 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
     """The facts of a write saturation test, which requires no steady state.
 
     Source: WSAT pages and summaries of "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR 100 %
-    though nothing is preconditioned; AR AMOUNT 100 % on its pages, AR AMT N/A in the summaries.
+    though nothing is preconditioned, and AR AMOUNT 100 %, which the published summaries leave out as N/A.
     """
     settings = test.settings_as(SaturationSettings)
     step = duration_label(settings.sample_ns)
@@ -41,7 +41,6 @@ def saturation_facts(run: StoredRun, test: StoredTest, result: SaturationResult)
     )
     return TestFacts(
         preconditioned=share_label(run, settings.range_amount_bytes),
-        summary_range=NOT_APPLICABLE,
         dependent=settings.label,
         test_area=share_label(run, settings.range_amount_bytes),
         test_range=share_label(run, settings.range_amount_bytes),

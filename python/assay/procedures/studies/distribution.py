@@ -73,7 +73,7 @@ def _maps(test: StoredTest, result: StudyResult, prefix: str) -> Iterator[tuple[
         minutes = [span / MINUTE_NS for span in accumulate(step.span_ns for step in measured.steps)]
         label = paragraph(variant.label)
         if figure := time_heat(f"{prefix}-heat-{index}", minutes, measured.times, label):
-            yield f"{label}: I/Os by response time over its minutes; an empty field had none.", figure
+            yield f"{label}: I/Os by response time over its time; a field without a colour had none.", figure
 
 
 def _measured(test: StoredTest, index: int) -> _Measured:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from assay.pages.model import Figure, Series, Tick
 from assay.pages.time_axis import MINUTES, SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from assay.pages.model import Scale
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 ASPECT = 1.25
 TICKS_MAX = 10
+_LABEL_SHARE = 0.06
+"""Labels on a linear axis stand apart by more than this share of it."""
 Y_TITLES = {
     "iops": "IOPS",
     "throughput": "Throughput (MB/s)",
@@ -47,10 +51,17 @@ def study_figure(name: str, plot: StudyPlot, result: StudyResult) -> Figure | No
         x_scale=plot.x_scale,
         y_scale=scale,
         series=series,
-        ticks=tuple(Tick(at=place, label=f"{place:.4g}") for place in places[:: len(places) // TICKS_MAX + 1]),
+        ticks=tuple(_ticks(places[:: len(places) // TICKS_MAX + 1], plot.x_scale)),
         aspect=ASPECT,
         beside=True,
     )
+
+
+def _ticks(places: Sequence[float], scale: Scale) -> Iterator[Tick]:
+    """Ticks with labels; without one what lies too near the next on a linear axis. Worked: 5, 10, 100 -> 10, 100."""
+    apart = (places[-1] - places[0]) * _LABEL_SHARE if places and scale == "linear" else 0.0
+    for place, behind in zip_longest(places, places[1:], fillvalue=math.inf):
+        yield Tick(at=place, label=f"{place:.4g}" if behind - place > apart else "")
 
 
 def _over_time(plot: StudyPlot, result: StudyResult) -> list[tuple[str, list[Point]]]:

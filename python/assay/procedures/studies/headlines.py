@@ -9,10 +9,12 @@ from assay.pages.printed import paragraph, percent
 from assay.procedures.studies.readings import TOO_FEW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudySettings
+
+    _Named = Callable[[VariantResult, StageResult], str]
 
 
 def study_headlines(settings: StudySettings, result: StudyResult) -> Iterator[Headline]:
@@ -29,16 +31,17 @@ def study_headlines(settings: StudySettings, result: StudyResult) -> Iterator[He
         reason = "n/a: results withheld" if result.withheld else "n/a: no stage ran to its end"
         yield Headline(item=settings.title, unit="IOPS", value=None, basis=reason)
         return
+    named = _names(result)
     for rate, variant in settled[:1] + settled[1:][-1:]:
-        yield Headline(item=_name(variant, variant.stages[0]), unit="IOPS", value=rate, basis=basis)
+        yield Headline(item=named(variant, variant.stages[0]), unit="IOPS", value=rate, basis=basis)
     (least, _), (greatest, _) = settled[0], settled[-1]
     if len(settled) > 1 and least:
         yield Headline(item="Fastest variant over slowest", unit="x", value=greatest / least, basis="the two above")
     for variant in result.variants:
-        yield from _found(variant)
+        yield from _found(variant, named)
 
 
-def _found(variant: VariantResult) -> Iterator[Headline]:
+def _found(variant: VariantResult, named: _Named) -> Iterator[Headline]:
     """The demand that is proposed, and how steady each stage is from second to second."""
     if variant.proposal:
         demand = variant.proposal.demand
@@ -46,12 +49,20 @@ def _found(variant: VariantResult) -> Iterator[Headline]:
         yield Headline(item=item, unit="IOPS", value=variant.proposal.iops, basis="the knee of its map")
     for stage, stability in zip(variant.stages, variant.stability, strict=False):
         if stability:
-            item = f"{_name(variant, stage)}, seconds within 10 % of the median"
+            item = f"{named(variant, stage)}, seconds within 10 % of the median"
             score = None if stability.score is None else stability.score * 100
             basis = f"{stability.count:,} seconds" if score is not None else f"n/a: {TOO_FEW}"
             yield Headline(item=item, unit="%", value=score, basis=basis)
 
 
-def _name(variant: VariantResult, stage: StageResult) -> str:
-    same = stage.label == variant.label or not stage.label
-    return paragraph(variant.label if same else f"{variant.label}, {stage.label}")
+def _names(result: StudyResult) -> _Named:
+    """How a stage of a variant is named: by the variant alone, where each has accesses of its own."""
+    accesses = [one.stages[0].label for one in result.variants if one.stages]
+    single = all(len(one.stages) <= 1 for one in result.variants)
+    own = single and len(accesses) > 1 and len(set(accesses)) == len(accesses)
+
+    def named(variant: VariantResult, stage: StageResult) -> str:
+        same = own or stage.label == variant.label or not stage.label
+        return paragraph(variant.label if same else f"{variant.label}, {stage.label}")
+
+    return named

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.headline import number_text
 from assay.pages.printed import milliseconds_text, minutes_label, one_decimal, percent
 from assay.procedures.studies.readings import BAND_SHARE, COUNT_MIN, SAME_SHARE
 from assay.spec.units import KIB, MB
@@ -26,8 +25,8 @@ _LARGE_BYTES = 128 * KIB
 def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str]:
     """Sentences on a study; none of what may not be printed or did not run to its end.
 
-    Worked: variants that settle at 2,906.0, 56,678.6 and 56,600.0 IOPS -> ``"AR 10 %, AR 5 %: most IOPS (56,678.6).
-    Beside AR 100 % (2,906.0): AR 10 % 56,678.6 (19.5 times), AR 5 % 56,600.0 (19.5 times)."``
+    Worked: variants that settle at 2,906.0, 25,915.4 and 56,678.6 IOPS -> ``"AR 10 %: most IOPS (56,678.6), 19.5 times
+    those of AR 100 % (2,906.0); AR 50 % 8.92 times."``
     """
     if result.withheld:
         return
@@ -68,14 +67,14 @@ def _comparison(rates: _Rates) -> str:
     told = f"{', '.join(best)}: most IOPS ({one_decimal(most)})"
     if not least:
         return f"{told}, against none of {lowest}."
-    if len(rates) == _SEVERAL:
-        return f"{told}, {number_text(most / least, 'x')} times those of {lowest} ({one_decimal(least)})."
-    times = ", ".join(
-        f"{label} {one_decimal(rate)} ({number_text(rate / least, 'x')} times)"
-        for label, rate in rates
-        if label != lowest
-    )
-    return f"{told}. Beside {lowest} ({one_decimal(least)}): {times}."
+    between = [f"{label} {_times(rate / least)}" for label, rate in rates if label != lowest and label not in best]
+    others = f"; {', '.join(between)} times" if between else ""
+    return f"{told}, {_times(most / least)} times those of {lowest} ({one_decimal(least)}){others}."
+
+
+def _times(ratio: float) -> str:
+    """Three digits. Worked: 8.929 -> ``"8.93"``, 105.2 -> ``"105"``."""
+    return f"{ratio:#.3g}".removesuffix(".")
 
 
 def _change(change: Change, recovered_share: float) -> str:

@@ -110,7 +110,8 @@ class StudyReport(TestReport):
         """What it found over what it varies; else its first figure."""
         plots = sorted(self.settings.plots, key=lambda one: one.kind != "places")
         figure = study_figure(f"{self.prefix}-picture", plots[0], self.result) if plots else None
-        asked = f"{self.settings.test.upper()}: {paragraph(self.settings.question)} A curve per variant."
+        each = "A point per setting." if plots and plots[0].kind == "places" else "A curve per variant."
+        asked = f"{self.settings.test.upper()}: {paragraph(self.settings.question)} {each}"
         return pictured(figure, figure.name, asked) if figure and not self.result.withheld else None
 
     def report_pages(self) -> tuple[Page, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
+from assay.procedures.xsr.result import longest_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,9 @@ def cross_stimulus_headlines(result: CrossStimulusResult, recovery: str) -> Iter
     for number, group in enumerate(result.groups, 1):
         item, basis = f"{group.label}, group {number} at its end", "mean of its last tenth"
         yield Headline(item=item, unit="MB/s", value=group.end_mb_per_s, basis=basis)
-    longest = [one.latency_ms_max_peak for one in result.groups if one.latency_ms_max_peak is not None]
+    longest = longest_ms(result)
     if longest:
-        yield Headline(item="Slowest I/O", unit="ms", value=max(longest), basis="all groups")
+        yield Headline(item="Slowest I/O", unit="ms", value=longest, basis="all groups")
     if result.groups:
         reason = "n/a: not whole" if result.lowest_share is None else "n/a: not recovered"
         basis = reason if result.recovery_minutes is None else "the last group"

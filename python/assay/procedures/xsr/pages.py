@@ -14,6 +14,7 @@ from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
     milliseconds_or_na,
+    milliseconds_text,
     minutes_label,
     mix_label,
     one_decimal,
@@ -27,7 +28,7 @@ from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import enlarged, time_figure
 from assay.procedures.xsr.headlines import cross_stimulus_headlines
-from assay.procedures.xsr.result import cross_stimulus_result
+from assay.procedures.xsr.result import cross_stimulus_result, longest_ms
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import GB, duration_label
 
@@ -202,7 +203,9 @@ class CrossStimulusReport(TestReport):
         fills = (result.recovery_gb or 0) * GB / self.run.identity.capacity_bytes
         amount = f", {one_decimal(result.recovery_gb)} GB or {fills:.2f} drive fills" if result.recovery_gb else ""
         recovered = f"{recovery_name(self.settings)}: {recovery_label(result)}{amount}."
-        return (f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}",)
+        slowest = longest_ms(result)
+        waited = (f"The slowest I/O of all groups took {milliseconds_text(slowest)} ms.",) if slowest else ()
+        return (f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}", *waited)
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""

@@ -135,6 +135,11 @@ def _group(
     )
 
 
+def longest_ms(result: CrossStimulusResult) -> float | None:
+    """The response time of the slowest I/O of all groups that are whole, None without one."""
+    return max((one.latency_ms_max_peak for one in result.groups if one.latency_ms_max_peak is not None), default=None)
+
+
 def _until_recovered(
     settings: CrossStimulusSettings, groups: Sequence[GroupResult], last: Sequence[StepRecord]
 ) -> Sequence[StepRecord]:
