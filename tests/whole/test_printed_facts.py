@@ -30,7 +30,7 @@ def rows(report: Report, caption: str) -> list[dict[str, str]]:
 
 
 def test_write_saturation_prints_the_ranges_of_the_published_report(quiet: Callable[[str], StoredRun]) -> None:
-    # "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR and AR AMOUNT 100 %; its summaries leave AR AMT out.
+    # "Understanding SSD Performance Using the SNIA SSS PTS" (2012): PC AR and AR AMOUNT 100 %, no AR AMT in summaries.
     report = build_report(quiet("wsat"))
     (header, *_) = (page.header for page in report.pages if "Report Page" in page.title)
     entries = {name: text for group in header.groups for name, text in group.entries}

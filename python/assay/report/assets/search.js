@@ -31,7 +31,7 @@
   }
 
   let hits = [], at = -1;
-  const field = make("input", { type: "search", placeholder: "Search ( / )", autocomplete: "off", spellcheck: false });
+  const field = make("input", { type: "search", placeholder: matchMedia("(hover: hover)").matches ? "Search ( / )" : "Search", autocomplete: "off", spellcheck: false });
   field.setAttribute("aria-label", "Search this report");
   field.setAttribute("aria-keyshortcuts", "/");
   const count = make("output", {});
