@@ -14,7 +14,7 @@ from report_run import HOSTILE, synthetic_run
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: needs the Debian package chromium")
 
 LIVE = "document.querySelectorAll('.figure.live .js-plotly-plot').length"
-# The first page has pictures only.
+# Those of the first page are drawn by themselves.
 DRAWN = "document.querySelectorAll('.figure:not(.pictures .figure)')"
 FIGURES = f"{DRAWN}.length"
 SAVED_BYTES_MIN = 500
@@ -56,8 +56,7 @@ def test_figures_are_drawn_when_they_come_into_view_without_a_request(report: Pa
     count = page.value(FIGURES)
     assert count >= 5
     time.sleep(0.5)
-    assert page.value(LIVE) == 0
-    assert page.value("typeof Plotly") == "undefined"
+    assert page.value(f"[...{DRAWN}].filter((one) => one.classList.contains('live')).length") == 0
     show(page, f"#{WINDOW} .figure")
     page.until(f"document.querySelector('#{WINDOW} .figure.live .main-svg')")
     assert 1 <= page.value(LIVE) < count
@@ -107,7 +106,8 @@ def test_a_phone_shows_a_line_for_each_section_and_card_until_it_is_opened(repor
     folds = "[...document.querySelectorAll('main details.fold')]"
     assert page.value(f"{folds}.map((one) => one.open)").count(True) == 1
     assert page.value("document.documentElement.scrollHeight") < SCREENS_MAX * 844
-    row = "document.querySelector('.labelled tr.folding')"
+    page.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    row = "document.querySelector('.labelled tr.folding:has(th button)')"
     shown = f"[...{row}.cells].filter((cell) => cell.getClientRects().length).length"
     lead = page.value(shown)
     assert lead < page.value(f"{row}.cells.length")
@@ -124,8 +124,9 @@ def test_an_address_opens_what_is_folded_on_a_phone_also_when_followed_twice(rep
     for _ in range(2):
         page.value(f"document.querySelector('nav a[href=\"#{WINDOW}\"]').click()")
         page.until(f"{fold}.open")
-        top = page.value(f"document.querySelector('#{WINDOW}').getBoundingClientRect().top")
-        assert 0 <= top < 844 / 2
+        top = f"document.querySelector('#{WINDOW}').getBoundingClientRect().top"
+        # A page that moves to its place takes a moment.
+        page.until(f"{top} >= 0 && {top} < {844 / 2}")
         page.value(f"{fold}.open = false")
 
 
@@ -145,22 +146,22 @@ def test_reset_brings_back_the_axes_of_a_figure_that_was_zoomed(report: Path, pa
     assert faults(page) == []
 
 
-def test_a_phone_shows_the_quoted_numbers_first_each_with_its_unit_and_spread(report: Path, page: Page) -> None:
+def test_a_phone_shows_verdicts_then_numbers_each_with_its_unit_spread_and_basis(report: Path, page: Page) -> None:
     page.open(report, width=390, height=844)
     table = "document.querySelector('table[aria-label=\"The numbers that people quote\"]')"
     verdicts = "document.querySelector('table[aria-label=\"Verdict of each test\"]')"
     row = f"[...{table}.tBodies[0].rows].find((one) => one.querySelector('.under:not(.absent)'))"
     assert page.value(f"{table}.getBoundingClientRect().bottom") < 844
     assert page.value(f"{table}.getBoundingClientRect().width") > 300
-    assert page.value(f"{verdicts}.getBoundingClientRect().top > {table}.getBoundingClientRect().bottom")
+    assert page.value(f"{verdicts}.getBoundingClientRect().bottom < {table}.getBoundingClientRect().top")
     shown = page.value(f"[...{row}.cells].filter((one) => one.getClientRects().length).map((one) => one.dataset.label)")
-    assert shown[:5] == ["Test", "Figure", "Value", "Unit", "Least - greatest round"]
+    assert shown == ["Test", "Figure", "Value", "Unit", "Least - greatest round", "From"]
 
 
 def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> None:
     page.open(report)
     show(page, f"#{WINDOW} .figure")
-    page.until(LIVE)
+    page.until(f"document.querySelector('#{WINDOW} .main-svg')")
     grounds = f"document.querySelector('#{WINDOW} .main-svg').style.background"
     before = page.value(grounds)
     page.value("document.querySelector('.tools button').click()")

@@ -158,10 +158,12 @@
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
     for (const cell of rest) if (under(cell)) cell.classList.add("under");
-    // Of a finding the words are what matters.
-    for (const cell of rest) if (heads[cell.cellIndex] === "What was found") cell.classList.add("under", "said");
+    // Of a finding the words are what matters, and of a number what it comes from.
+    for (const cell of rest) if (/^(What was found|From)$/.test(heads[cell.cellIndex])) cell.classList.add("under", "said");
     row.classList.add("folding");
     row.classList.toggle("long-name", row.cells[0].textContent.length > 10);
+    // Where the line shows all there is nothing to open.
+    if (rest.every((cell) => !cell.textContent || cell.matches(".under, .absent"))) return;
     const head = row.cells[0];
     const open = button(head.textContent, "", () => {});
     open.removeAttribute("title");
