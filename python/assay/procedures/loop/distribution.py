@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Figure
     from assay.procedures.loop.values import LoopResult
 
-_SIZES, _MIXES, _PURE = (4 * KIB, 8 * KIB), (100, 65, 0), (100, 0)
+_SIZES, _MIXES, _PURE = (4 * KIB, 8 * KIB), (100, 65, 0), (0, 100)
 """Cells of these are drawn beside those that are tracked: they are those of the response time test."""
 
 _FEW = 3
