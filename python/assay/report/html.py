@@ -133,9 +133,8 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
 
 
 def _drawn(report: Report) -> dict[str, Any]:
-    """What is drawn of each figure; a line of the first page stays a picture, which needs no time to be drawn."""
-    small = (figure for page in report.shown for figure in (*page.pictures, *page.others))
-    still = {figure.name for figure in small if figure.kind != "heat"}
+    """What is drawn of each figure; one of the first page stays a picture."""
+    still = {figure.name for page in report.shown for figure in (*page.pictures, *page.others)}
     return {one.name: plotly_figure(one) for one in report.screen_figures if one.name not in still}
 
 
