@@ -145,7 +145,7 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
         )
 
     class Report:
-        test = synthetic_test()
+        label = "IOPS"
 
         @staticmethod
         def headlines() -> tuple[Headline, ...]:

@@ -31,6 +31,7 @@ def told(
 ) -> Any:
     test = synthetic_test()
     return SimpleNamespace(
+        label=name.upper(),
         test=replace(test, settings=replace(test.settings, test=name, segment_count=segments)),
         facts=SimpleNamespace(independent=independent, test_range="100 %"),
         rates=lambda: rates,

@@ -93,7 +93,7 @@ def _of_test(one: TestReport, two: TestReport) -> Iterator[Unlikeness]:
         values = ours.get(key), theirs.get(key)
         if key.rpartition(".")[2] not in _NO_CONDITION and not _alike(key, values, sizes):
             shown = [_shown(key, value) for value in values]
-            yield Unlikeness(test=one.test.settings.test.upper(), what=_name(key), first=shown[0], other=shown[1])
+            yield Unlikeness(test=one.label, what=_name(key), first=shown[0], other=shown[1])
 
 
 def _name(key: str) -> str:

@@ -87,7 +87,7 @@ def printed_name(name: str) -> str:
 def _name(test_report: TestReport, measure: Measure, *, quoted: bool) -> NumberName:
     return NumberName(
         test=test_report.prefix,
-        shown=test_report.test.settings.test.upper(),
+        shown=test_report.label,
         cell=measure.cell,
         name=measure.name,
         label=measure.label,

@@ -135,12 +135,12 @@ def printed_pages(found: Distribution) -> tuple[tuple[Block, ...], ...]:
     """
     if not (curves := distribution_figures(found)):
         return ()
-    maps = (*filter(None, (printed_map(found),)),)
     left_out = len(found.parts) - len(found.curves)
     rest = f"{left_out} more are in the HTML report, the workbook, the CSV tables and results.json."
     notes = tuple(filter(None, (found.rule, rest)))
     first: tuple[Block, ...] = (percentile_table(found, found.drawn, *(notes if left_out else ())), *curves)
-    return (first, maps) if maps else (first,)
+    shown = printed_map(found)
+    return (first, (shown,)) if shown else (first,)
 
 
 def printed_map(found: Distribution) -> Figure | None:

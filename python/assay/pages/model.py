@@ -338,6 +338,11 @@ class Page:
         """Those across the page, then those of each column."""
         return (*self.blocks, *(block for column in self.columns for block in column))
 
+    @property
+    def all_pictures(self) -> tuple[Figure, ...]:
+        """Those of the first sheet, then those of the second."""
+        return (*self.pictures, *self.others)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -367,7 +372,7 @@ class Report:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """All figures of the pages in their order."""
-        return _figures(block for page in self.shown for block in (*page.blocks, *page.pictures, *page.others))
+        return _figures(block for page in self.shown for block in (*page.blocks, *page.all_pictures))
 
     @property
     def printed_figures(self) -> tuple[Figure, ...]:

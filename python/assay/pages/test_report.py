@@ -85,6 +85,11 @@ class TestReport(ABC):
         return self.prefix.removesuffix("-1")
 
     @property
+    def label(self) -> str:
+        """The test as printed. Worked: ``tp-128`` -> ``"TP-128"``."""
+        return self.test.settings.test_label
+
+    @property
     def table(self) -> Any:
         """The test's table in the edition, None where there is none."""
         return self.edition.table(self.test.settings.procedure)

@@ -70,7 +70,7 @@ def checks_table(caption: str, found: Sequence[Checked], notes: Sequence[str] = 
 
 def test_tables(test_report: TestReport) -> tuple[Table, ...]:
     """Lay out every check of one test for the screen: what is open, then folds of those that passed and the like."""
-    name, found = test_report.test.settings.test.upper(), kept_checks(test_report)
+    name, found = test_report.label, kept_checks(test_report)
     counts = "; ".join(f"{len(of)} {_SAID[level]}" for level, of in _settled(found).items())
     larger = larger_lead_ins(tuple(asked_steps(test_report.test)))
     notes = (f"{counts}.", *_NOTES, *((larger,) if larger else ()))
@@ -90,8 +90,8 @@ def printed_checks(tests: Sequence[TestReport]) -> Table:
     Where there is none, every check by test instead.
     """
     larger = ((one, larger_lead_ins(tuple(asked_steps(one.test)))) for one in tests)
-    own = [f"{one.test.settings.test.upper()}: {note}" for one, note in larger if note]
-    rows = tuple((_name(one), *_row(check)[1:]) for one in tests for check in _open(kept_checks(one)))
+    own = [f"{one.label}: {note}" for one, note in larger if note]
+    rows = tuple((one.label, *_row(check)[1:]) for one in tests for check in _open(kept_checks(one)))
     notes = (f"{'; '.join(map(_counted, tests))}.", *_NOTES, *own)
     if not rows:
         every = checks_by_test(tests)
@@ -108,19 +108,15 @@ def checks_by_test(tests: Sequence[TestReport]) -> Table:
         (title, one.check.passes, *(level_text(checks[title].level) if title in checks else "" for checks in found))
         for title, one in titles.items()
     )
-    columns = ("Check", "Passes", *map(_name, tests))
+    columns = ("Check", "Passes", *(one.label for one in tests))
     note = "With every limit and what was found: the HTML report and results.json."
     return Table(caption="What is checked", columns=columns, rows=rows, notes=(note,))
-
-
-def _name(test_report: TestReport) -> str:
-    return test_report.test.settings.test.upper()
 
 
 def _counted(test_report: TestReport) -> str:
     """Worked: ``"IOPS: 20 passed, 11 do not apply"``."""
     counts = ", ".join(f"{len(same)} {_SAID[level]}" for level, same in _settled(kept_checks(test_report)).items())
-    return f"{_name(test_report)}: {counts or 'none passed'}"
+    return f"{test_report.label}: {counts or 'none passed'}"
 
 
 _SAID: dict[Level, str] = {"pass": "passed", "n/a": "do not apply"}
@@ -193,7 +189,7 @@ def condition_table(run: StoredRun) -> Table | None:
     Worked: 31 degrees before a test and 45 behind it -> ``("IOPS", "temperature 31 °C / 45 °C")``.
     """
     rows = [
-        (test.settings.test.upper(), "; ".join(f"{name} {before} / {after}" for name, before, after in changes))
+        (test.settings.test_label, "; ".join(f"{name} {before} / {after}" for name, before, after in changes))
         for test in run.tests
         if (changes := tuple(_changes(test)))
     ]

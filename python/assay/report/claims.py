@@ -34,7 +34,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
     shares = tuple(claim_share(run, headline) for _, headline in found)
     rows = tuple(
         (
-            one.test.settings.test.upper(),
+            one.label,
             headline.item,
             _measured(headline),
             headline.unit,
@@ -67,7 +67,7 @@ def _claimed(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestRepo
 
 def _demands(found: Sequence[tuple[TestReport, Headline]]) -> str:
     """At how many outstanding I/Os each test measured; a data sheet may mean others."""
-    each = {one.test.settings.test.upper(): demand_label(one.test.settings.demand) for one, _ in found}
+    each = {one.label: demand_label(one.test.settings.demand) for one, _ in found}
     told = "; ".join(f"{name} {demand}" for name, demand in each.items())
     return f"Measured at the demand of each test, a claim may mean another: {told}."
 

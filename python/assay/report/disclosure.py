@@ -99,7 +99,7 @@ def _journal(run: StoredRun) -> tuple[Entry, ...]:
 def test_blocks(test_report: TestReport) -> tuple[Block, ...]:
     """Lay out what one test used: purge, settings, edition data with sources, its steps one by one."""
     test = test_report.test
-    name = test.settings.test.upper()
+    name = test.settings.test_label
     audits = (*test_tables(test_report), _audit(name, test))
     return (*_test_facts(test_report), *audits, *_stalls(name, test), *event_tables(name, test), *test_report.details())
 
@@ -113,10 +113,7 @@ def pages(run: StoredRun, edition: Edition, tests: Sequence[TestReport], found: 
     return [
         replace(first, chapter=first.title),
         *_found_pages(run, edition, found, integrity(tests)),
-        *(
-            _page(run, edition, f"Disclosure - {one.test.settings.test.upper()}", _columns(_test_facts(one), 2))
-            for one in tests
-        ),
+        *(_page(run, edition, f"Disclosure - {one.label}", _columns(_test_facts(one), 2)) for one in tests),
         *_checks_pages(run, edition, tests),
     ]
 
@@ -167,7 +164,7 @@ def integrity(tests: Sequence[TestReport]) -> Table:
         beyond = [audit.beyond_ns for audit in audits if audit.beyond_ns is not None]
         rows.append(
             (
-                test.settings.test.upper(),
+                test.settings.test_label,
                 f"{len(steps):,}",
                 f"{sum(error_count(step) for step in steps):,}",
                 *reads,
@@ -206,7 +203,7 @@ def _host_notes(tests: Sequence[TestReport]) -> Iterable[str]:
         found = [audit for audit in sequence_audits(one.test) if audit.host[0].marked]
         worst = sorted(found, key=lambda audit: audit.host[0].level != "invalid")[:_HOST_NOTES]
         for audit in worst:
-            yield f"{one.test.settings.test.upper()}, {audit.name}: {_host(audit)} (test system)."
+            yield f"{one.label}, {audit.name}: {_host(audit)} (test system)."
 
 
 def _host(audit: SequenceAudit) -> str:
@@ -227,7 +224,7 @@ def _totals(pairs: Iterable[tuple[int, int | None]]) -> tuple[str, str]:
 
 def _test_facts(test_report: TestReport) -> tuple[Table, ...]:
     test, edition = test_report.test, test_report.edition
-    name = test.settings.test.upper()
+    name = test.settings.test_label
     return (
         _facts(f"{name}: purge", _purge(test)),
         _facts(f"{name}: settings", _settings(test_report)),

@@ -94,7 +94,7 @@ def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
     rows = [
-        (one.test.settings.test.upper(), _in_its_row(one), one.facts.extent, disturbed_label(one), place)
+        (one.label, _in_its_row(one), one.facts.extent, disturbed_label(one), place)
         for one, place in zip(tests, places, strict=True)
     ]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]

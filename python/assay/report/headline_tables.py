@@ -36,7 +36,7 @@ def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
 
 
 def _numbers(test_report: TestReport) -> Iterator[tuple[str, ...]]:
-    name, found = _name(test_report), test_report.headlines()
+    name, found = test_report.label, test_report.headlines()
     times = {one.of: one for one in found if one.of}
     for one in found:
         # A ratio without one of its numbers would say once more that this is missing.
@@ -49,7 +49,7 @@ def _numbers(test_report: TestReport) -> Iterator[tuple[str, ...]]:
 
 def _times_tables(tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """Response times of one demand in a row: average, percentiles, maximum."""
-    found = [(_name(one), _by_subject(one.headlines())) for one in tests]
+    found = [(one.label, _by_subject(one.headlines())) for one in tests]
     parts = tuple(dict.fromkeys(part for _, subjects in found for times in subjects.values() for part in times))
     if not parts:
         return ()
@@ -79,7 +79,3 @@ def _by_subject(found: Sequence[Headline]) -> dict[str, dict[str, Headline]]:
         if one.part:
             subjects.setdefault(one.item.removesuffix(f", {one.part}"), {})[one.part] = one
     return subjects
-
-
-def _name(test_report: TestReport) -> str:
-    return test_report.test.settings.test.upper()

@@ -134,7 +134,7 @@ def _appendix(blocks: tuple[Block, ...], taken: list[str]) -> list[_Head]:
 
 def _drawn(report: Report) -> dict[str, Any]:
     """What is drawn of each figure; one of the first page stays a picture."""
-    still = {figure.name for page in report.shown for figure in (*page.pictures, *page.others)}
+    still = {figure.name for page in report.shown for figure in page.all_pictures}
     return {one.name: plotly_figure(one) for one in report.screen_figures if one.name not in still}
 
 

@@ -119,7 +119,7 @@ def _finished(setting: Typesetting, pictures: Mapping[str, bytes]) -> bytes:
 def _printed(value: Any) -> Any:
     """What stands on paper, as JSON: of a figure what is beside its picture, since the typesetter hashes all of it."""
     if isinstance(value, Figure):
-        return {"block": value.block, "name": value.name, "alt": value.alt, "reading": value.reading}
+        return {name: getattr(value, name) for name in ("block", "name", "alt", "reading", "aspect")}
     if isinstance(value, tuple):
         return [_printed(part) for part in value]
     if isinstance(value, Group | Box):

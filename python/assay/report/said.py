@@ -26,11 +26,9 @@ _FOUND = "What was found"
 
 def in_short_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """What the numbers of several tests say of the drive, none where no test says anything."""
-    claims, others = (
-        tuple(("all", paragraph(line)) for line in lines) for lines in (claims_text(run, tests), together(tests))
-    )
-    each = tuple((name, line) for name, one in _named(tests) for line in map(paragraph, one.in_short()))
-    rows = (*claims, *each, *others)
+    each = [(name, line) for name, one in _named(tests) for line in one.in_short()]
+    found = (*_by_all(claims_text(run, tests)), *each, *_by_all(together(tests)))
+    rows = tuple((name, paragraph(line)) for name, line in found)
     return (_said("In short", "What the numbers say", rows),) if rows else ()
 
 
@@ -53,8 +51,12 @@ def found_table(test_report: TestReport) -> tuple[Table, ...]:
     return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
 
 
+def _by_all(lines: Iterable[str]) -> list[tuple[str, str]]:
+    return [("all", line) for line in lines]
+
+
 def _named(tests: Sequence[TestReport]) -> Iterator[tuple[str, TestReport]]:
-    return ((one.test.settings.test.upper(), one) for one in tests)
+    return ((one.label, one) for one in tests)
 
 
 def _said(caption: str, column: str, rows: tuple[tuple[str, str], ...]) -> Table:

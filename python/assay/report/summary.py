@@ -249,7 +249,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
         columns=_SELECT,
         rows=tuple(
             (
-                test_report.test.settings.test.upper(),
+                test_report.label,
                 figure.item,
                 figure.unit,
                 figure.fresh,
@@ -275,7 +275,7 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
 def _settings_box(test_report: TestReport) -> Box:
     test, facts = test_report.test, test_report.facts
     entries = (
-        ("Test", test.settings.test.upper()),
+        ("Test", test.settings.test_label),
         ("Test Run Date", utc(test.started_wall_ns)),
         ("WIPC", facts.independent),
         # Its first part, so that the boxes of many tests leave the table its place; pages of the test have all of it.
@@ -285,7 +285,7 @@ def _settings_box(test_report: TestReport) -> Box:
         ("Rounds or Time/GB", facts.extent),
         ("Steady", facts.steady),
     )
-    return Box(title=test.settings.test.upper(), entries=entries, wide=True)
+    return Box(title=test.settings.test_label, entries=entries, wide=True)
 
 
 def _special_notes(run: StoredRun) -> Table:
@@ -317,5 +317,5 @@ def _name(procedure: str, test: str, table: Any) -> str:
 
 def joined_banner(tests: Sequence[TestReport]) -> str | None:
     """The banners of all tests, each under its test's name."""
-    found = ((test_report.test.settings.test.upper(), test_report.banner) for test_report in tests)
+    found = ((test_report.label, test_report.banner) for test_report in tests)
     return " | ".join(f"{name}: {text}" for name, text in found if text) or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import product
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import number_text
@@ -47,7 +47,7 @@ def _deeper(rates: Sequence[_Told]) -> Iterator[str]:
         times = f"give {most.iops / least.iops:.2f} times the IOPS of {least.outstanding:,}"
         if most.overlaps(least):
             times = f"give no more IOPS than {least.outstanding:,} beyond the spread of the rounds"
-        both = ", ".join(f"{_name(one)} {one_decimal(rate.iops)}" for one, rate in (many, few))
+        both = ", ".join(f"{one.label} {one_decimal(rate.iops)}" for one, rate in (many, few))
         yield f"{label}: {most.outstanding:,} outstanding {times} ({both}{_apart(many[0], few[0])})."
 
 
@@ -57,20 +57,22 @@ def _ordered(rates: Sequence[_Told]) -> Iterator[str]:
     Worked: 1 MiB writes at 95.2 MB/s in sequence and 13.2 at random -> ``"1024KiB W: sequential accesses move 7.2
     times the MB/s of random ones (TP-1024 95.2 with 1,024 outstanding, IOPS 13.2 with 8 outstanding)."``
     """
-    for one, two in combinations(rates, 2):
-        (first, random), (second, sequential) = sorted((one, two), key=lambda told: told[1].order)
-        if random.what != sequential.what or random.order == sequential.order:
-            continue
-        times = sequential.mb_per_s / random.mb_per_s
-        if times >= _OTHER_ORDER:
-            shown = ", ".join(
-                f"{_name(test)} {one_decimal(rate.mb_per_s)} with {rate.outstanding:,} outstanding"
-                for test, rate in ((second, sequential), (first, random))
-            )
+    for random, sequential in product(_of_order(rates, "RND"), _of_order(rates, "SEQ")):
+        (first, slow), (second, fast) = random, sequential
+        times = fast.mb_per_s / slow.mb_per_s
+        if fast.what == slow.what and times >= _OTHER_ORDER:
             yield (
-                f"{random.what}: sequential accesses move {times:.1f} times the MB/s of random ones "
-                f"({shown}{_apart(second, first)})."
+                f"{slow.what}: sequential accesses move {times:.1f} times the MB/s of random ones "
+                f"({_moved(*sequential)}, {_moved(*random)}{_apart(second, first)})."
             )
+
+
+def _of_order(rates: Sequence[_Told], order: str) -> list[_Told]:
+    return [one for one in rates if one[1].order == order]
+
+
+def _moved(report: TestReport, rate: Rate) -> str:
+    return f"{report.label} {one_decimal(rate.mb_per_s)} with {rate.outstanding:,} outstanding"
 
 
 def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
@@ -94,7 +96,7 @@ def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
 
 def _as_measured(report: TestReport, one: Headline, number: float) -> str:
     demand = outstanding_label(report.test.settings.demand)
-    told = f"{_name(report)} {one.item.partition(',')[0]} {number_text(number, one.unit)} {one.unit} with {demand}"
+    told = f"{report.label} {one.item.partition(',')[0]} {number_text(number, one.unit)} {one.unit} with {demand}"
     return told if one.value else f"{told} in the last sample, not settled"
 
 
@@ -114,7 +116,3 @@ def _conditions(report: TestReport) -> tuple[Entry, ...]:
     parts = f" in {segments:,} segments" if segments else ""
     prepared = facts.independent[:1].lower() + facts.independent[1:]
     return ("preconditioning", prepared), ("active range", f"{facts.test_range}{parts}")
-
-
-def _name(report: TestReport) -> str:
-    return report.test.settings.test.upper()

@@ -121,7 +121,7 @@ def _measured(run: StoredRun) -> Iterator[tuple[str, StepSpec, StepRecord]]:
             names = step_names(sequence)
             for name, spec, record in zip(names, sequence.asked, sequence.steps, strict=False):
                 if latency_count(record):
-                    yield f"{test.settings.test.upper()} {name}", spec, record
+                    yield f"{test.settings.test_label} {name}", spec, record
 
 
 HOST_CHECKS: tuple[Check[StoredRun], ...] = (

@@ -39,6 +39,11 @@ class TestSettings:
     purges: bool = True
 
     @property
+    def test_label(self) -> str:
+        """The test as printed. Worked: ``tp-128`` -> ``"TP-128"``."""
+        return self.test.upper()
+
+    @property
     def demands(self) -> tuple[Demand, ...]:
         """Every demand that the test makes."""
         return (self.demand,)

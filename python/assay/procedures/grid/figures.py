@@ -262,15 +262,15 @@ def processor_figure(
 
 def picture_figure(name: str, cells: Sequence[DemandCell], asked: str) -> Figure | None:
     """IOPS from zero on over total outstanding I/Os as a small picture."""
-    figure = total_figure(name, cells, times=False)
-    if figure is None:
-        return None
-    ticks = tuple(_spaced([round(tick.at) for tick in figure.ticks], _PICTURE_RATIO))
-    return pictured(replace(figure, ticks=ticks, y_most=max(figure.y_values)), name, asked)
+    figure = total_figure(name, cells, times=False, ratio=_PICTURE_RATIO)
+    return pictured(replace(figure, y_most=max(figure.y_values)), name, asked) if figure else None
 
 
-def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figure | None:
-    """Plot IOPS, or else the average response time, over total outstanding I/Os."""
+def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool, ratio: float = LABEL_RATIO) -> Figure | None:
+    """Plot IOPS, or else the average response time, over total outstanding I/Os.
+
+    ratio : labelled places are apart by this factor.
+    """
     found = by_total_oio(cells)
     values = tuple(latency_ms_mean if times else rate for _, rate, latency_ms_mean in found)
     label = "ART" if times else "IOPS"
@@ -283,7 +283,7 @@ def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figu
             y_title=ART_TITLE if times else "IOPS",
             x_scale="log",
             y_scale="log" if times else "linear",
-            ticks=tuple(_spaced([total for total, _, _ in found])),
+            ticks=tuple(_spaced([total for total, _, _ in found], ratio)),
             series=(Series(label=label, x=tuple(float(total) for total, _, _ in found), y=values, colour=int(times)),),
         )
     )
@@ -303,7 +303,7 @@ def _rows(cells: Sequence[DemandCell]) -> dict[int, list[DemandCell]]:
     }
 
 
-def _spaced(places: Sequence[int], ratio: float = LABEL_RATIO) -> Iterator[Tick]:
+def _spaced(places: Sequence[int], ratio: float) -> Iterator[Tick]:
     """Ticks on a logarithmic axis; what lies too near the last labelled one has none. Worked: 32, 36 -> 32 alone."""
     labelled = 0.0
     for place in places:

@@ -27,9 +27,8 @@ def demand_headlines(settings: DemandSettings, result: DemandResult) -> Iterator
         if run.step is None:
             yield Headline(item=item, unit="IOPS", value=None, basis="n/a: the point did not run")
             continue
-        basis = f"in {duration_label(run.step.span_ns)}; {one_decimal(run.point.iops)} in the grid"
+        length = f"in {duration_label(run.step.span_ns)}"
+        basis = f"{length}; {one_decimal(run.point.iops)} in the grid"
         yield Headline(item=item, unit="IOPS", value=float(iops(run.step)), basis=basis)
         mean_ms, _ = mean_and_max_ms([run.step])
-        yield Headline(
-            item=f"{item}, average response time", unit="ms", value=mean_ms, basis=basis.partition(";")[0], of=item
-        )
+        yield Headline(item=f"{item}, average response time", unit="ms", value=mean_ms, basis=length, of=item)

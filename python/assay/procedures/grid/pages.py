@@ -105,7 +105,7 @@ class DemandReport(TestReport):
 
     def picture(self) -> Figure | None:
         """IOPS over outstanding I/Os."""
-        asked = f"{self.settings.test.upper()}: how many outstanding I/Os are enough? {self.settings.label}."
+        asked = f"{self.settings.test_label}: how many outstanding I/Os are enough? {self.settings.label}."
         return figures.picture_figure(f"{self.prefix}-picture", self.result.cells, asked)
 
     def in_short(self) -> tuple[str, ...]:

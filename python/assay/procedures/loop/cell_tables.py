@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def cell_tables(test: StoredTest) -> tuple[Table, ...]:
     """Queue depth, response times, failures and gaps of every cell in the last five rounds."""
-    name = test.settings.test.upper()
+    name = test.settings.test_label
     demand = test.settings.demand
 
     def closed_or_held(record: StepRecord) -> bool:

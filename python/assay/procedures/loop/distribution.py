@@ -46,7 +46,7 @@ def loop_distribution(test: StoredTest, result: LoopResult, prefix: str) -> Dist
     window = result.window if sequences else None
     return Distribution(
         name=settings.test.replace("-", "_"),
-        title=settings.test.upper(),
+        title=settings.test_label,
         over=f"rounds {rounds_label(window.rounds)}" if window else "",
         prefix=prefix,
         columns=("block_kib", "read_pct"),
@@ -82,7 +82,7 @@ def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     """IOPS of every cell as colours, with the numbers."""
     settings = test.settings_as(LoopSettings)
     figure = iops_map(f"{prefix}-picture", settings, result) if len(settings.sizes_bytes) > 1 else None
-    asked = f"{settings.test.upper()}: how do IOPS depend on block size and mix? {outstanding_label(settings.demand)}."
+    asked = f"{settings.test_label}: how do IOPS depend on block size and mix? {outstanding_label(settings.demand)}."
     return pictured(figure, figure.name, asked, WIDE_ASPECT) if figure else None
 
 
@@ -95,7 +95,7 @@ def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     ]
     curves = [(label, times) for label, times in found if times]
     figure = exceedance_figure(f"{prefix}-picture", curves)
-    reading = f"{settings.test.upper()}: how many I/Os took longer? {outstanding_label(settings.demand)}."
+    reading = f"{settings.test_label}: how many I/Os took longer? {outstanding_label(settings.demand)}."
     short = "Slower: % (Percentile)"
     return pictured(replace(figure, y_title=short), figure.name, reading) if figure else None
 

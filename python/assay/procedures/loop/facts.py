@@ -124,7 +124,7 @@ def _loop_stimulus(settings: LoopSettings) -> tuple[Entry, Entry, Entry]:
     mixes = f"Outer Loop, {mix_label(settings.read_pcts[0])} to {mix_label(settings.read_pcts[-1])}"
     sizes = f"Inner Loop, {kib_label(settings.sizes_bytes[0])} to {size_label(settings.sizes_bytes[-1])}"
     return (
-        ("Test Stimulus 1", f"{settings.test.upper()} Loop, {duration_label(settings.step_ns)} per cell"),
+        ("Test Stimulus 1", f"{settings.test_label} Loop, {duration_label(settings.step_ns)} per cell"),
         ("RW Mix", mixes),
         ("Block Sizes", sizes),
     )

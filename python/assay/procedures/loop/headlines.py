@@ -106,17 +106,23 @@ def loop_rates(test: StoredTest, result: LoopResult) -> Iterator[Rate]:
     """
     settings = test.settings_as(LoopSettings)
     sequences = () if _is_open(test) else window_sequences(test, result)
+    sides = {read_pct: letter for read_pct, letter, _ in _SIDES}
     for place, cell in enumerate(settings.cells):
-        side = {read_pct: letter for read_pct, letter, _ in _SIDES}.get(cell.read_pct)
+        if cell.read_pct not in sides or not _is_told(cell.transfer_bytes):
+            continue
         values = tuple(float(iops(one.steps[place])) for one in sequences)
-        if side and any(values) and (cell.transfer_bytes == _QUOTED_BYTES or cell.transfer_bytes >= _LARGE_BYTES):
+        if any(values):
             yield Rate(
                 order=PREFIX[settings.access],
-                what=f"{size_label(cell.transfer_bytes)} {side}",
+                what=f"{size_label(cell.transfer_bytes)} {sides[cell.read_pct]}",
                 transfer_bytes=cell.transfer_bytes,
                 outstanding=outstanding(settings.demand),
                 values=values,
             )
+
+
+def _is_told(transfer_bytes: int) -> bool:
+    return transfer_bytes == _QUOTED_BYTES or transfer_bytes >= _LARGE_BYTES
 
 
 _LOOPS = {"iops": _iops, "throughput": _throughput, "latency": _latency}

@@ -222,7 +222,7 @@ class LoopReport(TestReport):
             for size in sorted(settings.sizes_bytes)
         )
         table = Table(
-            caption=f"{settings.test.upper()}: {shown(settings).noun}, least to greatest round of the window "
+            caption=f"{settings.test_label}: {shown(settings).noun}, least to greatest round of the window "
             "(coefficient of variation)",
             columns=("Block Size (KiB)", *(mix_label(mix) for mix in mixes)),
             rows=rows,

@@ -36,7 +36,7 @@ def saturation_distribution(test: StoredTest, result: SaturationResult, prefix: 
     said = "I/Os by response time over the time of the test; a field without a colour had none."
     return Distribution(
         name=settings.test.replace("-", "_"),
-        title=settings.test.upper(),
+        title=settings.test_label,
         over="samples, first to last",
         prefix=prefix,
         columns=("phase", "sample_first", "sample_last"),

@@ -42,7 +42,7 @@ def study_distribution(test: StoredTest, result: StudyResult, prefix: str) -> Di
     maps = tuple(_maps(test, result, prefix)) if parts else ()
     return Distribution(
         name=settings.test.replace("-", "_"),
-        title=settings.test.upper(),
+        title=settings.test_label,
         over="the settled samples of each stage",
         prefix=prefix,
         columns=("variant", "stage", "accesses"),

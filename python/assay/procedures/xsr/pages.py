@@ -113,7 +113,7 @@ class CrossStimulusReport(TestReport):
             return None
         _, figure = self._both(last)
         asked = (
-            f"{self.settings.test.upper()}: how does the drive recover? Throughput around the last change of accesses."
+            f"{self.settings.test_label}: how does the drive recover? Throughput around the last change of accesses."
         )
         return pictured(figure, f"{self.prefix}-throughput-picture", asked) if figure else None
 
