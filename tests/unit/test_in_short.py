@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from assay.engine.records import Cell, Demand
 from assay.procedures.grid.in_short import demand_in_short
-from assay.procedures.loop.in_short import _slowest, in_turn, loop_in_short
+from assay.procedures.loop.in_short import _slowest, _tail, _waiting, in_turn, loop_in_short
 from assay.procedures.loop.result import loop_result
 from assay.procedures.loop.values import headline_window
 from assay.procedures.saturation.in_short import coarse_samples, saturation_in_short
@@ -80,6 +80,39 @@ def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
     )
     assert said[2] == "Reads reach 95 % of their highest throughput (163.8 MB/s) from 8KiB on."
     assert len(said) == 3
+
+
+@pytest.mark.parametrize(
+    ("taken", "cut"),
+    [
+        ((10_000.0, 20_000.0), ""),
+        (
+            (9_900.0, 20_000.0),
+            "; a full queue at their IOPS takes 10 s and 20 s (what is outstanding at the end of a round has no time yet)",
+        ),
+    ],
+)
+def test_times_of_a_long_queue_are_held_against_a_full_one(
+    monkeypatch: pytest.MonkeyPatch, taken: tuple[float, float], cut: str
+) -> None:
+    cells = [Cell(read_pct=share, transfer_bytes=1024 * KIB) for share in (100, 0)]
+    times = {cell: SimpleNamespace(latency_ms_mean=time) for cell, time in zip(cells, taken, strict=True)}
+    monkeypatch.setattr("assay.procedures.loop.in_short.window_times", lambda *_: times)
+    # 1,000 outstanding at 100 and 50 IOPS of 1 MiB.
+    matrix = {cell: rate * 1024 * KIB / 1e6 for cell, rate in zip(cells, (100, 50), strict=True)}
+    test: Any = SimpleNamespace(settings=SimpleNamespace(demand=Demand(thread_count=10, queue_depth=100)))
+    (line,) = _waiting(test, SimpleNamespace(matrix=matrix), 1024 * KIB)  # type: ignore[arg-type]
+    read, write = (f"{time / 1000:g} s" for time in taken)
+    assert line == (f"With 1,000 outstanding a read takes {read} on average, a write {write}, waiting included{cut}.")
+
+
+def test_a_tail_is_told_as_far_as_it_lies_above_the_average() -> None:
+    assert _tail("99.99 %", 0.120, 0.120, 0.121) == "none takes longer than 0.121 ms"
+    assert _tail("99.99 %", 0.123, 0.120, None) == "99.99 % end within 0.123 ms, 2.5 % above it"
+    assert _tail("99.99 %", 5.951, 0.310, 6.0) == "99.99 % end within 5.951 ms, 19.2 times the average"
+    assert _tail("99.99 %", 0.121, 0.120, 9.6) == (
+        "99.99 % end within 0.121 ms, 0.8 % above it, the slowest takes 9.600 ms, 80.0 times the average"
+    )
 
 
 def test_a_loop_says_how_far_the_rounds_before_its_window_lay_from_it() -> None:

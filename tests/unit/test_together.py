@@ -62,8 +62,8 @@ def test_the_order_of_accesses_is_told_where_it_changes_their_throughput() -> No
     random, sequential = read(8, 13.0, size=1024), read(1024, 91.0, order="SEQ", size=1024)
     (line,) = said(told(random), told(sequential, name="tp-1024", segments=2048))
     assert line == (
-        "1024KiB R: sequential accesses move 7.0 times the MB/s of random ones (TP-1024 95.4 with 1,024 outstanding, "
-        "IOPS 13.6 with 8 outstanding; active range 100 % in 2,048 segments against 100 %)."
+        "1024KiB R: SEQ with 1,024 outstanding moves 7.0 times the MB/s of RND with 8 (TP-1024 95.4, IOPS 13.6; "
+        "active range 100 % in 2,048 segments against 100 %)."
     )
     assert said(told(random), told(replace(sequential, values=(19.0,)))) == []
 

@@ -37,7 +37,7 @@ _NAMED = 3
 _PICTURES_MAX = 4
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
-_TRACKED = "Steady state is that of the tracked cells; other cells moved, see what was unusual."
+_TRACKED = "Steady state is that of the tracked cells; how other cells moved stands under what was unusual."
 _NOT_WATCHED = "not watched"
 
 
@@ -115,7 +115,7 @@ def time_text(driven_s: float, *, simulated: bool) -> str:
 def _in_its_row(test_report: TestReport) -> str:
     """The verdict without its rounds where these are what the row says of the extent."""
     facts = test_report.facts
-    return verdict(test_report).removesuffix(f", {facts.window}" if facts.rounds == facts.extent else "")
+    return _verdict(test_report, "" if facts.rounds == facts.extent else facts.window)
 
 
 def without_host(table: Table) -> Table:
@@ -135,12 +135,20 @@ def disturbed_label(test_report: TestReport) -> str:
 
 
 def verdict(test_report: TestReport) -> str:
-    """How a test came out. Worked: ``"steady state: YES, rounds 1-5"``; ``"WITHHELD: 1 I/O error in the test"``."""
+    """How a test came out. Worked: ``"steady state: YES, rounds 1-5"``; ``"WITHHELD: 1 I/O error in the test"``.
+
+    Of a test whose other cells moved: ``"steady state: YES, rounds 1-5; 5 other cells moved"``.
+    """
+    return _verdict(test_report, test_report.facts.window)
+
+
+def _verdict(test_report: TestReport, window: str) -> str:
     withheld = withheld_reason(test_report.test)
     if withheld:
         return f"WITHHELD: {paragraph(withheld)}"
-    facts = test_report.facts
-    return ", ".join(filter(None, (f"steady state: {facts.steady}", facts.window)))
+    told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
+    moved = len(test_report.moved_cells())
+    return f"{told}; {count_label(moved, 'other cell')} moved" if moved else told
 
 
 def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:

@@ -54,16 +54,16 @@ def _deeper(rates: Sequence[_Told]) -> Iterator[str]:
 def _ordered(rates: Sequence[_Told]) -> Iterator[str]:
     """Accesses of one size and direction in sequence and at random places, where one moves far more than the other.
 
-    Worked: 1 MiB writes at 95.2 MB/s in sequence and 13.2 at random -> ``"1024KiB W: sequential accesses move 7.2
-    times the MB/s of random ones (TP-1024 95.2 with 1,024 outstanding, IOPS 13.2 with 8 outstanding)."``
+    Worked: 1 MiB writes at 95.2 MB/s in sequence and 13.2 at random -> ``"1024KiB W: SEQ with 1,024 outstanding
+    moves 7.2 times the MB/s of RND with 8 (TP-1024 95.2, IOPS 13.2)."``
     """
     for random, sequential in product(_of_order(rates, "RND"), _of_order(rates, "SEQ")):
         (first, slow), (second, fast) = random, sequential
         times = fast.mb_per_s / slow.mb_per_s
         if fast.what == slow.what and times >= _OTHER_ORDER:
             yield (
-                f"{slow.what}: sequential accesses move {times:.1f} times the MB/s of random ones "
-                f"({_moved(*sequential)}, {_moved(*random)}{_apart(second, first)})."
+                f"{slow.what}: SEQ with {fast.outstanding:,} outstanding moves {times:.1f} times the MB/s of RND with "
+                f"{slow.outstanding:,} ({_moved(*sequential)}, {_moved(*random)}{_apart(second, first)})."
             )
 
 
@@ -72,7 +72,7 @@ def _of_order(rates: Sequence[_Told], order: str) -> list[_Told]:
 
 
 def _moved(report: TestReport, rate: Rate) -> str:
-    return f"{report.label} {one_decimal(rate.mb_per_s)} with {rate.outstanding:,} outstanding"
+    return f"{report.label} {one_decimal(rate.mb_per_s)}"
 
 
 def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:

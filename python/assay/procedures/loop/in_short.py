@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
-from assay.pages.printed import milliseconds_text, one_decimal, outstanding_label, percent, rounds_label, size_label
+from assay.pages.printed import (
+    milliseconds_text,
+    one_decimal,
+    outstanding,
+    outstanding_label,
+    percent,
+    rounds_label,
+    size_label,
+)
 from assay.procedures.loop.result import UNITS, cell_times, window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import cell_spreads
@@ -32,6 +40,8 @@ _ABOVE = 1.002
 """An average so far above a percentile is above it, whatever the width of its bucket (0.1 %)."""
 _LONG_MS = 100
 """From here on the response times of a throughput test are told."""
+_FULL = 0.995
+"""An average so near to the time of a full queue is that time: the limit of the check of Little's law."""
 _EVEN = 1.05
 """A tail so near to the average is none."""
 _UNEVEN = 10
@@ -138,12 +148,23 @@ def _throughput(test: StoredTest, result: LoopResult) -> Iterator[str]:
 
 def _waiting(test: StoredTest, result: LoopResult, size: int) -> Iterator[str]:
     """How long a transfer took with as many outstanding as the test has, where that is long."""
-    times = window_times(test, result)
-    read, write = (times[Cell(read_pct=share, transfer_bytes=size)].latency_ms_mean for share in (100, 0))
-    if read and write and max(read, write) >= _LONG_MS:
-        reads, writes = (duration_label(round(time) * MILLISECOND_NS) for time in (read, write))
-        demand = outstanding_label(test.settings.demand)
-        yield f"With {demand} a read takes {reads} on average, a write {writes}, waiting in queues included."
+    times, cells = window_times(test, result), [Cell(read_pct=share, transfer_bytes=size) for share in (100, 0)]
+    taken = [time for cell in cells if (time := times[cell].latency_ms_mean)]
+    rates = [rate for cell in cells if (rate := result.matrix.get(cell))]
+    if not len(taken) == len(rates) == len(cells) or max(taken) < _LONG_MS:
+        return
+    demand = test.settings.demand
+    queued = [outstanding(demand) / (rate * MB / size) * 1000 for rate in rates]
+    read, write = map(_seconds, taken)
+    cut = ""
+    if any(time < full * _FULL for time, full in zip(taken, queued, strict=True)):
+        full = " and ".join(map(_seconds, queued))
+        cut = f"; a full queue at their IOPS takes {full} (what is outstanding at the end of a round has no time yet)"
+    yield f"With {outstanding_label(demand)} a read takes {read} on average, a write {write}, waiting included{cut}."
+
+
+def _seconds(time_ms: float) -> str:
+    return duration_label(round(time_ms) * MILLISECOND_NS)
 
 
 def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
@@ -157,9 +178,8 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
             (below, tail), *_ = known
             above = mean > (tails.get(_MOST) or mean) * _ABOVE
             raised = ", longer than 99.9 % of them take: a few slow ones raise it" if above else ""
-            slowest = _slowest(times[cell].latency_ms_max, tail, mean)
             average = f"{milliseconds_text(mean)} ms on average{raised}"
-            yield f"RND 4KiB {name}: {average}; {_tail(percent(below), tail, mean)}{slowest}."
+            yield f"RND 4KiB {name}: {average}; {_tail(percent(below), tail, mean, times[cell].latency_ms_max)}."
             yield from _smallest(test, result, share, name, mean)
 
 
@@ -168,7 +188,8 @@ def _smallest(test: StoredTest, result: LoopResult, read_pct: int, name: str, me
     size = min(test.settings_as(LoopSettings).sizes_bytes)
     found = result.matrix.get(Cell(read_pct=read_pct, transfer_bytes=size))
     if found and found > mean * _LONGER:
-        yield f"RND {size_label(size)} {name} take longer than those of 4KiB: {milliseconds_text(found)} ms on average."
+        both = f"{milliseconds_text(found)} against {milliseconds_text(mean)} ms on average"
+        yield f"RND {size_label(size)} {name} take {found / mean:.2f} times as long as those of 4KiB: {both}."
 
 
 def _slowest(most: float | None, tail: float, mean: float) -> str:
@@ -180,11 +201,13 @@ def _slowest(most: float | None, tail: float, mean: float) -> str:
     return "" if most is None or most < _FAR * tail else f", the slowest takes {_beside(most, mean)}"
 
 
-def _tail(below: str, tail: float, mean: float) -> str:
+def _tail(below: str, tail: float, mean: float, most: float | None) -> str:
     """Worked: 99.99 % in 5.951 ms, 0.31 ms on average -> ``"99.99 % end within 5.951 ms, 19.2 times the average"``."""
-    if tail / mean < _EVEN:
-        return f"hardly any is slower: {below} end within {milliseconds_text(tail)} ms"
-    return f"{below} end within {_beside(tail, mean)}"
+    if most is not None and most / mean < _EVEN:
+        return f"none takes longer than {milliseconds_text(most)} ms"
+    even = tail / mean < _EVEN
+    shown = f"{milliseconds_text(tail)} ms, {(tail / mean - 1) * 100:.1f} % above it" if even else _beside(tail, mean)
+    return f"{below} end within {shown}{_slowest(most, tail, mean)}"
 
 
 def _beside(time: float, mean: float) -> str:
