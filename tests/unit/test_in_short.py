@@ -88,7 +88,8 @@ def test_a_loop_says_how_reads_writes_and_mixes_compare() -> None:
         ((10_000.0, 20_000.0), ""),
         (
             (9_900.0, 20_000.0),
-            "; a full queue at their IOPS takes 10 s and 20 s (what is outstanding at the end of a round has no time yet)",
+            "; a full queue at their IOPS takes 10 s and 20 s "
+            "(what is outstanding at the end of a round has no time yet)",
         ),
     ],
 )
