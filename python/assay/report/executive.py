@@ -17,7 +17,7 @@ from assay.report.breaks import break_texts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
-from assay.report.said import in_short_table, unusual_table
+from assay.report.said import in_short_tables, unusual_table
 from assay.report.summary import joined_banner, summary_header
 from assay.results import driven_s, withheld_reason
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
@@ -89,7 +89,7 @@ def _drive(run: StoredRun) -> str:
 def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> tuple[Block, ...]:
     """How the tests came out, what their numbers say, and what was unusual."""
     verdicts, reading = _verdicts(run, tests, places), Text(paragraphs=(_reading(tests),))
-    return (verdicts, *in_short_table(run, tests), unusual_table(tests, _of_run(run)), reading)
+    return (verdicts, *in_short_tables(run, tests), unusual_table(tests, _of_run(run)), reading)
 
 
 def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.pages.label import host_label
@@ -22,14 +24,28 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 _FOUND = "What was found"
+_IN_SHORT = "In short"
+_SAYS = "What the numbers say"
+_TOGETHER_MAX = 6
+"""So many sentences are read at once."""
 
 
-def in_short_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
-    """What the numbers of several tests say of the drive, none where no test says anything."""
-    each = [(name, line) for name, one in _named(tests) for line in one.in_short()]
-    found = (*_by_all(claims_text(run, tests)), *each, *_by_all(together(tests)))
-    rows = tuple((name, paragraph(line)) for name, line in found)
-    return (_said("In short", "What the numbers say", rows),) if rows else ()
+def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """What the numbers of several tests say of the drive, none where no test says anything.
+
+    Of many sentences the first of each test leads, and the others are a folded table. Worked: one test of 4 sentences
+    -> one table; three of 3 sentences each -> a table of 3 and one of 6.
+    """
+    own = [(name, line) for name, one in _named(tests) for line in one.in_short()]
+    found = (*_by_all(claims_text(run, tests)), *own, *_by_all(together(tests)))
+    each = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(found, key=lambda one: one[0])]
+    rows = tuple(row for lines in each for row in lines)
+    if len(rows) <= _TOGETHER_MAX:
+        return (_said(_IN_SHORT, _SAYS, rows),) if rows else ()
+    rest = _said(f"{_IN_SHORT}, continued", _SAYS, tuple(row for lines in each for row in lines[1:]))
+    return _said(_IN_SHORT, _SAYS, tuple(lines[0] for lines in each)), *(
+        (replace(rest, folded=True),) if rest.rows else ()
+    )
 
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
@@ -46,7 +62,7 @@ def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]
 
 def found_table(test_report: TestReport) -> tuple[Table, ...]:
     """Both of one test, for its summary."""
-    rows = [("In short", paragraph(line)) for line in test_report.in_short()]
+    rows = [(_IN_SHORT, paragraph(line)) for line in test_report.in_short()]
     rows += [("Unusual", line) for line in _of_test(test_report)]
     return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
 

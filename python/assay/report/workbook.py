@@ -127,8 +127,8 @@ def _figures(report: Report) -> list[tuple[str, Figure]]:
 
 def _printed_tables(report: Report) -> list[Table]:
     summaries = [*report.opening, *(page for page in report.pages if page.title.startswith("Summary Report"))]
-    blocks = [*(block for page in summaries for block in page.all_blocks), *report.appendix]
-    return [block for block in blocks if block.block == "table" and not block.folded]
+    disclosed = (block for block in report.appendix if block.block == "table" and not block.folded)
+    return [*(block for page in summaries for block in page.all_blocks if block.block == "table"), *disclosed]
 
 
 def _write_table(sheet: Any, table: DataTable, formats: _Formats) -> None:
