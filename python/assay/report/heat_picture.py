@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assay.pages.model import Figure, Heat, Scale, Tick
 
 _COLOURS = "viridis"
+INK = "#111111"
+"""Of texts in light fields: another black than that of the axes, which a dark page shows white."""
 _DARK = 0.5
 # Of red, green and blue in what the eye takes for brightness (ITU-R BT.709).
 _BRIGHTNESS = np.array((0.2126, 0.7152, 0.0722))
@@ -83,7 +85,7 @@ def _write(axes: Any, heat: Heat, values: NDArray[np.float64], scale: LogNorm) -
             x = (heat.x_edges[column] + heat.x_edges[column + 1]) / 2
             y = (heat.y_edges[row] + heat.y_edges[row + 1]) / 2
             shown = np.isnan(values[row, column]) or colours[row, column] > _DARK
-            written = axes.text(x, y, text, ha="center", va="center", color="black" if shown else "white")
+            written = axes.text(x, y, text, ha="center", va="center", color=INK if shown else "white")
             # It lies inside the axes: the size of the picture need not wait for it.
             written.set_in_layout(False)
 

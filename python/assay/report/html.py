@@ -23,7 +23,7 @@ from assay.report.anchors import slug, unique
 from assay.report.cells import drawn_bars, look, repeats, table_cells
 from assay.report.findings import FINDINGS, SEE_FINDINGS
 from assay.report.interactive import plotly_figure
-from assay.report.svg_text import picture_address
+from assay.report.svg_text import picture_address, picture_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,6 +58,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
+    heats = {one.name for one in report.screen_figures if one.kind == "heat"}
     parts, appendix = _parts(pages), _appendix(report.appendix, [page.anchor for page in pages])
     text = environment.get_template("report.html.j2").render(
         report=report,
@@ -71,7 +72,10 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         own=own,
         policy=_policy([plotter, own]),
         # Nothing in an address needs to be escaped, and the engine would make each quotation mark five times as long.
-        pictures={name: Markup(picture_address(picture)) for name, picture in pictures.items()},  # noqa: S704
+        pictures={
+            name: (Markup(picture_address(picture, kept_colours=name in heats)), *picture_size(picture))  # noqa: S704
+            for name, picture in pictures.items()
+        },
         figures=_drawn(report),
     )
     return text.encode("utf-8")
