@@ -317,6 +317,7 @@ class Page:
     pictures : small figures, drawn where the page has room for them. others : those that its second sheet has room for.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
+    outcome : how that test came out, on the first of its pages.
     anchor : its address in the report on the screen; empty leaves it to the renderer.
     """
 
@@ -331,6 +332,7 @@ class Page:
     place: str = ""
     chapter: str = ""
     part: str = ""
+    outcome: str = ""
     anchor: str = ""
 
     @property

@@ -21,7 +21,7 @@ from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
 from assay.report.claims import claim_data
 from assay.report.conforming import conformity_label
-from assay.report.executive import executive_page
+from assay.report.executive import executive_page, verdict
 from assay.report.findings import finding_data, finding_tables, run_findings
 from assay.report.overview import Overview, run_overview
 from assay.report.results_json import RESULTS, results_json
@@ -135,7 +135,7 @@ def _laid_out(
     run: StoredRun, tests: list[TestReport], spread: Sequence[Distribution | None], found: Sequence[Found]
 ) -> Report:
     edition = tests[0].edition
-    of_tests = [list(test_pages(one.prefix, (test_page(one), *one.report_pages()))) for one in tests]
+    of_tests = [list(test_pages(one.prefix, verdict(one), (test_page(one), *one.report_pages()))) for one in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
     places = _places(pages, [len(one) for one in of_tests])
     times, listed = distribution.pages(run, edition, tests, spread), finding_tables(found)

@@ -20,15 +20,15 @@ def slug(text: str) -> str:
     return "-".join(re.findall(r"[a-z0-9]+", _VALUE.sub("", text).lower())) or "place"
 
 
-def test_pages(prefix: str, pages: Iterable[Page]) -> Iterator[Page]:
+def test_pages(prefix: str, outcome: str, pages: Iterable[Page]) -> Iterator[Page]:
     """The pages of one test under its name; the first has the name alone as its anchor.
 
-    prefix : name and number of the test, such as ``iops-1``.
+    prefix : name and number of the test, such as ``iops-1``. outcome : how it came out, which the first page holds.
     """
     part = prefix.removesuffix("-1")
     for place, page in enumerate(pages):
         anchor = slug(f"{part} {page.subtitle}") if place else slug(part)
-        yield replace(page, part=part.upper(), anchor=anchor)
+        yield replace(page, part=part.upper(), outcome="" if place else outcome, anchor=anchor)
 
 
 def unique(wanted: Iterable[str]) -> list[str]:
