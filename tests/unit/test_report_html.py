@@ -21,7 +21,7 @@ from assay.report.figure import figure_svg
 from assay.report.html import ASSETS, _unbroken, report_html
 from assay.report.interactive import plotly_figure
 from assay.report.plotly_axes import number_format
-from assay.report.svg_text import picture_address
+from assay.report.svg_text import picture_address, picture_size
 from report_run import HOSTILE, synthetic_run, synthetic_settings, synthetic_test
 
 
@@ -296,6 +296,27 @@ def test_a_picture_becomes_a_short_address_that_draws_the_same(figure: Figure) -
         return [one.tag for one in root.iter() if one.tag.endswith(("}path", "}use", "}rect"))]
 
     assert shapes(short) == shapes(whole)
+
+
+def test_a_heat_map_says_itself_how_it_looks_on_a_dark_page() -> None:
+    heat = Heat(
+        x_edges=(0.0, 1.0, 2.0), y_edges=(0.0, 1.0), rows=((5.0, 500.0),), colour_title="", texts=(("5", "500"),)
+    )
+    picture = figure_svg(lines(kind="heat", series=(), heat=heat))
+    shown, turned = (unquote(picture_address(picture, kept_colours=kept)) for kept in (True, False))
+    assert "@media (prefers-color-scheme: dark)" in shown
+    assert "prefers-color-scheme" not in turned
+    ET.fromstring(shown.split(",", 1)[1])  # noqa: S314 - made above
+    # Texts beside the fields have no colour of their own, which a dark page changes; those in fields have.
+    styles = dict(re.findall(r"<text style='([^']*)'[^>]*>(5|500)</text>", shown.replace("\n", "")))
+    assert [("fill: #ffffff" in style, "fill: #111111" in style) for style in styles] == [(True, False), (False, True)]
+
+
+def test_the_size_of_a_picture_is_that_of_its_view() -> None:
+    assert picture_size(b"<svg width='9pt' viewBox='0 0 353.837 182.198'>") == (354, 182)
+    assert picture_size(b"<svg>") == (1, 1)
+    wide, high = picture_size(figure_svg(lines(aspect=2.0)))
+    assert wide / high == pytest.approx(2, rel=0.2)
 
 
 def test_many_markers_are_the_corners_of_one_path() -> None:
