@@ -140,12 +140,13 @@ def level_text(level: Level) -> str:
 def _row(one: Checked) -> tuple[str, ...]:
     check, found = one.check, one.finding
     beyond = f"{one.marked:,} of {one.judged:,}" if one.judged > 1 else ""
-    worst, limit = (_figure(value, check.unit) for value in (found.measured, found.limit))
+    worst, limit = (figure_text(value, check.unit) for value in (found.measured, found.limit))
     reason = paragraph(found.reason)
     return (check.number, check.title, check.passes, level_text(found.level), beyond, worst, limit, found.where, reason)
 
 
-def _figure(value: float | None, unit: str) -> str:
+def figure_text(value: float | None, unit: str) -> str:
+    """The figure of a check as printed; empty where it has none. Worked: 0.0062 as ``share`` -> ``"0.62%"``."""
     if value is None or not unit:
         return ""
     match unit:

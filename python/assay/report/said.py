@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from assay.pages.label import host_label
 from assay.pages.model import Table
 from assay.pages.printed import paragraph
+from assay.report.checks import figure_text
 from assay.report.claims import claims_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.report.together import together
@@ -110,6 +111,11 @@ def unusual(test_report: TestReport) -> Iterator[str]:
 
 
 def _check_text(found: Checked) -> str:
-    """A check by its title, and in how many places. Worked: ``"Gaps between sequences (5 of 17)"``."""
-    places = f" ({found.marked:,} of {found.judged:,})" if found.judged > 1 else ""
-    return f"{found.check.title}{places}"
+    """A check by its title, in how many places, and how far.
+
+    Worked: ``"Gaps between sequences (5 of 17, worst 34.000 ms, limit 10.000 ms)"``.
+    """
+    worst, limit = (figure_text(value, found.check.unit) for value in (found.finding.measured, found.finding.limit))
+    places = f"{found.marked:,} of {found.judged:,}" if found.judged > 1 else ""
+    told = ", ".join(filter(None, (places, worst and f"worst {worst}", limit and f"limit {limit}")))
+    return f"{found.check.title} ({told})" if told else found.check.title

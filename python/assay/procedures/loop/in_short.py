@@ -205,8 +205,8 @@ def _tail(below: str, tail: float, mean: float, most: float | None) -> str:
     """Worked: 99.99 % in 5.951 ms, 0.31 ms on average -> ``"99.99 % end within 5.951 ms, 19.2 times the average"``."""
     if most is not None and most / mean < _EVEN:
         return f"none takes longer than {milliseconds_text(most)} ms"
-    even = tail / mean < _EVEN
-    shown = f"{milliseconds_text(tail)} ms, {(tail / mean - 1) * 100:.1f} % above it" if even else _beside(tail, mean)
+    above = f"{milliseconds_text(tail)} ms, {max(tail / mean - 1, 0) * 100:.1f} % above it"
+    shown = above if tail / mean < _EVEN else _beside(tail, mean)
     return f"{below} end within {shown}{_slowest(most, tail, mean)}"
 
 

@@ -87,4 +87,4 @@ def _last_fill(result: SaturationResult) -> Iterator[str]:
     change = last_fill_change(result)
     if change is not None:
         falling = ": the drive was still slowing down" if change < -LEVEL_BAND else ""
-        yield f"Over the last drive fill IOPS changed by {change * 100:+.1f} %{falling}."
+        yield f"Over the last drive fill IOPS changed by {change * 100:+z.1f} %{falling}."
