@@ -22,7 +22,7 @@ from typing import Any
 ASSAY = shlex.split(os.environ.get("ASSAY", "assay"))
 KEYS = "keys"
 """Folder beside the bundles with public keys of those whose signatures count, one ``.pub`` file each."""
-SPREAD = "Least - greatest round"
+SPREAD = "Least - greatest"
 NUMBERS = ("Bundle", "Drive", "Label", "Level", "Test", "Outcome", "Figure", "Value", "Unit", SPREAD)
 TIMES = "Response times (ms)"
 BUNDLES = ("Bundle", "Drive", "Firmware", "Edition", "Label and deviations", "Level", "Final hash")

@@ -160,7 +160,7 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
             return one("average", 0.12), one("99.9 %", None), one("maximum", 6.25)
 
     (table,) = headline_tables(suite(), [Report])  # type: ignore[list-item]
-    assert table.columns == ("Test", "Figure", "Average", "Least - greatest round", "99.9 %", "Maximum")
+    assert table.columns == ("Test", "Figure", "Average", "Least - greatest", "99.9 %", "Maximum")
     assert table.rows == (("IOPS", "RND 4KiB R, 1 outstanding", "0.120", "n/a", "n/a", "6.250"),)
     assert table.notes[0] == "IOPS: rounds 1-5."
 

@@ -24,6 +24,8 @@ from report_run import TRACKED, synthetic_run, synthetic_test
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.pages.model import Figure
+
 MOVING = (279.0, 162.0, 159.0, 158.0, 158.0)
 
 
@@ -73,13 +75,25 @@ def test_the_page_names_the_cells_that_moved() -> None:
     report = loop_report(iops_pages)(synthetic_run(), synthetic_test(), load_edition("pts-c-1.0"), "iops-1")
     cell = next(one for one in report.settings.cells if one != TRACKED)
     result = replace(report.result, by_round={**report.result.by_round, cell: MOVING})
-    notes = replace(report, result=result).matrix("IOPS").notes
+    moved = replace(report, result=result)
+    notes = moved.matrix("IOPS").notes
     label = cell_label(cell, "random")
     expected = (
         f"* Not tracked, and moved by more than 20 % of the average in the window: {label} 158.0 to 279.0 IOPS, "
         "66.0 % of the average apart; round 1 alone is off, the others average 159.2 IOPS."
     )
     assert expected in notes
+    picture, steady = moved.picture(), report.picture()
+    assert picture is not None
+    assert steady is not None
+    assert [heat_mark_count(one) for one in (picture, steady)] == [1, 0]
+    assert picture.reading.endswith("8 outstanding; * IOPS moved by more than 20 % in the window.")
+    assert steady.reading.endswith("8 outstanding.")
+
+
+def heat_mark_count(picture: Figure) -> int:
+    assert picture.heat is not None
+    return sum(text.endswith("*") for row in picture.heat.texts for text in row)
 
 
 def test_the_round_that_alone_is_off_is_named() -> None:

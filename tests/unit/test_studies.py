@@ -28,7 +28,14 @@ from assay.procedures.registry import SUITES
 from assay.procedures.studies.headlines import study_headlines
 from assay.procedures.studies.pages import same_lines
 from assay.procedures.studies.readings import changes_of, proposal_of, stability_of
-from assay.procedures.studies.result import StageResult, StageValues, StudyResult, VariantResult, study_result
+from assay.procedures.studies.result import (
+    StageResult,
+    StageValues,
+    StudyResult,
+    VariantResult,
+    settled_samples,
+    study_result,
+)
 from assay.procedures.studies.run import variant_actions
 from assay.procedures.studies.settings import StudySettings, StudyStep, StudyVariant
 from assay.procedures.xsr.run import run_xsr
@@ -366,10 +373,15 @@ def test_a_settled_value_is_the_mean_of_the_last_samples_and_none_where_the_stag
     (stage,) = variant.stages
     assert stage.settled is not None
     assert (stage.settled.iops, stage.settled.outstanding, stage.settled.asked) == (40, 8, 8)
+    assert settled_samples(stage, 0.4) == (42, 38)
+    quoted, *_ = study_headlines(settings, study_result(stored(settings, steps)))
+    assert (quoted.text, quoted.spread) == ("40.0", "38.0 - 42.0")
+    assert quoted.basis.startswith("mean of the last 40 % of the samples, 8 outstanding")
     assert stage.minutes == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
     for cut in (stored(settings, steps[:4]), stored(settings, steps, ended=None)):
         assert study_result(cut).variants[0].stages[0].settled is None
         assert study_result(cut).variants[0].stages[0].iops[0] == 100
+        assert settled_samples(study_result(cut).variants[0].stages[0], 0.4) == ()
 
 
 def test_seconds_that_a_step_cuts_are_left_out() -> None:

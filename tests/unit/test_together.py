@@ -14,8 +14,8 @@ from assay.spec.units import KIB
 from report_run import synthetic_test
 
 
-def read(outstanding: int, *values: float, order: str = "RND", size: int = 4) -> Rate:
-    return Rate(order=order, what=f"{size}KiB R", transfer_bytes=size * KIB, outstanding=outstanding, values=values)
+def read(outstanding: int, *values: float, order: str = "RND", size: int = 4, side: str = "R") -> Rate:
+    return Rate(order=order, side=side, transfer_bytes=size * KIB, outstanding=outstanding, values=values)
 
 
 def claimed(value: float) -> tuple[Headline, ...]:
@@ -45,17 +45,21 @@ def said(*tests: Any) -> list[str]:
 
 def test_more_outstanding_are_told_with_what_they_bring() -> None:
     assert said(told(read(1, 8_333.0), name="lat"), told(read(8, 33_332.0))) == [
-        "RND 4KiB R: 8 outstanding give 4.00 times the IOPS of 1 (IOPS 33,332.0, LAT 8,333.0)."
+        "RND 4KiB, 8 outstanding against 1: R 4.00 times the IOPS (IOPS 33,332.0, LAT 8,333.0)."
     ]
+    sides = [told(read(depth, 100.0), read(depth, rate, side="W")) for depth, rate in ((1, 100.0), (8, 150.0))]
+    (both,) = said(*sides)
+    assert both == (
+        "RND 4KiB, 8 outstanding against 1: R no more IOPS beyond the spread of the rounds (IOPS 100.0, IOPS 100.0), "
+        "W 1.50 times the IOPS (IOPS 150.0, IOPS 100.0)."
+    )
     assert said(told(read(8, 33_332.0)), told(read(8, 33_332.0))) == []
 
 
-@pytest.mark.parametrize(
-    ("rounds", "printed"), [((90.0, 101.0), "no more IOPS than 1 beyond"), ((90.0, 99.0), "0.90 times")]
-)
+@pytest.mark.parametrize(("rounds", "printed"), [((90.0, 101.0), "no more IOPS beyond"), ((90.0, 99.0), "0.90 times")])
 def test_what_lies_within_the_rounds_is_no_difference(rounds: tuple[float, ...], printed: str) -> None:
     (line,) = said(told(read(1, 100.0, 110.0)), told(read(8, *rounds)))
-    assert f"8 outstanding give {printed}" in line
+    assert f"8 outstanding against 1: R {printed}" in line
 
 
 def test_the_order_of_accesses_is_told_where_it_changes_their_throughput() -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from assay.dut.dut import Answers
 from assay.procedures.hir.result import idle_recovery_result
-from assay.procedures.xsr.result import cross_stimulus_result
+from assay.procedures.xsr.result import cross_stimulus_result, end_samples, slowest
 from assay.report import FORMATS, build_report
 from assay.run.plan_file import load_plan
 from assay.run.reporting import render_run
@@ -144,6 +144,13 @@ def test_random_writes_slow_the_sequential_ones_behind_them_and_spare_space_shor
     for result in (scarce, ample):
         # It comes back to where it began.
         assert result.groups[2].end_mb_per_s == pytest.approx(result.groups[0].end_mb_per_s, rel=0.1)
+    assert scarce.groups[2].latency_ms_max_peak is not None
+    found = slowest(scarce)
+    assert found is not None
+    group = scarce.groups[found.group - 1]
+    assert found.latency_ms == max(one.latency_ms_max_peak or 0 for one in scarce.groups)
+    assert group.latency_ms_max[group.minutes.index(found.minute)] == found.latency_ms
+    assert len(end_samples(group)) == round(len(group.throughput) / 10)
     assert scarce.recovery_minutes is not None
     assert ample.recovery_minutes is not None
     assert 1 < ample.recovery_minutes < 0.5 * scarce.recovery_minutes

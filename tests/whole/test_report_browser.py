@@ -155,7 +155,7 @@ def test_a_phone_shows_verdicts_then_numbers_each_with_its_unit_spread_and_basis
     assert page.value(f"{table}.getBoundingClientRect().width") > 300
     assert page.value(f"{verdicts}.getBoundingClientRect().bottom < {table}.getBoundingClientRect().top")
     shown = page.value(f"[...{row}.cells].filter((one) => one.getClientRects().length).map((one) => one.dataset.label)")
-    assert shown == ["Test", "Figure", "Value", "Unit", "Least - greatest round", "From"]
+    assert shown == ["Test", "Figure", "Value", "Unit", "Least - greatest", "From"]
 
 
 def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from assay.pages.printed import size_label
 from assay.spec.units import MB
 
 if TYPE_CHECKING:
@@ -16,20 +17,25 @@ if TYPE_CHECKING:
 class Rate:
     """IOPS of one kind of accesses.
 
-    order : ``RND`` or ``SEQ``. what : size and direction, such as ``4KiB W``. transfer_bytes : of an I/O.
-    outstanding : I/Os. values : IOPS of each round of the measurement window, at least one.
+    order : ``RND`` or ``SEQ``. side : ``R`` or ``W``. transfer_bytes : of an I/O. outstanding : I/Os.
+    values : IOPS of each round of the measurement window, at least one.
     """
 
     order: str
-    what: str
+    side: str
     transfer_bytes: int
     outstanding: int
     values: tuple[float, ...]
 
     @property
-    def label(self) -> str:
-        """Worked: random writes of 4 KiB -> ``"RND 4KiB W"``."""
-        return f"{self.order} {self.what}"
+    def size(self) -> str:
+        """Worked: random writes of 4 KiB -> ``"RND 4KiB"``."""
+        return f"{self.order} {size_label(self.transfer_bytes)}"
+
+    @property
+    def what(self) -> str:
+        """Size and direction in whatever order. Worked: random writes of 4 KiB -> ``"4KiB W"``."""
+        return f"{size_label(self.transfer_bytes)} {self.side}"
 
     @property
     def iops(self) -> float:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
-_PICTURES_MAX = 4
+_PICTURES_MAX = 5
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
 _TRACKED = "Steady state is that of the tracked cells; how other cells moved stands under what was unusual."

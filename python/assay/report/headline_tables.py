@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from assay.pages.headline import Headline
     from assay.pages.test_report import TestReport
 
-_NUMBERS = ("Test", "Figure", "Value", "Unit", "Least - greatest round", "From")
+_NUMBERS = ("Test", "Figure", "Value", "Unit", "Least - greatest", "From")
 _ALWAYS = ("Test", "Figure", "Value", "Unit", "From")
-_SPREAD = "Least - greatest round"
+_SPREAD = "Least - greatest"
 RESPONSE_TIMES = "Response times (ms)"
 _ALL_IOS = "Percentiles and maxima are of all I/Os of the rounds; n/a where fewer than ten I/Os lie beyond."
 

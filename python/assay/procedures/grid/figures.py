@@ -30,8 +30,6 @@ WHOLE_FROM = 100
 BESIDE_ASPECT = 1.25
 _BELOW_STRIP = 1.1
 LABEL_RATIO = 1.2
-_PICTURE_RATIO = 1.9
-"""Labels of a small picture stand apart by this factor."""
 _POINT_COLOURS = {"Max": 7, "Mid": 8, "Min": 6}
 
 
@@ -148,11 +146,7 @@ def intensity_figures(name: str, result: DemandResult) -> tuple[Figure, ...]:
     """
     rows = {threads: [cell for cell in row if cell.completed] for threads, row in _rows(result.cells).items()}
     cells = {threads: [(float(one.iops), float(one.latency_ms_mean)) for one in row] for threads, row in rows.items()}
-    points = {
-        run.point.name: (float(iops(run.step)), float(response_time(run.step)))
-        for run in result.points
-        if run.step and latency_count(run.step)
-    }
+    points = _measured_points(result)
     most = max((x for row in cells.values() for x, _ in row), default=0.0)
     if not most:
         return ()
@@ -174,10 +168,7 @@ def _intensity(
     lines = [
         Series.through(row, f"TC {threads}", place, mode) for place, (threads, row) in enumerate(cells.items()) if row
     ]
-    marks = [
-        Series(label=f"{which}IOPS", x=(x,), y=(y,), colour=_POINT_COLOURS[which], mode="markers", mark=True)
-        for which, (x, y) in points.items()
-    ]
+    marks = [_point_mark(which, x=x, y=y) for which, (x, y) in points.items()]
     return Figure(
         name=name,
         kind="lines",
@@ -260,17 +251,52 @@ def processor_figure(
     )
 
 
-def picture_figure(name: str, cells: Sequence[DemandCell], asked: str) -> Figure | None:
-    """IOPS from zero on over total outstanding I/Os as a small picture."""
-    figure = total_figure(name, cells, times=False, ratio=_PICTURE_RATIO)
-    return pictured(replace(figure, y_most=max(figure.y_values)), name, asked) if figure else None
+def picture_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
+    """IOPS from zero on over average response time, a point per total of outstanding I/Os, with the operating points.
 
-
-def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool, ratio: float = LABEL_RATIO) -> Figure | None:
-    """Plot IOPS, or else the average response time, over total outstanding I/Os.
-
-    ratio : labelled places are apart by this factor.
+    Worked: totals of 1, 2 and 4 -> a line of three points from left to right, and up to three marks.
     """
+    found = by_total_oio(result.cells)
+    if not found:
+        return None
+    line = Series(
+        label="Cells of equal TC x QD, averaged",
+        x=tuple(time for _, _, time in found),
+        y=tuple(rate for _, rate, _ in found),
+        colour=0,
+    )
+    marks = [_point_mark(which, x=time, y=rate) for which, (rate, time) in _measured_points(result).items()]
+    figure = Figure(
+        name=name,
+        kind="lines",
+        alt="IOPS over average response time, a point for each total of outstanding I/Os, with the operating points",
+        x_title=ART_TITLE,
+        y_title="IOPS",
+        x_scale="log",
+        series=(line, *marks),
+    )
+    asked = (
+        f"{settings.test_label}: how many outstanding I/Os are enough? {settings.label}, {found[0][0]:,} (left) "
+        f"to {found[-1][0]:,} (right)."
+    )
+    return pictured(replace(figure, y_most=max(figure.y_values)), name, asked)
+
+
+def _measured_points(result: DemandResult) -> dict[PointName, tuple[float, float]]:
+    """IOPS and average response time of each operating point in its own measurement."""
+    return {
+        run.point.name: (float(iops(run.step)), float(response_time(run.step)))
+        for run in result.points
+        if run.step and latency_count(run.step)
+    }
+
+
+def _point_mark(which: PointName, *, x: float, y: float) -> Series:
+    return Series(label=f"{which}IOPS", x=(x,), y=(y,), colour=_POINT_COLOURS[which], mode="markers", mark=True)
+
+
+def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool) -> Figure | None:
+    """Plot IOPS, or else the average response time, over total outstanding I/Os."""
     found = by_total_oio(cells)
     values = tuple(latency_ms_mean if times else rate for _, rate, latency_ms_mean in found)
     label = "ART" if times else "IOPS"
@@ -283,7 +309,7 @@ def total_figure(name: str, cells: Sequence[DemandCell], *, times: bool, ratio: 
             y_title=ART_TITLE if times else "IOPS",
             x_scale="log",
             y_scale="log" if times else "linear",
-            ticks=tuple(_spaced([total for total, _, _ in found], ratio)),
+            ticks=tuple(_spaced([total for total, _, _ in found])),
             series=(Series(label=label, x=tuple(float(total) for total, _, _ in found), y=values, colour=int(times)),),
         )
     )
@@ -303,11 +329,11 @@ def _rows(cells: Sequence[DemandCell]) -> dict[int, list[DemandCell]]:
     }
 
 
-def _spaced(places: Sequence[int], ratio: float) -> Iterator[Tick]:
+def _spaced(places: Sequence[int]) -> Iterator[Tick]:
     """Ticks on a logarithmic axis; what lies too near the last labelled one has none. Worked: 32, 36 -> 32 alone."""
     labelled = 0.0
     for place in places:
-        if place > labelled * ratio:
+        if place > labelled * LABEL_RATIO:
             labelled = place
             yield Tick(at=float(place), label=str(place))
         else:

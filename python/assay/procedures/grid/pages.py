@@ -104,9 +104,8 @@ class DemandReport(TestReport):
         return tuple(demand_headlines(self.settings, self.result))
 
     def picture(self) -> Figure | None:
-        """IOPS over outstanding I/Os."""
-        asked = f"{self.settings.test_label}: how many outstanding I/Os are enough? {self.settings.label}."
-        return figures.picture_figure(f"{self.prefix}-picture", self.result.cells, asked)
+        """IOPS over response times, from the fewest outstanding I/Os to the most."""
+        return figures.picture_figure(f"{self.prefix}-picture", self.settings, self.result)
 
     def in_short(self) -> tuple[str, ...]:
         """How many outstanding I/Os are enough; nothing where steady state was required and not reached."""

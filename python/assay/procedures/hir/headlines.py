@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
+from assay.pages.printed import outstanding_label
+from assay.procedures.saturation.result import settled_values
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -20,7 +22,15 @@ def idle_recovery_headlines(settings: IdleRecoverySettings, result: IdleRecovery
     Worked: a baseline of 1,000 IOPS and bursts of 1,500 behind 5 s -> 1,500.0 IOPS and 1.500 over the baseline.
     """
     baseline = "verdict samples, steady" if result.baseline_iops is not None else "n/a: no steady baseline"
-    yield Headline(item=f"{settings.label}, baseline", unit="IOPS", value=result.baseline_iops, basis=baseline)
+    demand = outstanding_label(settings.demand)
+    judged = settled_values(settings.preconditioning, result.preconditioning)
+    yield Headline(
+        item=f"{settings.label}, baseline",
+        unit="IOPS",
+        value=result.baseline_iops,
+        values=judged,
+        basis=f"{baseline}, {demand}",
+    )
     if not result.states:
         return
     burst = duration_label(settings.burst_ns)
@@ -28,7 +38,7 @@ def idle_recovery_headlines(settings: IdleRecoverySettings, result: IdleRecovery
     longest = states[-1]
     for state in {one.idle_s: one for one in (states[0], longest)}.values():
         item = f"{settings.label}, burst behind {state.idle_s:g} s idle"
-        basis = f"mean of {settings.cycles} bursts of {burst}"
-        yield Headline(item=item, unit="IOPS", value=state.mean_iops, basis=basis)
+        basis = f"mean of {settings.cycles} bursts of {burst}, {demand}"
+        yield Headline(item=item, unit="IOPS", value=state.mean_iops, values=state.bursts.iops, basis=basis)
     item = f"{settings.label}, burst behind {longest.idle_s:g} s idle over baseline"
     yield Headline(item=item, unit="x", value=longest.over_baseline, basis="the burst over the baseline")

@@ -27,6 +27,7 @@ from assay.pages.test_report import TestReport
 from assay.pages.time_axis import MINUTES
 from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
+from assay.procedures.hir.figures import idle_picture
 from assay.procedures.hir.headlines import idle_recovery_headlines
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
@@ -204,6 +205,10 @@ class IdleRecoveryReport(TestReport):
             )
             for name, value, basis in found
         )
+
+    def picture(self) -> Figure | None:
+        """What each idle time gives, against the baseline."""
+        return idle_picture(f"{self.prefix}-picture", self.settings, self.result)
 
     def headlines(self) -> tuple[Headline, ...]:
         """Baseline, and what idle time gives."""

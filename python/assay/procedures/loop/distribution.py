@@ -11,11 +11,12 @@ from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.heat_figures import spread_heat
 from assay.pages.model import WIDE_ASPECT, pictured
 from assay.pages.printed import outstanding_label, rounds_label
-from assay.procedures.loop.maps import iops_map, matrix_maps
+from assay.procedures.loop.maps import MOVED_MARK, iops_map, matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.result import cell_times
 from assay.procedures.loop.seconds import seconds_figure
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import cell_spreads
 from assay.results import cell_label, step_times
 from assay.spec.units import KIB, kib_value
 
@@ -82,7 +83,10 @@ def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     """IOPS of every cell as colours, with the numbers."""
     settings = test.settings_as(LoopSettings)
     figure = iops_map(f"{prefix}-picture", settings, result) if len(settings.sizes_bytes) > 1 else None
-    asked = f"{settings.test_label}: how do IOPS depend on block size and mix? {outstanding_label(settings.demand)}."
+    mark = f"; {MOVED_MARK}" if any(one.moved for one in cell_spreads(result, settings).values()) else ""
+    asked = (
+        f"{settings.test_label}: how do IOPS depend on block size and mix? {outstanding_label(settings.demand)}{mark}."
+    )
     return pictured(figure, figure.name, asked, WIDE_ASPECT) if figure else None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.headline import Headline
-from assay.pages.printed import outstanding, outstanding_label, rounds_label, size_label
+from assay.pages.printed import outstanding, outstanding_label, rounds_label
 from assay.pages.rate import Rate
 from assay.procedures.loop.figures import PREFIX
 from assay.procedures.loop.open_loop import window_sequences
@@ -102,7 +102,8 @@ def _basis(test: StoredTest, result: LoopResult, what: str) -> str:
 def loop_rates(test: StoredTest, result: LoopResult) -> Iterator[Rate]:
     """IOPS of reads and writes of 4 KiB and of 128 KiB and more in the rounds of the window; none of open loops.
 
-    Worked: eight outstanding, 3,180.1 IOPS of 4 KiB writes in each round -> ``RND``, ``4KiB W``, 8, five times 3180.1.
+    Worked: eight outstanding, 3,180.1 IOPS of 4 KiB writes in each round -> ``RND``, ``W``, 4,096 bytes, 8,
+    five times 3180.1.
     """
     settings = test.settings_as(LoopSettings)
     sequences = () if _is_open(test) else window_sequences(test, result)
@@ -114,7 +115,7 @@ def loop_rates(test: StoredTest, result: LoopResult) -> Iterator[Rate]:
         if any(values):
             yield Rate(
                 order=PREFIX[settings.access],
-                what=f"{size_label(cell.transfer_bytes)} {sides[cell.read_pct]}",
+                side=sides[cell.read_pct],
                 transfer_bytes=cell.transfer_bytes,
                 outstanding=outstanding(settings.demand),
                 values=values,

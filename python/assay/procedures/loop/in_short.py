@@ -110,9 +110,10 @@ def _uneven(test: StoredTest, result: LoopResult) -> Iterator[str]:
 def _mixed(found: float, alone: float, spread: Spread) -> str:
     """How a mix compares with what it would give if reads and writes did not change each other's time."""
     change = (found / alone - 1) * 100
-    rounds = f" ({one_decimal(spread.least)} to {one_decimal(spread.greatest)} in its rounds)" if spread.moved else ""
+    moved = ": it moved" if spread.moved else ""
+    rounds = f"({one_decimal(spread.least)} to {one_decimal(spread.greatest)} in the rounds{moved})"
     return (
-        f"RND 4KiB 65/35: {one_decimal(found)} IOPS{rounds}, {change:+.0f} % against the {one_decimal(alone)} that it "
+        f"RND 4KiB 65/35: {one_decimal(found)} IOPS {rounds}, {change:+.0f} % against the {one_decimal(alone)} that it "
         "would have if its reads and writes took as long as alone."
     )
 

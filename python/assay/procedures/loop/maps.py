@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
 from assay.pages.heat_figures import matrix_heat
-from assay.pages.printed import NOT_AVAILABLE, mix_label
+from assay.pages.printed import NOT_AVAILABLE, mix_label, percent
+from assay.procedures.loop.spread import MOVED_SHARE, cell_spreads
 from assay.results import throughput
 from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from assay.engine.records import StoredSequence
     from assay.pages.distribution import Part
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _IOPS = "IOPS"
 _DIGITS = 3
+MOVED_MARK = f"* IOPS moved by more than {percent(MOVED_SHARE)} in the window"
 _LARGE = 100
 
 
@@ -37,15 +39,21 @@ def matrix_maps(
         ("mb", "Throughput (MB/s)", _mean_throughput(settings, sequences)),
         ("mean", "Mean Response Time (ms)", {cell: found.latency_ms_mean for cell, found in parts.items()}),
     )
+    moved = _moved(settings, result)
+    mark = f"; {MOVED_MARK}" if moved else ""
     for name, title, values in quantities:
-        figure = _map(f"{prefix}-map-{name}", title, settings, values)
+        figure = _map(f"{prefix}-map-{name}", title, settings, values, moved)
         if figure:
-            yield f"{title} of every cell, averaged over the measurement window.", figure
+            yield f"{title} of every cell, averaged over the measurement window{mark}.", figure
 
 
 def iops_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
-    """The IOPS of every cell; None without a measurement window."""
-    return _map(name, _IOPS, settings, result.matrix)
+    """The IOPS of every cell, with a mark at those that moved; None without a measurement window."""
+    return _map(name, _IOPS, settings, result.matrix, _moved(settings, result))
+
+
+def _moved(settings: LoopSettings, result: LoopResult) -> frozenset[Cell]:
+    return frozenset(cell for cell, one in cell_spreads(result, settings).items() if one.moved)
 
 
 def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]) -> dict[Cell, float | None]:
@@ -56,13 +64,15 @@ def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]
     }
 
 
-def _map(name: str, title: str, settings: LoopSettings, values: Mapping[Cell, float | None]) -> Figure | None:
+def _map(
+    name: str, title: str, settings: LoopSettings, values: Mapping[Cell, float | None], moved: Container[Cell]
+) -> Figure | None:
     sizes, mixes = sorted(settings.sizes_bytes), sorted(settings.read_pcts)
-    rows = [[values.get(Cell(read_pct=mix, transfer_bytes=size)) for size in sizes] for mix in mixes]
+    rows = [[Cell(read_pct=mix, transfer_bytes=size) for size in sizes] for mix in mixes]
     return matrix_heat(
         name,
-        rows,
-        [[_text(value) for value in row] for row in rows],
+        [[values.get(cell) for cell in row] for row in rows],
+        [[_text(values.get(cell)) + ("*" if cell in moved else "") for cell in row] for row in rows],
         columns=[kib_label(size) for size in sizes],
         rows=[mix_label(mix) for mix in mixes],
         titles=("Block Size (KiB)", "R/W Mix", title),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
 from assay.pages.printed import minutes_label, outstanding_label
+from assay.procedures.saturation.result import settled_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,7 @@ def saturation_headlines(settings: SaturationSettings, result: SaturationResult)
     """
     label, demand = settings.label, outstanding_label(settings.demand)
     first = result.iops[0] if result.iops and not result.withheld else None
-    settled, window = result.steady_iops, result.window
-    values = window.verdicts[label].values if window and settled is not None else ()
+    settled, values = result.steady_iops, settled_values(settings, result)
     none = f"n/a: {result.withheld}" if result.withheld else "n/a: no settled level"
     return (
         Headline(

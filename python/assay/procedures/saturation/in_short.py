@@ -39,12 +39,16 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
     fresh = (
         "fresh" if is_fresh(result.fills[0]) else f"in the first sample ({result.fills[0]:.2f} drive fills at its end)"
     )
+    change = last_fill_change(result)
+    slowing = change is not None and change < -LEVEL_BAND
+    ends = f" and still slowing ({_percent(change)} over the last drive fill)" if change is not None and slowing else ""
     yield (
         f"{label}: {one_decimal(first)} IOPS {fresh}, {one_decimal(last)} in the last sample, "
-        f"{last / first * 100:.0f} % of it{below}."
+        f"{last / first * 100:.0f} % of it{ends}{below}."
     )
     yield from _dip(result)
-    yield from _last_fill(result)
+    if change is not None and not slowing:
+        yield f"Over the last drive fill IOPS changed by {_percent(change)}."
     if behind and last and abs(behind / last - 1) > _LIKE_SHARE:
         change = (behind / last - 1) * 100
         yield (
@@ -83,8 +87,5 @@ def last_fill_change(result: SaturationResult) -> float | None:
     return result.iops[-1] / before[-1] - 1 if before and before[-1] else None
 
 
-def _last_fill(result: SaturationResult) -> Iterator[str]:
-    change = last_fill_change(result)
-    if change is not None:
-        falling = ": the drive was still slowing down" if change < -LEVEL_BAND else ""
-        yield f"Over the last drive fill IOPS changed by {change * 100:+z.1f} %{falling}."
+def _percent(share: float) -> str:
+    return f"{share * 100:+z.1f} %"

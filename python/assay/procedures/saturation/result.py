@@ -87,6 +87,12 @@ class SaturationResult:
     findings: tuple[Finding, ...] = ()
 
 
+def settled_values(settings: SaturationSettings, result: SaturationResult) -> tuple[float, ...]:
+    """IOPS of the five samples that ``steady_iops`` is the average of; none where there is none."""
+    window = result.window if result.steady_iops is not None else None
+    return window.verdicts[settings.label].values if window else ()
+
+
 def saturation_window(samples: Sequence[StepRecord], settings: SaturationSettings) -> MeasurementWindow | None:
     """Judge the last five verdict samples; None before the fifth, and until five follow the last void sample.
 

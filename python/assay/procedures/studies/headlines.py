@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
-from assay.pages.printed import paragraph, percent
+from assay.pages.printed import outstanding_label, paragraph, percent
 from assay.procedures.studies.readings import TOO_FEW
+from assay.procedures.studies.result import settled_samples
+from assay.spec.units import GB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +35,11 @@ def study_headlines(settings: StudySettings, result: StudyResult) -> Iterator[He
         return
     named = _names(result)
     for rate, variant in settled[:1] + settled[1:][-1:]:
-        yield Headline(item=named(variant, variant.stages[0]), unit="IOPS", value=rate, basis=basis)
+        stage = variant.stages[0]
+        samples = settled_samples(stage, settings.settled_share) if len(stage.iops) > 1 else ()
+        written = f"; {stage.written_bytes / GB:.1f} GB written" if stage.written_bytes else ""
+        told = f"{basis}, {outstanding_label(stage.demand)}{written}"
+        yield Headline(item=named(variant, stage), unit="IOPS", value=rate, values=samples, basis=told)
     (least, _), (greatest, _) = settled[0], settled[-1]
     if len(settled) > 1 and least:
         yield Headline(item="Fastest variant over slowest", unit="x", value=greatest / least, basis="the two above")

@@ -36,7 +36,7 @@ def study_in_short(settings: StudySettings, result: StudyResult) -> Iterator[str
         yield from (f"{variant.label}: {_change(one, settings.recovered_share)}" for one in variant.changes)
         yield from (f"{variant.label}: {_stability(one)}" for one in variant.stability if one)
         if any(variant.stability):
-            yield from _moved_mb(variant)
+            yield from _moved_mb(variant, result.variants[0])
         if variant.proposal:
             yield f"{variant.label}: {_proposal(variant.proposal)}"
 
@@ -97,11 +97,17 @@ def _stability(found: Stability) -> str:
     return f"{middle}; {near}; the worst has {found.worst / found.median * 100:.0f} % of it."
 
 
-def _moved_mb(variant: VariantResult) -> Iterator[str]:
-    """What large transfers move, which their IOPS do not show."""
+def _moved_mb(variant: VariantResult, first: VariantResult) -> Iterator[str]:
+    """What large transfers move, which their IOPS do not show, beside those of the first variant."""
+    beside = first.stages[0].settled if first.stages and first is not variant else None
     for stage in variant.stages:
         if stage.settled and stage.settled.mb_per_s * MB >= _LARGE_BYTES * stage.settled.iops > 0:
-            yield f"{variant.label}: {one_decimal(stage.settled.mb_per_s)} MB/s on average."
+            moved = stage.settled.mb_per_s
+            times = ""
+            if beside and beside.mb_per_s:
+                alone = f"{one_decimal(beside.mb_per_s)} of {first.label}"
+                times = f", {moved / beside.mb_per_s:.2f} times the {alone}"
+            yield f"{variant.label}: {one_decimal(moved)} MB/s on average{times}."
 
 
 def _proposal(found: Proposal) -> str:

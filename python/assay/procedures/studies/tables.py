@@ -17,15 +17,18 @@ from assay.pages.printed import (
 )
 from assay.procedures.studies.figures import Y_TITLES
 from assay.procedures.studies.readings import BAND_SHARE, KNEE_SHARE, TOO_FEW, Change, Stability
+from assay.procedures.studies.result import settled_samples
+from assay.spec.units import GB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.procedures.studies.result import StageResult, StageValues, StudyResult, VariantResult
+    from assay.procedures.studies.result import StageResult, StudyResult, VariantResult
     from assay.procedures.studies.settings import StudySettings
 
 _STAGE_COLUMNS = (
-    "Variant", "Accesses", "IOPS", "MB/s", "ART (ms)", "MRT (ms)", "Effective OIO", "Asked OIO", "Of the first variant",
+    "Variant", "Accesses", "IOPS", "Least - greatest", "MB/s", "ART (ms)", "MRT (ms)", "Effective OIO", "Asked OIO",
+    "Written (GB)", "Of the first variant",
 )  # fmt: skip
 _CHANGE_COLUMNS = (
     "Variant", "Stage", "Before (MB/s)", "After (MB/s)", "Drop", "Lowest of before", "Recovered after (min)",
@@ -71,14 +74,14 @@ def data_tables(settings: StudySettings, result: StudyResult, suffix: str) -> It
 
 def _stages(settings: StudySettings, result: StudyResult) -> Table:
     rows = tuple(
-        (variant.label, stage.label, *_values(stage.settled), _share(stage.share))
+        (variant.label, stage.label, *_values(stage, settings.settled_share), _share(stage.share))
         for variant in result.variants
         for stage in variant.stages
     )
     share = settings.settled_share
     samples = "all samples" if share == 1 else f"the last {percent(share)} of the samples"
     notes = (
-        f"Values are over {samples} of a stage.",
+        f"Values are over {samples} of a stage, least and greatest IOPS of one of these; written is in all of it.",
         "The last column holds the IOPS against those of the first variant with the same accesses.",
     )
     return Table(caption="Values per variant", columns=_STAGE_COLUMNS, rows=rows, notes=notes)
@@ -180,16 +183,19 @@ def _proposed(variant: VariantResult) -> str:
     )
 
 
-def _values(settled: StageValues | None) -> tuple[str, ...]:
+def _values(stage: StageResult, share: float) -> tuple[str, ...]:
+    settled, samples = stage.settled, settled_samples(stage, share)
     if settled is None:
-        return (NOT_AVAILABLE,) * 6
+        return (NOT_AVAILABLE,) * 8
     return (
         one_decimal(settled.iops),
+        f"{one_decimal(min(samples))} - {one_decimal(max(samples))}",
         one_decimal(settled.mb_per_s),
         milliseconds_text(settled.latency_ms_mean),
         milliseconds_or_na(settled.latency_ms_max),
         f"{settled.outstanding:,.2f}",
         f"{settled.asked:,}",
+        one_decimal(stage.written_bytes / GB),
     )
 
 
@@ -214,14 +220,16 @@ def _second_rows(variant: VariantResult, stage: StageResult) -> Iterator[tuple[A
 def _stage_data(name: str, stages: list[tuple[VariantResult, StageResult]]) -> DataTable:
     columns = (
         "variant", "accesses", "thread_count", "queue_depth", "place", "iops", "mb_per_s", "latency_ms_mean",
-        "latency_ms_max", "effective_queue_depth", "total_oio", "iops_share",
+        "latency_ms_max", "effective_queue_depth", "total_oio", "iops_share", "written_bytes",
     )  # fmt: skip
     rows = []
     for variant, stage in stages:
         place = variant.place if stage.place is None else stage.place
         values = (NOT_AVAILABLE,) * 6 if stage.settled is None else astuple(stage.settled)
         demand = (stage.demand.thread_count, stage.demand.queue_depth)
-        rows.append((variant.label, stage.label, *demand, *map(or_na, (place, *values, stage.share))))
+        rows.append(
+            (variant.label, stage.label, *demand, *map(or_na, (place, *values, stage.share)), stage.written_bytes)
+        )
     return DataTable(name=name, columns=columns, rows=tuple(rows))
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.facts import TestFacts, share_label
-from assay.pages.model import DataTable, Figure, Table, Text, pictured
+from assay.pages.model import DataTable, Figure, Series, Table, Text, pictured
 from assay.pages.printed import (
     NOT_APPLICABLE,
     NOT_AVAILABLE,
@@ -19,6 +19,7 @@ from assay.pages.printed import (
     mix_label,
     one_decimal,
     or_na,
+    outstanding_label,
     percent,
     rate_or_na,
     size_label,
@@ -28,7 +29,7 @@ from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import enlarged, time_figure
 from assay.procedures.xsr.headlines import cross_stimulus_headlines
-from assay.procedures.xsr.result import cross_stimulus_result, longest_ms
+from assay.procedures.xsr.result import cross_stimulus_result, slowest
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.spec.units import GB, duration_label
 
@@ -47,7 +48,7 @@ _TITLES = {
     "latency_ms_mean": "Average Response Time (ms)",
     "latency_ms_max": "Maximum Response Time (ms)",
 }
-_REACH_H, _HALF_ASPECT = 0.5, 1.1
+_REACH_H, _HALF_ASPECT, _MARK_COLOUR = 0.5, 1.1, 7
 _COLUMNS = (
     "Access group", "Duration", "Mean (MB/s)", "At the end (MB/s)", "Peak ART (ms)", "Peak MRT (ms)",
     "Mean below that of the first group of the same accesses",
@@ -100,10 +101,10 @@ class CrossStimulusReport(TestReport):
             "throughput": f"How does the drive take the change between sequential and random writes? {how}.",
             "throughput-all": (
                 f"How does the drive take the change between sequential and random writes? {how}; where "
-                "the last group begins below the first, the drive is recovering."
+                "the last group begins below the first, throughput has to rise again."
             ),
-            "latency-ms-mean": f"How long do I/Os take on average while it recovers? {how}.",
-            "latency-ms-max": f"How long did the slowest I/O take while it recovers? {how}.",
+            "latency-ms-mean": f"How long do I/Os take on average before and behind each change? {how}.",
+            "latency-ms-max": f"How long did the slowest I/O of each point take? {how}.",
         }
 
     def picture(self) -> Figure | None:
@@ -174,7 +175,22 @@ class CrossStimulusReport(TestReport):
             y_scale=scale,
             borders=_borders(groups, self.result.groups),
         )
-        return figure or Text(paragraphs=("n/a: no sample ran to its end",))
+        if figure is None:
+            return Text(paragraphs=("n/a: no sample ran to its end",))
+        mark = self._mark(variable) if len(groups) == len(self.result.groups) else None
+        return replace(figure, series=(*figure.series, mark)) if mark else figure
+
+    def _mark(self, variable: str) -> Series | None:
+        """Where throughput has recovered, or where the slowest I/O was: minutes that nobody sees on a whole day."""
+        last, found = self.result.groups[-1], slowest(self.result)
+        if variable == "throughput" and self.result.recovery_minutes is not None and len(self.result.groups) > 1:
+            at = self.result.groups[-2].minutes[-1] + self.result.recovery_minutes
+            reached = last.throughput[last.minutes.index(min(last.minutes, key=lambda one: abs(one - at)))]
+            share = percent(self.settings.recovered_share)
+            return _marked(f"{share} again: {recovery_label(self.result)} behind the change", at, reached)
+        if variable == "latency_ms_max" and found:
+            return _marked(f"Slowest I/O: {milliseconds_text(found.latency_ms)} ms", found.minute, found.latency_ms)
+        return None
 
     def _recovery(self) -> Table:
         result, settings = self.result, self.settings
@@ -203,9 +219,15 @@ class CrossStimulusReport(TestReport):
         fills = (result.recovery_gb or 0) * GB / self.run.identity.capacity_bytes
         amount = f", {one_decimal(result.recovery_gb)} GB or {fills:.2f} drive fills" if result.recovery_gb else ""
         recovered = f"{recovery_name(self.settings)}: {recovery_label(result)}{amount}."
-        slowest = longest_ms(result)
-        waited = (f"The slowest I/O of all groups took {milliseconds_text(slowest)} ms.",) if slowest else ()
-        return (f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}", *waited)
+        told = f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}"
+        return (told, *self._slowest())
+
+    def _slowest(self) -> Iterator[str]:
+        found = slowest(self.result)
+        if found:
+            where = f"in group {found.group} ({self.result.groups[found.group - 1].label})"
+            took = f"The slowest I/O of all groups took {milliseconds_text(found.latency_ms)} ms"
+            yield f"{took}, {where}, minute {found.minute:,.0f} of the test."
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
@@ -223,7 +245,11 @@ class CrossStimulusReport(TestReport):
 
     def headlines(self) -> tuple[Headline, ...]:
         """Throughput of each group, and the recovery."""
-        return tuple(cross_stimulus_headlines(self.result, recovery_name(self.settings)))
+        return tuple(
+            cross_stimulus_headlines(
+                self.result, recovery_name(self.settings), outstanding_label(self.test.settings.demand)
+            )
+        )
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Access groups and samples."""
@@ -269,6 +295,10 @@ class CrossStimulusReport(TestReport):
             "groups": [asdict(group) for group in result.groups],
             "samples": [step_results(step) for step in self.test.steps("group")],
         }
+
+
+def _marked(label: str, minute: float, value: float) -> Series:
+    return Series(label=label, x=(minute / 60,), y=(value,), colour=_MARK_COLOUR, mode="markers", mark=True)
 
 
 def _borders(shown: Sequence[GroupResult], every: Sequence[GroupResult]) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.procedures.xsr.settings import CrossStimulusSettings
 from assay.results.ended import stored_error_count
@@ -119,7 +119,6 @@ def _group(
     times = tuple(float(response_time(step)) for step in steps)
     largest = tuple(max_latency_ms(step) for step in steps)
     mean = fmean(rates) if complete else None
-    last = max(round(len(rates) * END_SHARE), 1)
     return GroupResult(
         label=label,
         minutes=tuple((begin_ns + span) / MINUTE_NS for span in accumulate(step.span_ns for step in steps)),
@@ -128,16 +127,42 @@ def _group(
         latency_ms_mean=times,
         latency_ms_max=largest,
         mean_mb_per_s=mean,
-        end_mb_per_s=fmean(rates[-last:]) if complete else None,
+        end_mb_per_s=fmean(_last(rates)) if complete else None,
         latency_ms_mean_peak=max(times) if complete else None,
         latency_ms_max_peak=max((one for one in largest if one is not None), default=None) if complete else None,
         drop_share=1 - mean / before if mean is not None and before else None,
     )
 
 
-def longest_ms(result: CrossStimulusResult) -> float | None:
-    """The response time of the slowest I/O of all groups that are whole, None without one."""
-    return max((one.latency_ms_max_peak for one in result.groups if one.latency_ms_max_peak is not None), default=None)
+class Slowest(NamedTuple):
+    """The slowest I/O of a test: its time, the number of its access group, and the end of its sample in minutes."""
+
+    latency_ms: float
+    group: int
+    minute: float
+
+
+def slowest(result: CrossStimulusResult) -> Slowest | None:
+    """The slowest I/O of all groups that are whole, None without one.
+
+    Worked: maxima of 3 and 9 ms in the samples of a first group of two minutes -> 9 ms, group 1, minute 2.
+    """
+    found = [
+        Slowest(time, number, minute)
+        for number, one in enumerate(result.groups, 1)
+        for minute, time in zip(one.minutes, one.latency_ms_max, strict=True)
+        if time is not None and one.latency_ms_max_peak is not None
+    ]
+    return max(found, default=None, key=lambda one: one.latency_ms)
+
+
+def end_samples(group: GroupResult) -> tuple[float, ...]:
+    """Throughput of the samples in the last tenth of a group. Worked: 480 samples -> the last 48."""
+    return _last(group.throughput)
+
+
+def _last(rates: tuple[float, ...]) -> tuple[float, ...]:
+    return rates[-max(round(len(rates) * END_SHARE), 1) :]
 
 
 def _until_recovered(

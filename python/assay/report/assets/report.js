@@ -147,7 +147,7 @@
     const first = Math.max(cells.findIndex((cell) => cell.classList.contains("number")), 0);
     // A number without its spread, or beside a claim without its share of it, is half an answer; one of several that
     // may be told of a figure is none without the name of its column.
-    const names = /^(Least - greatest round|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Steady state|Mean)$/;
+    const names = /^(Least - greatest|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Steady state|Mean)$/;
     const under = (cell) => names.test(heads[cell.cellIndex]) || (heads[cell.cellIndex] === "Measured" && heads.some((head) => /^(First sample|Steady state)$/.test(head)));
     // How many I/Os there were is no answer either.
     const last = under(cells[first]) || heads[cells[first].cellIndex] === "I/Os" ? first - 1 : first + (heads[first + 2] === "Unit" ? 1 : 0);

@@ -1,0 +1,58 @@
+"""The picture of host idle recovery on the first page: what each idle time gives, against the baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.pages.model import Figure, Series, pictured
+from assay.pages.printed import outstanding_label
+from assay.spec.units import duration_label
+
+if TYPE_CHECKING:
+    from assay.procedures.hir.result import IdleRecoveryResult
+    from assay.procedures.hir.settings import IdleRecoverySettings
+
+_BURST_COLOUR, _EDGE_COLOUR, _BASELINE_COLOUR = 0, 3, 8
+
+
+def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Figure | None:
+    """IOPS of the bursts behind each idle time: mean, least and greatest, and the baseline; None without two of them.
+
+    Worked: five wait states and a steady baseline -> four lines, three of five points and one across.
+    """
+    states = sorted((one for one in result.states if one.mean_iops is not None), key=lambda one: one.idle_s)
+    baseline = result.baseline_iops
+    if len(states) < 2 or baseline is None:  # noqa: PLR2004 - one point is no line
+        return None
+    idle = tuple(one.idle_s for one in states)
+    means = tuple(one.mean_iops or 0.0 for one in states)
+    edges = [tuple(pick(one.bursts.iops) for one in states) for pick in (min, max)]
+    least, greatest = (
+        Series(label=label, x=idle, y=edge, colour=_EDGE_COLOUR, dash="dot")
+        for label, edge in zip(("Least, greatest burst", ""), edges, strict=True)
+    )
+    figure = Figure(
+        name=name,
+        kind="lines",
+        alt="IOPS of the bursts over the idle time behind each, with least and greatest burst and the baseline",
+        x_title="Idle Time (s)",
+        y_title="IOPS",
+        series=(
+            Series(label="Mean burst", x=idle, y=means, colour=_BURST_COLOUR),
+            least,
+            greatest,
+            Series(
+                label="Baseline",
+                x=(idle[0], idle[-1]),
+                y=(baseline, baseline),
+                colour=_BASELINE_COLOUR,
+                mode="lines",
+                dash="dash",
+            ),
+        ),
+    )
+    asked = (
+        f"{settings.test_label}: does idle time let the drive recover? {settings.label}, "
+        f"{outstanding_label(settings.demand)}, bursts of {duration_label(settings.burst_ns)}."
+    )
+    return pictured(figure, name, asked)
