@@ -53,6 +53,8 @@ at_s = 60
 duration_s = 0.01
 """
 HEAD = ("Test", "Kind", "Where", "Places", "What was found")
+FOOTER_PT = 60.0
+"""Below this a sheet has its footer."""
 THIN_PT = 2.0
 
 
@@ -153,17 +155,24 @@ def in_pdf(files: dict[str, Path]) -> list[Row]:
 
 
 def _rows_of(sheet: Any) -> list[Row]:
-    """The rows below the head of the list; a cell reaches to the lines above and below it, and may be of many rows."""
+    """The rows below the shaded head of the list, down to the head of the next table; a cell may be of many rows."""
     text = sheet.get_textpage()
     boxes = [path.get_bounds() for path in sheet.get_objects(filter=[FPDF_PAGEOBJ_PATH])]
     along = [box for box in boxes if box[3] - box[1] < THIN_PT]
-    rows = []
-    for high, low in pairwise(sorted({round(top, 1) for *_, top in along}, reverse=True)):
-        middle = (high + low) / 2
-        down = sorted({left for left, bottom, right, top in boxes if right - left < THIN_PT and bottom < middle < top})
-        rows.append(squeezed(_cell(text, along, (a, b), middle) for a, b in pairwise(down)))
-    head = squeezed(HEAD)
-    return [row for row in rows[rows.index(head) + 1 :] if len(row) == len(head)] if head in rows else []
+    heads: dict[tuple[float, float], list[tuple[float, float]]] = {}
+    for left, bottom, right, top in boxes:
+        if top - bottom >= THIN_PT:
+            heads.setdefault((round(bottom, 1), round(top, 1)), []).append((left, right))
+    for (bottom, top), columns in heads.items():
+        sides = sorted(columns)
+        if squeezed(text.get_text_bounded(left, bottom, right, top) for left, right in sides) == squeezed(HEAD):
+            end = max((high for low, high in heads if high < bottom - THIN_PT), default=FOOTER_PT)
+            places = sorted({round(high, 1) for *_, high in along if end + 1 < high <= bottom + 1}, reverse=True)
+            rows = [
+                squeezed(_cell(text, along, pair, (high + low) / 2) for pair in sides) for high, low in pairwise(places)
+            ]
+            return [row for row in rows if any(row)]
+    return []
 
 
 def _cell(text: Any, along: list[Any], sides: tuple[float, float], middle: float) -> str:

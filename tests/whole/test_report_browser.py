@@ -148,14 +148,16 @@ def test_reset_brings_back_the_axes_of_a_figure_that_was_zoomed(report: Path, pa
 
 def test_a_phone_shows_verdicts_then_numbers_each_with_its_unit_spread_and_basis(report: Path, page: Page) -> None:
     page.open(report, width=390, height=844)
-    table = "document.querySelector('table[aria-label=\"The numbers that people quote\"]')"
-    verdicts = "document.querySelector('table[aria-label=\"Verdict of each test\"]')"
-    row = f"[...{table}.tBodies[0].rows].find((one) => one.querySelector('.under:not(.absent)'))"
-    assert page.value(f"{table}.getBoundingClientRect().bottom") < 844
-    assert page.value(f"{table}.getBoundingClientRect().width") > 300
-    assert page.value(f"{verdicts}.getBoundingClientRect().bottom < {table}.getBoundingClientRect().top")
-    shown = page.value(f"[...{row}.cells].filter((one) => one.getClientRects().length).map((one) => one.dataset.label)")
-    assert shown == ["Test", "Figure", "Value", "Unit", "Least - greatest", "From"]
+    first = "document.querySelector('.card')"
+    assert page.value(f"{first}.querySelector('.basis').getBoundingClientRect().bottom") < 844
+    assert page.value(f"{first}.getBoundingClientRect().width") > 300
+    tops = "['.outcome', '.quotes', '.basis', '.told'].map((one) => {0}.querySelector(one).getBoundingClientRect().top)"
+    found = page.value(tops.format(first))
+    assert found == sorted(found)
+    quotes = page.value(f"[...{first}.querySelectorAll('.quote')].map((one) => one.innerText.split(/\\s*\\n\\s*/))")
+    assert [quote[0] for quote in quotes] == ["RND 4KiB R", "RND 4KiB W"]
+    assert quotes[1][1:] == ["3,147.0 IOPS", "2,903.1 - 3,445.4"]
+    assert page.value(f"{first}.querySelector('.basis').innerText") == "average of rounds 1-5, 8 outstanding"
 
 
 def test_the_theme_is_switched_with_its_figures(report: Path, page: Page) -> None:

@@ -233,6 +233,17 @@ class Figure:
         return [y for one in self.series for y in one.y]
 
     @property
+    def legend_order(self) -> tuple[int, ...]:
+        """Places of the series as a legend lists them: those under one title as their lines end, the highest first.
+
+        Worked: lines of sizes that end at 10, 300 and 2,000 -> 2, 1, 0.
+        """
+        places = range(len(self.series))
+        if self.kind != "lines" or not self.legend_title:
+            return tuple(places)
+        return tuple(sorted(places, key=lambda place: -self.series[place].y[-1] if self.series[place].y else 0.0))
+
+    @property
     def y_drawn_scale(self) -> Scale:
         """How the y axis is drawn, by the rule of ``axis_rule``. Worked: 1.9 to 3.1 ms asked for ``log`` -> linear."""
         kept = self.y_scale == "linear" or self.y_ticks or self.log_named or axis_rule.spans_decade(self.y_values)
@@ -307,6 +318,46 @@ Block = Table | Box | Figure | Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A number on a card, as printed.
+
+    of : what it is of. lines : its spread, percentiles, or what it comes from, below it.
+    claim : what the data sheet claims of it, empty without a claim. met : whether it is that. share : of the claim, 1.0
+    is the whole; None for no bar.
+    """
+
+    of: str
+    value: str
+    unit: str
+    lines: tuple[str, ...] = ()
+    claim: str = ""
+    met: str = ""
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What the first page says of one test, or of all together.
+
+    name, title : such as ``LAT`` and ``Latency``. outcome : how it came out; empty of all together. facts : how far it
+    went, where its pages are. basis : what all its numbers come from, where it is the same.
+    said : what the numbers say, most important first. unusual : what a reader must know beside them.
+    anchor : of its first page in the report on the screen.
+    """
+
+    name: str
+    title: str
+    outcome: str = ""
+    facts: tuple[str, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    basis: str = ""
+    said: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
+    picture: Figure | None = None
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One printed page.
 
@@ -314,7 +365,9 @@ class Page:
     each sheet of paper has a number of its own.
     banner : what a reader must know before any number on the page, or None.
     columns : blocks side by side in columns of equal width, below ``blocks``.
-    pictures : small figures, drawn where the page has room for them. others : those that its second sheet has room for.
+    cards : what the columns say, a card for each test: paper and screen show these in their place.
+    facts : of the drive, below its name above the cards. notes : sentences below them.
+    others : small figures, drawn where a sheet behind the cards has room for them.
     chapter : where a test or another part of the report begins, the name that tables of all tests have for it.
     part : the test that the page belongs to, as contents print it; empty for pages of the whole run.
     outcome : how that test came out, on the first of its pages.
@@ -327,7 +380,9 @@ class Page:
     banner: str | None
     blocks: tuple[Block, ...]
     columns: tuple[tuple[Block, ...], ...] = ()
-    pictures: tuple[Figure, ...] = ()
+    cards: tuple[Card, ...] = ()
+    facts: tuple[Entry, ...] = ()
+    notes: tuple[str, ...] = ()
     others: tuple[Figure, ...] = ()
     place: str = ""
     chapter: str = ""
@@ -341,8 +396,13 @@ class Page:
         return (*self.blocks, *(block for column in self.columns for block in column))
 
     @property
+    def pictures(self) -> tuple[Figure, ...]:
+        """Those of its cards."""
+        return tuple(card.picture for card in self.cards if card.picture)
+
+    @property
     def all_pictures(self) -> tuple[Figure, ...]:
-        """Those of the first sheet, then those of the second."""
+        """Those of its cards, then the others."""
         return (*self.pictures, *self.others)
 
 

@@ -19,6 +19,7 @@ from assay.procedures.editions import stored_edition
 from assay.procedures.registry import find_procedure
 from assay.report import disclosure, distribution
 from assay.report.anchors import test_pages
+from assay.report.cards import Placed
 from assay.report.claims import claim_data
 from assay.report.conforming import conformity_label
 from assay.report.executive import executive_page, verdict
@@ -137,7 +138,12 @@ def _laid_out(
     edition = tests[0].edition
     of_tests = [list(test_pages(one.prefix, verdict(one), (test_page(one), *one.report_pages()))) for one in tests]
     pages = _numbered([all_tests_page(run, edition, tests), *chain.from_iterable(of_tests)])
-    places = _places(pages, [len(one) for one in of_tests])
+    placed = [
+        Placed(report=one, pages=numbers, anchor=own[0].anchor, spread=times)
+        for one, numbers, own, times in zip(
+            tests, _places(pages, list(map(len, of_tests))), of_tests, spread, strict=True
+        )
+    ]
     times, listed = distribution.pages(run, edition, tests, spread), finding_tables(found)
     behind = _numbered_behind(
         [selected_page(run, edition, tests), *disclosure.pages(run, edition, tests, listed), *times]
@@ -148,7 +154,7 @@ def _laid_out(
         label=conformity_label(run),
         colophon=f"{tool} - run {printable(run.run_id)}",
         date=utc_datetime(run.report_date_ns).timetuple()[:6],
-        opening=(executive_page(run, edition, tests, places, spread),),
+        opening=(executive_page(run, edition, placed),),
         pages=(*pages, behind[0]),
         disclosure=behind[1:],
         appendix=(*listed, *disclosure.run_blocks(run), disclosure.integrity(tests), *_behind_tests(tests, spread)),

@@ -40,7 +40,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             headline.unit,
             claim_text(claimed(run, headline) or 0, headline.unit),
             NOT_AVAILABLE if share is None else share_text(share),
-            _met(run, one, headline),
+            claim_verdict(run, one, headline),
         )
         for (one, headline), share in zip(found, shares, strict=True)
     )
@@ -72,7 +72,8 @@ def _demands(found: Sequence[tuple[TestReport, Headline]]) -> str:
     return f"Measured at the demand of each test, a claim may mean another: {told}."
 
 
-def _met(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
+def claim_verdict(run: StoredRun, test_report: TestReport, headline: Headline) -> str:
+    """Whether a claim is met: ``YES``, ``NO`` or ``not judged``, as of a test that did not get steady."""
     met = claim_met(run, headline)
     return _NOT_JUDGED if not met or missed_steady_state(test_report.test) else met
 
@@ -89,7 +90,7 @@ def claim_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str, A
             "claimed": claimed(run, headline),
             "bound": "most" if headline.unit == "ms" else "least",
             "share": claim_share(run, headline),
-            "met": {"YES": True, "NO": False}.get(_met(run, one, headline)),
+            "met": {"YES": True, "NO": False}.get(claim_verdict(run, one, headline)),
         }
         for one, headline in _claimed(run, tests)
     ]
@@ -109,7 +110,7 @@ def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
     """
     verdicts: dict[str | None, list[str]] = {}
     for one, headline in _claimed(run, tests):
-        verdicts.setdefault(headline.claim, []).append(_met(run, one, headline))
+        verdicts.setdefault(headline.claim, []).append(claim_verdict(run, one, headline))
     if verdicts:
         twice = sum(len(found) > 1 for found in verdicts.values())
         told = f"; {twice} of them judged by two tests" if twice else ""

@@ -12,8 +12,9 @@ from assay.pages.distribution import printed_map
 from assay.pages.header import model_label
 from assay.pages.label import host_label
 from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
-from assay.pages.printed import NOT_APPLICABLE, capacity_label, paragraph
+from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 from assay.report.breaks import break_texts
+from assay.report.cards import SPREAD_SAID, cards
 from assay.report.conforming import conformity_label, deviations
 from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
@@ -27,14 +28,16 @@ if TYPE_CHECKING:
 
     from assay.engine.records import StoredRun
     from assay.pages.distribution import Distribution
-    from assay.pages.model import Block, Figure
+    from assay.pages.model import Entry, Figure, Header
     from assay.pages.test_report import TestReport
+    from assay.report.cards import Placed
     from assay.spec.edition import Edition
 
+_TITLE = "Executive Summary"
+_FACTS = ("Serial No.", "Firmware Rev", "Interface", "NAND Type")
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
-_PICTURES_MAX = 5
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
 _TRACKED = "Steady state is that of the tracked cells; how other cells moved stands under what was unusual."
@@ -44,27 +47,36 @@ _NOT_WATCHED = "not watched"
 def executive_page(
     run: StoredRun,
     edition: Edition,
-    tests: Sequence[TestReport],
-    places: Sequence[str],
-    spread: Sequence[Distribution | None],
+    placed: Sequence[Placed],
 ) -> Page:
-    """Lay out the first page.
-
-    places : the numbers of the pages of each test, such as ``"2 to 7"``. spread : of the response times of each.
-    """
+    """Lay out the first page: its tables for the workbook, and a card of the same for each test on paper and screen."""
+    tests = [one.report for one in placed]
     # A run of this host is as far vouched for as every report says that it is.
     level = f" - {level_label(run)}" if run.origin else ""
+    verdicts, of_run = _verdicts(run, placed), tuple(_of_run(run))
+    said, unusual = in_short_tables(run, tests), unusual_table(tests, of_run)
+    outcomes = [row[1] for row in verdicts.rows]
+    head = summary_header(run, edition)
     return Page(
-        title="Executive Summary",
-        chapter="Executive Summary",
-        subtitle=f"{_drive(run)} - {conformity_label(run).partition(':')[0]}{level}",
-        header=summary_header(run, edition),
+        title=_drive(run),
+        chapter=_TITLE,
+        subtitle=_TITLE,
+        header=head,
         banner=joined_banner(tests),
         blocks=(),
-        columns=(_words(run, tests, places), headline_tables(run, tests)),
-        pictures=tuple(found for one in tests if (found := one.picture()))[:_PICTURES_MAX],
-        others=tuple(_maps(spread)),
+        columns=((verdicts, *said, unusual, Text(paragraphs=(_reading(tests),))), headline_tables(run, tests)),
+        cards=cards(run, placed, outcomes, of_run),
+        facts=_facts(head),
+        notes=(SPREAD_SAID, *verdicts.notes, _reading(tests)),
+        others=tuple(_maps([one.spread for one in placed])),
+        outcome=f"{conformity_label(run).partition(':')[0]}{level}",
     )
+
+
+def _facts(head: Header) -> tuple[Entry, ...]:
+    """What a header knows of dates and drive, for the line below the drive's name."""
+    known = (pair for group in head.groups for pair in group.entries if pair[0] in _FACTS and pair[1] != UNKNOWN)
+    return (*head.dates, *known)
 
 
 def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
@@ -86,16 +98,11 @@ def _drive(run: StoredRun) -> str:
     return model if any(name in model for name in named) else f"{model}, {capacity_label(size)}"
 
 
-def _words(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> tuple[Block, ...]:
-    """How the tests came out, what their numbers say, and what was unusual."""
-    verdicts, reading = _verdicts(run, tests, places), Text(paragraphs=(_reading(tests),))
-    return (verdicts, *in_short_tables(run, tests), unusual_table(tests, _of_run(run)), reading)
-
-
-def _verdicts(run: StoredRun, tests: Sequence[TestReport], places: Sequence[str]) -> Table:
+def _verdicts(run: StoredRun, placed: Sequence[Placed]) -> Table:
+    tests = [one.report for one in placed]
     rows = [
-        (one.label, _in_its_row(one), one.facts.extent, disturbed_label(one), place)
-        for one, place in zip(tests, places, strict=True)
+        (one.label, _in_its_row(one), one.facts.extent, disturbed_label(one), of.pages)
+        for one, of in zip(tests, placed, strict=True)
     ]
     rows += [(one.test.upper(), f"{NOT_APPLICABLE}: {paragraph(one.reason)}", "", "", "") for one in run.skipped]
     table = Table(caption="Verdict of each test", columns=(*VERDICT_COLUMNS, "Pages"), rows=tuple(rows))

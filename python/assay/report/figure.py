@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
     from assay.pages.model import Figure, Series, Tick
 
-HEIGHT_IN = {"lines": 4.5, "bars": 4.5, "columns": 6.6, "heat": 4.5}
+HEIGHT_IN = {"lines": 5.2, "bars": 5.2, "columns": 6.6, "heat": 5.0}
 LOW_IN = 2.5
 LEGEND_BELOW = -0.13
 MANY_LABELS, SHORT_LABEL = 6, 8
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
 PAD_IN = 0.06
+LINE_COLOUR, GRID_COLOUR = "#7d8791", "#e1e5e9"
 # How far the frame of a picture beside another reaches: on the left, below and from above, for labels and three rows.
 _FRAME_IN = (0.35, 0.75, 0.45)
 _STYLE: dict[Any, Any] = {
@@ -40,13 +41,19 @@ _STYLE: dict[Any, Any] = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "text.parse_math": False,
-    "axes.edgecolor": "#444444",
+    "axes.edgecolor": LINE_COLOUR,
+    "xtick.color": LINE_COLOUR,
+    "ytick.color": LINE_COLOUR,
+    "xtick.labelcolor": "black",
+    "ytick.labelcolor": "black",
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 3.0,
     "axes.linewidth": 0.8,
     "axes.titlesize": 10,
     "axes.labelsize": 10,
-    "grid.color": "#d5d5d5",
+    "grid.color": GRID_COLOUR,
     "grid.linewidth": 0.6,
-    "lines.linewidth": 1.5,
+    "lines.linewidth": 1.7,
     "lines.markersize": 5,
     "legend.fontsize": 9,
     "legend.frameon": False,
@@ -77,7 +84,7 @@ def figure_svg(figure: Figure) -> bytes:
         bounds = "tight" if figure.kind == "columns" else _bounds(canvas, figure)
         canvas.savefig(target, format="svg", metadata={"Date": None}, bbox_inches=bounds, pad_inches=PAD_IN)
     # Without quotes, so that a page may hold the picture in an attribute.
-    return target.getvalue().replace(b"'DejaVu Sans'", b"DejaVu Sans")
+    return target.getvalue().replace(b"'DejaVu Sans'", b"IBM Plex Sans, DejaVu Sans")
 
 
 def _bounds(canvas: Canvas, figure: Figure) -> Any:
@@ -102,15 +109,27 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     _label_x_axis(axes, figure)
     _label_y_axis(axes, figure)
+    handles, labels = _legend_entries(axes, figure)
     if figure.narrow or figure.beside:
         axes.legend(
+            handles,
+            labels,
             loc="upper center",
             bbox_to_anchor=(0.5, LEGEND_BELOW * HEIGHT_IN["lines"] / canvas.get_figheight()),
             ncols=2 if figure.low else _legend_columns([series.label for series in figure.series if series.label]),
         )
     else:
         title = figure.legend_title or None
-        axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+        axes.legend(handles, labels, title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+
+
+def _legend_entries(axes: Any, figure: Figure) -> tuple[list[Any], list[str]]:
+    """What a legend shows and its names: the span, then the series in the order of the figure."""
+    handles, labels = axes.get_legend_handles_labels()
+    named = [place for place, series in enumerate(figure.series) if series.label]
+    first = len(handles) - len(named)
+    order = [*range(first), *(first + named.index(place) for place in figure.legend_order if place in named)]
+    return [handles[place] for place in order], [labels[place] for place in order]
 
 
 def _legend_columns(labels: Sequence[str]) -> int:

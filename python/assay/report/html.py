@@ -20,10 +20,10 @@ import jinja2
 from markupsafe import Markup, escape
 
 from assay.report.anchors import slug, unique
-from assay.report.cells import drawn_bars, look, repeats, table_cells
+from assay.report.cells import bar_length, drawn_bars, look, repeats, table_cells
 from assay.report.findings import FINDINGS, SEE_FINDINGS
 from assay.report.interactive import plotly_figure
-from assay.report.svg_text import picture_address, picture_size
+from assay.report.svg_text import inline_picture, picture_address, picture_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,6 +38,7 @@ ASSETS = Path(__file__).parent / "assets"
 PLOTTER = "plotly-gl3d.min.js"
 OWN = ("places.js", "heat.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
+FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-Latin1.woff2"))
 DISCLOSURE = "disclosure"
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
 _RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
@@ -56,6 +57,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
+    environment.filters["bar_length"] = bar_length
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
     heats = {one.name for one in report.screen_figures if one.kind == "heat"}
@@ -76,6 +78,14 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
             name: (Markup(picture_address(picture, kept_colours=name in heats)), *picture_size(picture))  # noqa: S704
             for name, picture in pictures.items()
         },
+        # Drawn by the program of the package; every text in it is escaped there.
+        inline={
+            one.name: Markup(inline_picture(pictures[one.name], one.name))  # noqa: S704
+            for page in report.opening
+            for one in page.pictures
+            if one.name in pictures
+        },
+        fonts="".join(map(_font_face, FACES)),
         figures=_drawn(report),
     )
     return text.encode("utf-8")
@@ -142,6 +152,14 @@ def _drawn(report: Report) -> dict[str, Any]:
     return {one.name: plotly_figure(one) for one in report.screen_figures if one.name not in still}
 
 
+def _font_face(face: tuple[int, str]) -> str:
+    """A font of the page as a rule of its style sheet, the file in it."""
+    weight, name = face
+    packed = base64.b64encode((ASSETS / "fonts" / name).read_bytes()).decode("ascii")
+    address = f'url("data:font/woff2;base64,{packed}")'
+    return f'@font-face{{font-family:"IBM Plex Sans";font-weight:{weight};src:{address} format("woff2")}}'
+
+
 def _asset(name: str) -> str:
     return (ASSETS / name).read_text("utf-8").strip()
 
@@ -153,7 +171,7 @@ def _packed(script: str) -> str:
 def _policy(scripts: list[str]) -> str:
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 

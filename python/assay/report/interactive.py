@@ -49,7 +49,8 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
 
 
 def _lines(figure: Figure) -> dict[str, Any]:
-    traces = [_lines_trace(figure, series) for series in figure.series]
+    ranks = figure.legend_order
+    traces = [_lines_trace(figure, one, ranks.index(place)) for place, one in enumerate(figure.series)]
     layout = {**plane_layout(figure), "xaxis": x_axis(figure), "yaxis": y_axis(figure)}
     if figure.span:
         traces.insert(0, _span_trace())
@@ -114,12 +115,14 @@ def _columns(figure: Figure) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _lines_trace(figure: Figure, series: Series) -> dict[str, Any]:
+def _lines_trace(figure: Figure, series: Series, rank: int) -> dict[str, Any]:
     labels = labels_at(figure.ticks, series.x)
     return {
         "type": "scatter",
         "name": series.label,
         "showlegend": bool(series.label),
+        # Plotly gives 1000 to what has none: the span stands before all series.
+        "legendrank": 1001 + rank,
         "x": short(series.x),
         "y": short(series.y),
         # A line needs two points; one is shown by its marker.

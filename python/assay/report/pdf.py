@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import StoreError
-from assay.pages.model import Box, Figure, Group, Table
+from assay.pages.model import Box, Card, Figure, Group, Quote, Table
 from assay.report import typeset
-from assay.report.cells import drawn_bars, repeats, status, table_cells
+from assay.report.cells import bar_length, drawn_bars, repeats, status, table_cells
 from assay.report.glyphs import FONTS, REPLACEMENT, spelled_out
 
 if TYPE_CHECKING:
@@ -122,22 +122,29 @@ def _printed(value: Any) -> Any:
         return {name: getattr(value, name) for name in ("block", "name", "alt", "reading", "aspect")}
     if isinstance(value, tuple):
         return [_printed(part) for part in value]
+    if is_dataclass(value):
+        shown = {part.name: _printed(getattr(value, part.name)) for part in fields(value)}
+        return {**shown, **_looks(value)}
+    return value
+
+
+def _looks(value: Any) -> dict[str, Any]:
+    """What texts of a block are to the eye, beside these."""
     if isinstance(value, Group | Box):
-        shown = {part.name: getattr(value, part.name) for part in fields(value)}
-        return {**shown, "entries": [(name, text, status(text)) for name, text in value.entries]}
+        return {"entries": [(name, text, status(text)) for name, text in value.entries]}
+    if isinstance(value, Quote):
+        return {"look": status(value.met), "bar": bar_length(value.share)}
+    if isinstance(value, Card):
+        return {"look": status(value.outcome)}
     if isinstance(value, Table):
         looks = table_cells(value.rows)
-        shown = {part.name: getattr(value, part.name) for part in fields(value)}
         return {
-            **shown,
             "bars": drawn_bars(value),
             "rows": [[_whole(cell) for cell in row] for row in looks],
             "looks": [[(cell.look, cell.pad) for cell in row] for row in looks],
             "again": repeats(value),
         }
-    if is_dataclass(value):
-        return {part.name: _printed(getattr(value, part.name)) for part in fields(value)}
-    return value
+    return {}
 
 
 def _whole(cell: Cell) -> str:

@@ -56,7 +56,7 @@ def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:
     """What was unusual in several tests and, as ``others``, in their run."""
-    rows = [(name, line) for name, one in _named(tests) for line in _of_test(one)]
+    rows = [(name, line) for name, one in _named(tests) for line in of_test(one)]
     nothing = ("all", "Nothing: no round void, no result withheld, no cell that moved, no deviation.")
     return _said("What was unusual", "What happened", (*rows, *others) or (nothing,))
 
@@ -64,7 +64,7 @@ def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]
 def found_table(test_report: TestReport) -> tuple[Table, ...]:
     """Both of one test, for its summary."""
     rows = [(_IN_SHORT, paragraph(line)) for line in test_report.in_short()]
-    rows += [("Unusual", line) for line in _of_test(test_report)]
+    rows += [("Unusual", line) for line in of_test(test_report)]
     return (Table(caption=_FOUND, columns=(_FOUND, ""), rows=tuple(rows), merged=(_FOUND,)),) if rows else ()
 
 
@@ -80,7 +80,8 @@ def _said(caption: str, column: str, rows: tuple[tuple[str, str], ...]) -> Table
     return Table(caption=caption, columns=("Test", column), rows=rows, merged=("Test",))
 
 
-def _of_test(test_report: TestReport) -> Iterator[str]:
+def of_test(test_report: TestReport) -> Iterator[str]:
+    """What was unusual in one test: that its results are withheld, then all else."""
     withheld = withheld_reason(test_report.test)
     if withheld:
         yield f"results withheld, {paragraph(withheld)}"

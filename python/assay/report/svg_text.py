@@ -23,8 +23,11 @@ _KEPT = " !$'()*+,-./:;=?@[]^_{|}~"
 _ON_DARK = (
     "@media (prefers-color-scheme: dark){path[style*='fill: #ffffff']{fill: #171c22 !important}"
     "text:not([style*='fill']){fill: #e4e8ec}"
-    "path[style*='stroke: #000000'],path[style*='stroke: #444444'],use{stroke: #a4afba !important}}"
+    "path[style*='stroke: #000000'],path[style*='stroke: #7d8791'],use{stroke: #a4afba !important}}"
 )
+_STYLE = re.compile(r"<defs><style.*?</style></defs>", re.DOTALL)
+_SIZED = re.compile(r" (?:width|height)='[\d.]+pt'")
+_NAMED = re.compile(r"( id='|url\(#|xlink:href='#)")
 _SIZE = re.compile(r"viewBox=[\"']0 0 ([\d.]+) ([\d.]+)")
 
 
@@ -37,6 +40,16 @@ def picture_address(picture: bytes, *, kept_colours: bool = False) -> str:
     if kept_colours:
         text = text.replace("</style>", f"{_ON_DARK}</style>", 1)
     return f"data:image/svg+xml,{quote(text, safe=_KEPT)}"
+
+
+def inline_picture(picture: bytes, name: str) -> str:
+    """Give an SVG picture as a part of a page, whose fonts and colours it takes.
+
+    name : begins the names inside it, which are unique in a page. Worked: ``id='p1'`` of ``wsat`` -> ``id='wsat-p1'``.
+    """
+    text = _STYLE.sub("", _shorter(picture.decode("utf-8")))
+    text = _SIZED.sub("", text, count=2)
+    return _NAMED.sub(lambda found: f"{found[1]}{name}-", text)
 
 
 def picture_size(picture: bytes) -> tuple[int, int]:

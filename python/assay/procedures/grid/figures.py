@@ -276,8 +276,7 @@ def picture_figure(name: str, settings: DemandSettings, result: DemandResult) ->
         series=(line, *marks),
     )
     asked = (
-        f"{settings.test_label}: how many outstanding I/Os are enough? {settings.label}, {found[0][0]:,} (left) "
-        f"to {found[-1][0]:,} (right)."
+        f"How many outstanding I/Os are enough? {settings.label}, {found[0][0]:,} (left) to {found[-1][0]:,} (right)."
     )
     return pictured(replace(figure, y_most=max(figure.y_values)), name, asked)
 

@@ -52,7 +52,7 @@ def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecovery
         ),
     )
     asked = (
-        f"{settings.test_label}: does idle time let the drive recover? {settings.label}, "
+        f"Does idle time let the drive recover? {settings.label}, "
         f"{outstanding_label(settings.demand)}, bursts of {duration_label(settings.burst_ns)}."
     )
     return pictured(figure, name, asked)

@@ -11,6 +11,7 @@ from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.heat_figures import spread_heat
 from assay.pages.model import WIDE_ASPECT, pictured
 from assay.pages.printed import outstanding_label, rounds_label
+from assay.procedures.loop.figures import mixes_figure
 from assay.procedures.loop.maps import MOVED_MARK, iops_map, matrix_maps
 from assay.procedures.loop.open_loop import window_sequences
 from assay.procedures.loop.result import cell_times
@@ -74,9 +75,17 @@ def drawn_cells(settings: LoopSettings) -> tuple[Cell, ...]:
 
 
 def loop_picture(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
-    """What says most of a test loop: of response times the tail of 4 KiB, of IOPS the matrix, of throughput nothing."""
-    drawn = {"latency": _tails, "iops": _matrix}.get(test.settings_as(LoopSettings).variable)
-    return drawn(test, result, prefix) if drawn else None
+    """What says most of a test loop: of response times their tail, of IOPS the matrix, of throughput the rounds."""
+    drawn = {"latency": _tails, "iops": _matrix}.get(test.settings_as(LoopSettings).variable, _rounds)
+    return drawn(test, result, prefix)
+
+
+def _rounds(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
+    """Throughput in all rounds, a line per mix."""
+    settings = test.settings_as(LoopSettings)
+    figure = mixes_figure(f"{prefix}-picture", result, settings)
+    asked = f"Does throughput settle as the rounds go on? {outstanding_label(settings.demand)}."
+    return pictured(figure, figure.name, asked) if figure and result.matrix else None
 
 
 def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
@@ -84,9 +93,7 @@ def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     settings = test.settings_as(LoopSettings)
     figure = iops_map(f"{prefix}-picture", settings, result) if len(settings.sizes_bytes) > 1 else None
     mark = f"; {MOVED_MARK}" if any(one.moved for one in cell_spreads(result, settings).values()) else ""
-    asked = (
-        f"{settings.test_label}: how do IOPS depend on block size and mix? {outstanding_label(settings.demand)}{mark}."
-    )
+    asked = f"How do IOPS depend on block size and mix? {outstanding_label(settings.demand)}{mark}."
     return pictured(figure, figure.name, asked, WIDE_ASPECT) if figure else None
 
 
@@ -99,7 +106,7 @@ def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     ]
     curves = [(label, times) for label, times in found if times]
     figure = exceedance_figure(f"{prefix}-picture", curves)
-    reading = f"{settings.test_label}: how many I/Os took longer? {outstanding_label(settings.demand)}."
+    reading = f"How many I/Os took longer? {outstanding_label(settings.demand)}."
     short = "Slower: % (Percentile)"
     return pictured(replace(figure, y_title=short), figure.name, reading) if figure else None
 

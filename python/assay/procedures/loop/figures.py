@@ -53,6 +53,26 @@ def convergence_figure(
     )
 
 
+def mixes_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
+    """Plot every cell by round from zero on, with the measurement window; None before the first round."""
+    series = tuple(
+        Series(label=cell_label(cell, settings.access), x=_floats(result.rounds), y=result.by_round[cell], colour=index)
+        for index, cell in enumerate(sorted(settings.cells, key=lambda one: one.read_pct))
+    )
+    noun, axis = shown(settings).noun, shown(settings).axis
+    figure = Figure(
+        name=name,
+        kind="lines",
+        alt=f"{noun} by round, one line per cell",
+        x_title=ROUND_TITLE,
+        rounds=True,
+        y_title=axis,
+        series=series,
+        span=_span(result),
+    )
+    return _drawn(replace(figure, y_most=max(figure.y_values, default=None)))
+
+
 def tracking_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
     """Plot the tracking variables in all rounds, with average, band and fit over the measurement window."""
     window = headline_window(result)

@@ -111,7 +111,7 @@ class StudyReport(TestReport):
         plots = sorted(self.settings.plots, key=lambda one: one.kind != "places")
         figure = study_figure(f"{self.prefix}-picture", plots[0], self.result) if plots else None
         each = "A point per setting." if plots and plots[0].kind == "places" else "A curve per variant."
-        asked = f"{self.settings.test_label}: {paragraph(self.settings.question)} {each}"
+        asked = f"{paragraph(self.settings.question)} {each}"
         return pictured(figure, figure.name, asked) if figure and not self.result.withheld else None
 
     def report_pages(self) -> tuple[Page, ...]:

@@ -115,7 +115,7 @@ class SaturationReport(TestReport):
             return None
         scale: Scale = "log" if self.result.fills[-1] > _MANY_FILLS else "linear"
         shown = replace(figure, x_title="Drive Fills", x_scale=scale)
-        asked = f"{self.settings.test_label}: how far do writes slow down as data is written? {self.settings.label}."
+        asked = f"How far do writes slow down as data is written? {self.settings.label}."
         return pictured(shown, figure.name, f"{asked} {MARKS_SAID}")
 
     def overlaid(self) -> tuple[Figure, ...]:

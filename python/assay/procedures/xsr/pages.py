@@ -113,9 +113,7 @@ class CrossStimulusReport(TestReport):
         if self.result.withheld or not 0 < last < len(self.result.groups):
             return None
         _, figure = self._both(last)
-        asked = (
-            f"{self.settings.test_label}: how does the drive recover? Throughput around the last change of accesses."
-        )
+        asked = "How does the drive recover? Throughput around the last change of accesses."
         return pictured(figure, f"{self.prefix}-throughput-picture", asked) if figure else None
 
     def report_pages(self) -> tuple[Page, ...]:

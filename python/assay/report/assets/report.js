@@ -216,7 +216,7 @@
     return getComputedStyle(probe).color;
   }
   const ON_DARK = { "#0072b2": "#2f86d1", "#56b4e9": "#9adcff", "#5e3c99": "#a98ee6", "#8c510a": "#cf9450", "#222222": "#e4e8ec", "#d55e00": "#f07f2e" };
-  const FONT = { family: "system-ui, -apple-system, Segoe UI, Roboto, Arial, DejaVu Sans, sans-serif" };
+  const FONT = { family: "IBM Plex Sans, system-ui, -apple-system, Segoe UI, Roboto, Arial, DejaVu Sans, sans-serif" };
   function painted(trace) {
     const paint = (colour) => (isDark() ? ON_DARK[colour] ?? colour : colour);
     const copy = { ...trace };

@@ -1,8 +1,9 @@
 // A field that finds rows, figures, settings and sentences by their words, and goes to them.
 (() => {
   const LISTED = 60, SNIPPET = 110;
-  const WHERE = "main :is(h1, h2, h3, h4, h5, tbody tr, figure, .text p, .note, figcaption, .banner), "
-    + "main :is(.box, .strip) dl > div, main article:first-of-type .form :is(dl > div, .parties > div)";
+  const WHERE = "main :is(h1, h2, h3, h4, h5, tbody tr, figure, .text p, .note, figcaption, .banner, .outcome, .basis, .card li), "
+    + "main :is(:is(.box, .strip) dl, .quotes) > div, "
+    + "main article:is(:first-of-type, :first-of-type:not(:has(.form)) + article) .form :is(dl > div, .parties > div)";
   const plain = (text) => text.toLowerCase().replaceAll(/(?<=\d),(?=\d{3})/g, "").replaceAll(/\s+/g, " ").trim();
   function own(place) {
     if (place.tagName === "TR") return [...place.cells].map((cell) => cell.textContent).join(" ");

@@ -1,0 +1,132 @@
+"""The cards of the first page: one for each test, with its verdict, numbers, sentences and picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.pages.headline import claim_share, claim_text, claimed, share_text
+from assay.pages.label import host_label
+from assay.pages.model import Card, Quote
+from assay.pages.printed import NOT_AVAILABLE, paragraph
+from assay.procedures.registry import find_procedure
+from assay.report.claims import claim_verdict
+from assay.report.headline_tables import by_subject, with_mean_time
+from assay.report.said import of_test, run_in_short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.engine.records import StoredRun
+    from assay.pages.distribution import Distribution
+    from assay.pages.headline import Headline
+    from assay.pages.test_report import TestReport
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+SPREAD_SAID = "Below a number: the least and the greatest of what it is the average of."
+_ALL_IOS = "percentiles and maximum of all I/Os of the rounds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A test and where its pages are.
+
+    pages : their numbers, such as ``"2-7"``. anchor : of the first. spread : of its response times, if it has any.
+    """
+
+    report: TestReport
+    pages: str
+    anchor: str
+    spread: Distribution | None
+
+
+def cards(
+    run: StoredRun, tests: Sequence[Placed], outcomes: Sequence[str], of_run: Sequence[tuple[str, str]]
+) -> tuple[Card, ...]:
+    """A card for each test, for each that was not run, and one of what concerns all where there is any of it.
+
+    outcomes : how the tests came out, then why others were not run. of_run : what was unusual in the run as a whole, as
+    name and sentence.
+    """
+    said = tuple(map(paragraph, run_in_short(run, [one.report for one in tests])))
+    unusual = tuple(line for _, line in of_run)
+    skipped = tuple(
+        Card(name=one.test.upper(), title=_title(one.procedure), outcome=outcome)
+        for one, outcome in zip(run.skipped, outcomes[len(tests) :], strict=True)
+    )
+    own = tuple(_card(one, outcome) for one, outcome in zip(tests, outcomes, strict=False))
+    together = (Card(name="all", title="All tests together", said=said, unusual=unusual),) if said or unusual else ()
+    return (*own, *skipped, *together)
+
+
+def _card(placed: Placed, outcome: str) -> Card:
+    one = placed.report
+    basis, quotes = _shared(tuple(_quotes(one)))
+    disturbed = host_label(one.test)
+    return Card(
+        name=one.label,
+        title=_title(one.test.settings.procedure),
+        outcome=outcome,
+        facts=tuple(filter(None, (_extent(one), f"pages {placed.pages}", disturbed and f"host disturbed {disturbed}"))),
+        quotes=quotes,
+        basis=basis,
+        said=tuple(map(paragraph, one.in_short())),
+        unusual=tuple(of_test(one)),
+        picture=one.picture(),
+        anchor=placed.anchor,
+    )
+
+
+def _extent(test_report: TestReport) -> str:
+    """How far it went. Worked: rounds 4 to 8 -> ``"rounds 4-8"``; of write saturation ``"65 min / 128.7 GB"``."""
+    facts = test_report.facts
+    return facts.window if facts.rounds == facts.extent else paragraph(facts.extent)
+
+
+def _title(procedure: str) -> str:
+    """The title of a procedure without its short name. Worked: ``Latency (LAT)`` -> ``"Latency"``."""
+    return find_procedure(procedure).title.partition(" (")[0]
+
+
+def _quotes(test_report: TestReport) -> Iterator[tuple[Quote, str]]:
+    """Each number with what it comes from: rates, then the response times of a demand as one."""
+    found = test_report.headlines()
+    for one, waited in with_mean_time(found):
+        yield _quote(test_report, one, _spread(one)), f"{waited}{paragraph(one.basis)}"
+    for subject, times in by_subject(found).items():
+        first, *others = times.values()
+        told = (f"{name} {time.text}".replace(" ", NO_BREAK) for name, time in list(times.items())[1:])
+        lines = (*_spread(first), *told)
+        basis = paragraph(first.basis) + (f"; {_ALL_IOS}" if others else "")
+        yield _quote(test_report, first, lines, of=subject, unit=f"{first.unit} {first.part}"), basis
+
+
+def _spread(one: Headline) -> tuple[str, ...]:
+    """Least and greatest of its parts, none without. Worked: 90, 100, 110 IOPS -> ``("90.0 - 110.0",)``."""
+    return () if one.spread == NOT_AVAILABLE else (one.spread,)
+
+
+def _quote(test_report: TestReport, one: Headline, lines: tuple[str, ...], of: str = "", unit: str = "") -> Quote:
+    run = test_report.run
+    share, claim = claim_share(run, one), claimed(run, one)
+    told = "" if share is None else f", {share_text(share)}"
+    return Quote(
+        of=of or one.item,
+        value=one.text,
+        unit="" if one.value is None else unit or one.unit,
+        lines=lines,
+        claim="" if claim is None else f"claimed {claim_text(claim, one.unit)}{told}",
+        met="" if claim is None else claim_verdict(run, test_report, one),
+        share=share,
+    )
+
+
+def _shared(found: Sequence[tuple[Quote, str]]) -> tuple[str, tuple[Quote, ...]]:
+    """What all numbers come from, once where it is the same of all; else below each number."""
+    if len({basis for _, basis in found}) == 1:
+        return found[0][1], tuple(quote for quote, _ in found)
+    return "", tuple(_with_line(quote, basis) for quote, basis in found)
+
+
+def _with_line(quote: Quote, basis: str) -> Quote:
+    return replace(quote, lines=(*quote.lines, basis.removeprefix(f"{NOT_AVAILABLE}: ")))
