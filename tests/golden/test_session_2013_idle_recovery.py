@@ -34,7 +34,7 @@ RETURN_SHARE = 0.96
 
 @pytest.fixture(scope="module")
 def result() -> IdleRecoveryResult:
-    """The drive of the box, whose bursts with so many bursts of idle time behind them are so many times faster."""
+    """The drive of the box, whose bursts with so many bursts of idle time after them are so many times faster."""
 
     def answer(sequence: StepSequence, _: StepSpec, number: int) -> Rates:
         if sequence.stage == "sample":

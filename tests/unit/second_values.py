@@ -247,9 +247,9 @@ def _idle_recovery(test: Test) -> dict[tuple[str, str], Number]:
         states.append((idle_ns / SECOND, fmean(float(step.rate) for step in bursts)))
     states.sort(key=lambda one: one[0])
     found: dict[tuple[str, str], Number] = {(f"{label}, baseline", "IOPS"): baseline}
-    found |= {(f"{label}, burst behind {idle:g} s idle", "IOPS"): mean for idle, mean in (states[0], states[-1])}
+    found |= {(f"{label}, burst after {idle:g} s idle", "IOPS"): mean for idle, mean in (states[0], states[-1])}
     longest, mean = states[-1]
-    found[f"{label}, burst behind {longest:g} s idle over baseline", "x"] = mean / baseline if baseline else None
+    found[f"{label}, burst after {longest:g} s idle over baseline", "x"] = mean / baseline if baseline else None
     return found
 
 

@@ -18,7 +18,7 @@ def states(*pairs: tuple[float, float | None]) -> list[WaitState]:
 def test_that_longer_idle_times_gave_no_more_is_said_where_all_bursts_are_within_one_percent() -> None:
     (said,) = equal_gains(states((50.0, 3456.0), (5.0, 3455.7), (10.0, 3456.6)))
     assert said == (
-        "The bursts behind idle times of 5 s to 50 s are within 0.026 % of each other: idle time beyond 5 s gave no "
+        "The bursts after idle times of 5 s to 50 s are within 0.026 % of each other: idle time beyond 5 s gave no "
         "more (rule: within 1 %)."
     )
 

@@ -104,13 +104,13 @@ def test_the_host_has_a_column_where_it_was_watched_in_some_test(second: str, wi
 def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> None:
     found = tables(suite())
     said, more = found["In short"].rows, found["In short, continued"]
-    assert said[0][0] == "WSAT"
-    assert said[0][1].startswith(
+    # What stands out leads, the largest first, then the first sentence of each.
+    assert said[0] == ("all", "Sustained RND 4KiB 0/100 falls to 5 % of its first sample, where it settles.")
+    assert [row[0] for row in said] == ["all", "all", "all", "WSAT", "IOPS", "all"]
+    assert said[3][1].startswith(
         "RND 4KiB 0/100: 50,000.0 IOPS fresh, 2,500.0 in the last sample, 5 % of it; below half"
     )
-    assert said[0][1].endswith("of the first after 4.80 drive fills.")
-    # The first sentence of each leads.
-    assert [row[0] for row in said] == ["WSAT", "IOPS", "all"]
+    assert said[3][1].endswith("of the first after 4.80 drive fills.")
     assert more.folded
     assert said[-1][1] == (
         "Measured twice: WSAT RND 4KiB 0/100 2,500.0 IOPS with 32 outstanding; IOPS RND 4KiB W 3,147.0 IOPS with 8 "
@@ -168,9 +168,9 @@ def test_response_times_of_a_demand_stand_in_a_row_with_their_maximum() -> None:
 def test_the_first_page_has_the_curve_of_write_saturation_as_a_small_picture() -> None:
     (page,) = build_report(suite()).opening
     picture, matrix = page.pictures
-    assert (matrix.name, matrix.kind, matrix.low) == ("iops-1-picture", "heat", True)
+    assert (matrix.name, matrix.kind, matrix.small) == ("iops-1-picture", "heat", True)
     # 1,440 minutes are many drive fills, and the fall comes in the first.
-    assert (picture.name, picture.x_scale, picture.low, picture.cut) == ("wsat-1-picture", "log", True, False)
+    assert (picture.name, picture.x_scale, picture.small, picture.cut) == ("wsat-1-picture", "log", True, False)
     few = replace(suite(), tests=(saturation_test(RATES[:140]), synthetic_test()))
     assert build_report(few).opening[0].pictures[0].x_scale == "linear"
 

@@ -27,7 +27,7 @@ def batches(rows: Sequence[Row], size: int = 100) -> list[traces.Batch]:
 
 
 def some_rows(count: int, seed: int) -> list[Row]:
-    """I/Os of all operations, some of them behind each other."""
+    """I/Os of all operations, some of them after each other."""
     draw = random.Random(seed)  # noqa: S311 - the same every time
     rows: list[Row] = []
     time = 0

@@ -1,4 +1,4 @@
-"""Changes run folders as somebody might who knows their form: the hash chain is made good behind each change."""
+"""Changes run folders as somebody might who knows their form: the hash chain is made good after each change."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_every_burst_and_every_idle_time_is_as_long_as_the_stream_shows(tmp_path
             submitted.setdefault(step, []).append(at)
         assert sorted(submitted) == [0, 2, 4, 6]
         firsts = [min(submitted[step]) for step in sorted(submitted)]
-        # A burst begins where the idle time behind the last I/O of the one before it ends, within 1 ms.
+        # A burst begins where the idle time after the last I/O of the one before it ends, within 1 ms.
         ends = [
             max(at for at, step in zip(rows["at_ns"], rows["step"], strict=True) if step == nth) for nth in (0, 2, 4)
         ]

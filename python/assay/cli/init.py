@@ -159,6 +159,7 @@ def _title(key: str) -> str:
 _TITLES = {
     "report": "Texts that only people know, printed in the report as they stand; each at most 2000 letters",
     "claims": "What the data sheet claims, printed beside what was measured",
+    "baseline": "What the same numbers were before or elsewhere, printed beside what was measured",
     "data": "Content of the data that are written",
     _NOTES: "Special notes of the test sponsor, up to twelve such tables",
 }

@@ -97,7 +97,7 @@ def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
 def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
     return (
         ("Convergence", facts.convergence),
-        ("Rounds", facts.rounds),
+        ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
         ("PC AR", facts.preconditioned_label),
         ("AR AMOUNT", facts.test_range),
         ("AR Segments", segments_label(test.settings)),

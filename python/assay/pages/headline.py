@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
 _TENFOLD = 10
+_OURS = frozenset({"of", "last", "part", "baseline"})
+"""Fields that say where a number stands on pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class Headline:
     basis : what it comes from, or why there is none. claim : key of the data sheet's claim in the plan, or None.
     last : that of the last sample, where there is no value because no level was reached.
     part : what of the response times of a demand it is, such as ``99.9 %``, which ends its item; empty for others.
+    baseline : its key in the baseline of the plan where that is another than that of the claim.
     of : the item of another number of the test that it is the average response time of, in whose row a table has it.
     """
 
@@ -37,6 +40,7 @@ class Headline:
     last: float | None = None
     part: str = ""
     of: str = ""
+    baseline: str | None = None
 
     @property
     def text(self) -> str:
@@ -70,10 +74,21 @@ def claimed(run: StoredRun, headline: Headline) -> float | None:
     return claims.get(headline.claim) if headline.claim else None
 
 
+def baseline_of(run: StoredRun, headline: Headline) -> float | None:
+    """What the number was in the baseline of the plan, None where it states none."""
+    baseline: dict[str, Any] = run.plan.get("baseline") or {}
+    key = headline.baseline or headline.claim
+    return baseline.get(key) if key else None
+
+
+def share_of(headline: Headline, whole: float | None) -> float | None:
+    """The number over another. Worked: 45,000 of 50,000 IOPS -> 0.9; None without either."""
+    return headline.value / whole if whole and headline.value is not None else None
+
+
 def claim_share(run: StoredRun, headline: Headline) -> float | None:
-    """The number over its claim. Worked: 45,000 of 50,000 IOPS -> 0.9; None without either."""
-    claim = claimed(run, headline)
-    return headline.value / claim if claim and headline.value is not None else None
+    """The number over its claim, as ``share_of``."""
+    return share_of(headline, claimed(run, headline))
 
 
 def share_text(share: float) -> str:
@@ -106,4 +121,4 @@ def claim_met(run: StoredRun, headline: Headline) -> str:
 
 def headline_results(found: Sequence[Headline]) -> list[dict[str, Any]]:
     """The same numbers in ``results.json``, unrounded."""
-    return [{key: value for key, value in asdict(one).items() if key not in {"of", "last", "part"}} for one in found]
+    return [{key: value for key, value in asdict(one).items() if key not in _OURS} for one in found]

@@ -190,6 +190,7 @@ class Figure:
     narrow : it shares its page with a box, so its legend goes below and its y axis is cut to the values.
     beside : it shares its page with another figure, so its legend goes below.
     low : it shares its page with a table, so on paper it is drawn lower, in letters of the same size.
+    small : it stands on a card, so it is drawn in letters that can be read there.
     rounds : the x axis counts rounds, so only whole numbers are labelled.
     ticks, y_ticks : labelled places on the axes; empty leaves them to the renderer.
     span : a part of the x axis that is shaded, the measurement window; None for none.
@@ -222,6 +223,7 @@ class Figure:
     narrow: bool = False
     beside: bool = False
     low: bool = False
+    small: bool = False
     log_named: bool = False
     reading: str = ""
     heat: Heat | None = None
@@ -449,7 +451,7 @@ class Report:
 
 def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT) -> Figure:
     """A figure as a small picture beside tables, in letters of the same size, its legend below."""
-    return replace(figure, name=name, reading=reading, low=True, beside=True, aspect=aspect)
+    return replace(figure, name=name, reading=reading, small=True, beside=True, aspect=aspect)
 
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun
 
 STEADY, NOT_REACHED, NO_RULE = "steady state", "steady state not reached", "no steady-state rule"
-"""What a selected figure rests on. ``NO_RULE`` : its test has no rule that decides steady state."""
+IN_WINDOW = "in the steady window, not tracked"
+"""What a selected figure rests on. ``IN_WINDOW`` : the rule judged others, and what follows says whether it moved.
+``NO_RULE`` : its test has no rule that decides steady state."""
 
 _NOT_STATED = "not stated"
 
@@ -20,9 +22,9 @@ _NOT_STATED = "not stated"
 class Selected:
     """One selected figure as printed.
 
-    value : n/a where there is none. basis : what it rests on; only with ``STEADY`` it is printed as a value of steady
-    state. fresh : of the first sample on the purged drive, n/a where there is none. claim : of the data sheet.
-    note : what a reader must know of it, below the table.
+    value : n/a where there is none. basis : what it rests on; only with ``STEADY`` and ``IN_WINDOW`` it is printed as a
+    value of steady state. fresh : of the first sample on the purged drive, n/a where there is none. claim : of the data
+    sheet. note : what a reader must know of it, below the table.
     """
 
     item: str
@@ -36,7 +38,7 @@ class Selected:
     @property
     def steady(self) -> str:
         """The value where it is of a steady state."""
-        return self.value if self.basis == STEADY else NOT_AVAILABLE
+        return self.value if self.basis == STEADY or self.basis.startswith(IN_WINDOW) else NOT_AVAILABLE
 
 
 def claim_label(run: StoredRun, name: str | None) -> str:

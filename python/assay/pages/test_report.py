@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredRun, StoredTest
     from assay.finding import Finding
     from assay.pages.distribution import Distribution
+    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.measure import Measure
@@ -154,6 +155,10 @@ class TestReport(ABC):
     def in_short(self) -> tuple[str, ...]:
         """What its numbers say of the drive, a sentence each, for the first page; none unless a test says so."""
         return ()
+
+    def effects(self) -> Iterator[Effect]:
+        """What stands out of its numbers, to be ranked among those of other tests; none unless a test says so."""
+        return iter(())
 
     def picture(self) -> Figure | None:
         """The figure that says most of it, small, for the first page; None unless a test says so."""

@@ -1,7 +1,7 @@
 """Rounds until steady, and what tests ask of their run meanwhile.
 
 What a test does until something holds is a generator that yields the sequences to be run, is sent what they did,
-durably stored, and yields a verdict behind each of them.
+durably stored, and yields a verdict after each of them.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.pages.headline import claim_share, claim_text, claimed, share_text
-from assay.pages.label import host_label
+from assay.pages.headline import baseline_of, claim_text, claimed, number_text, share_of, share_text
 from assay.pages.model import Card, Quote
 from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.procedures.registry import find_procedure
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from assay.pages.test_report import TestReport
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-SPREAD_SAID = "Below a number: the least and the greatest of what it is the average of."
+SPREAD_SAID = "\N{UP DOWN ARROW} least and greatest of what a number is the average of; ! what was unusual."
 _ALL_IOS = "percentiles and maximum of all I/Os of the rounds"
 
 
@@ -43,7 +42,7 @@ class Placed:
 def cards(
     run: StoredRun, tests: Sequence[Placed], outcomes: Sequence[str], of_run: Sequence[tuple[str, str]]
 ) -> tuple[Card, ...]:
-    """A card for each test, for each that was not run, and one of what concerns all where there is any of it.
+    """A card of what concerns all tests where there is any of it, one for each test, and one for each that was not run.
 
     outcomes : how the tests came out, then why others were not run. of_run : what was unusual in the run as a whole, as
     name and sentence.
@@ -55,19 +54,22 @@ def cards(
         for one, outcome in zip(run.skipped, outcomes[len(tests) :], strict=True)
     )
     own = tuple(_card(one, outcome) for one, outcome in zip(tests, outcomes, strict=False))
-    together = (Card(name="all", title="All tests together", said=said, unusual=unusual),) if said or unusual else ()
-    return (*own, *skipped, *together)
+    together = (
+        (Card(name="all", title="What stands out, and what the tests say together", said=said, unusual=unusual),)
+        if said or unusual
+        else ()
+    )
+    return (*together, *own, *skipped)
 
 
 def _card(placed: Placed, outcome: str) -> Card:
     one = placed.report
     basis, quotes = _shared(tuple(_quotes(one)))
-    disturbed = host_label(one.test)
     return Card(
         name=one.label,
         title=_title(one.test.settings.procedure),
         outcome=outcome,
-        facts=tuple(filter(None, (_extent(one), f"pages {placed.pages}", disturbed and f"host disturbed {disturbed}"))),
+        facts=(_extent(one), f"pages {placed.pages}"),
         quotes=quotes,
         basis=basis,
         said=tuple(map(paragraph, one.in_short())),
@@ -102,23 +104,27 @@ def _quotes(test_report: TestReport) -> Iterator[tuple[Quote, str]]:
 
 
 def _spread(one: Headline) -> tuple[str, ...]:
-    """Least and greatest of its parts, none without. Worked: 90, 100, 110 IOPS -> ``("90.0 - 110.0",)``."""
-    return () if one.spread == NOT_AVAILABLE else (one.spread,)
+    r"""Least and greatest of its parts, none without. Worked: 90, 100, 110 IOPS -> ``("\u2195 90.0 - 110.0",)``."""
+    return () if one.spread == NOT_AVAILABLE else (f"\N{UP DOWN ARROW} {one.spread}",)
 
 
 def _quote(test_report: TestReport, one: Headline, lines: tuple[str, ...], of: str = "", unit: str = "") -> Quote:
     run = test_report.run
-    share, claim = claim_share(run, one), claimed(run, one)
-    told = "" if share is None else f", {share_text(share)}"
-    return Quote(
-        of=of or one.item,
-        value=one.text,
-        unit="" if one.value is None else unit or one.unit,
-        lines=lines,
-        claim="" if claim is None else f"claimed {claim_text(claim, one.unit)}{told}",
-        met="" if claim is None else claim_verdict(run, test_report, one),
-        share=share,
-    )
+    claim, baseline = claimed(run, one), baseline_of(run, one)
+    quote = Quote(of=of or one.item, value=one.text, unit="" if one.value is None else unit or one.unit, lines=lines)
+    if claim is not None:
+        met, told = claim_verdict(run, test_report, one), f"claimed {claim_text(claim, one.unit)}"
+        return replace(quote, claim=f"{told}{_share(one, claim)}", met=met, share=share_of(one, claim))
+    if baseline is not None:
+        told = f"baseline {number_text(baseline, one.unit)}"
+        return replace(quote, claim=f"{told}{_share(one, baseline)}", share=share_of(one, baseline))
+    return quote
+
+
+def _share(one: Headline, whole: float) -> str:
+    """Worked: 45,000 of 50,000 IOPS -> ``": 90 %"``; nothing of a number that is not known."""
+    share = share_of(one, whole)
+    return "" if share is None else f": {share_text(share)}"
 
 
 def _shared(found: Sequence[tuple[Quote, str]]) -> tuple[str, tuple[Quote, ...]]:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.headline import claim_met, claim_share, claim_text, claimed, share_text
+from assay.pages.headline import (
+    baseline_of,
+    claim_met,
+    claim_share,
+    claim_text,
+    claimed,
+    number_text,
+    share_of,
+    share_text,
+)
 from assay.pages.model import Bars, DataTable, Table
-from assay.pages.printed import NOT_AVAILABLE, demand_label, outstanding
+from assay.pages.printed import NOT_AVAILABLE, demand_label, outstanding, paragraph
 from assay.results import missed_steady_state
 from assay.spec.units import count_label
 
@@ -39,7 +48,7 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             _measured(headline),
             headline.unit,
             claim_text(claimed(run, headline) or 0, headline.unit),
-            NOT_AVAILABLE if share is None else share_text(share),
+            _told(share),
             claim_verdict(run, one, headline),
         )
         for (one, headline), share in zip(found, shares, strict=True)
@@ -54,6 +63,55 @@ def claims_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ..
             notes=(_demands(found),),
         ),
     )
+
+
+def baseline_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
+    """Each number beside what it was in the baseline of the plan, none where that states none.
+
+    Worked: 18,085.7 IOPS where the baseline has 16,563 -> ``18,085.7``, ``16,563.0``, ``109 %``.
+    """
+    found = [
+        (one, headline, was) for one in tests for headline in one.headlines() if (was := baseline_of(run, headline))
+    ]
+    if not found:
+        return ()
+    shares = tuple(share_of(headline, was) for _, headline, was in found)
+    rows = tuple(
+        (one.label, headline.item, _measured(headline), headline.unit, number_text(was, headline.unit), _told(share))
+        for (one, headline, was), share in zip(found, shares, strict=True)
+    )
+    named = paragraph(run.description.get("baseline"))
+    return (
+        Table(
+            caption="Against the baseline",
+            columns=("Test", "Figure", "Measured", "Unit", "Baseline", "Of the baseline"),
+            rows=rows,
+            merged=("Test",),
+            bars=Bars(column="Of the baseline", shares=shares),
+            notes=(f"Baseline: {named}; nothing is judged by it.",),
+        ),
+    )
+
+
+def _told(share: float | None) -> str:
+    return NOT_AVAILABLE if share is None else share_text(share)
+
+
+def baseline_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str, Any]]:
+    """The same in ``results.json``, unrounded; none where the plan states none."""
+    return [
+        {
+            "test": one.test.settings.test,
+            "item": headline.item,
+            "unit": headline.unit,
+            "measured": headline.value,
+            "baseline": was,
+            "share": share_of(headline, was),
+        }
+        for one in tests
+        for headline in one.headlines()
+        if (was := baseline_of(run, headline))
+    ]
 
 
 def _measured(headline: Headline) -> str:
@@ -97,10 +155,14 @@ def claim_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str, A
 
 
 def claim_data(run: StoredRun, tests: Sequence[TestReport]) -> tuple[DataTable, ...]:
-    """The same as a table of numbers, none without claims."""
-    found = claim_facts(run, tests)
-    rows = tuple(tuple("" if value is None else value for value in one.values()) for one in found)
-    return (DataTable(name="claims", columns=tuple(found[0]), rows=rows),) if found else ()
+    """Claims and baseline as tables of numbers, none without either."""
+    found = (("claims", claim_facts(run, tests)), ("baseline", baseline_facts(run, tests)))
+    return tuple(_data(name, facts) for name, facts in found if facts)
+
+
+def _data(name: str, facts: Sequence[dict[str, Any]]) -> DataTable:
+    rows = tuple(tuple("" if value is None else value for value in one.values()) for one in facts)
+    return DataTable(name=name, columns=tuple(facts[0]), rows=rows)
 
 
 def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
 from assay.report.said import in_short_tables, unusual_table
 from assay.report.summary import joined_banner, summary_header
-from assay.results import driven_s, withheld_reason
+from assay.results import disturbed_count, driven_s, withheld_reason
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
-_TRACKED = "Steady state is that of the tracked cells; how other cells moved stands under what was unusual."
+_TRACKED = "A verdict is that of the tracked cells; other cells that moved are listed among what was unusual."
 _NOT_WATCHED = "not watched"
 
 
@@ -83,9 +83,9 @@ def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
     """The maps of response times of the first and of the last test that has one of few rows."""
     found = [(one, drawn) for one in spread if one and (drawn := printed_map(one)) and len(drawn.y_ticks) <= _ROWS_MAX]
     for one, drawn in (*found[:1], *found[1:][-1:]):
-        yield pictured(
-            drawn, f"{drawn.name}-picture", f"{one.title}: how are response times spread? {drawn.reading}", WIDE_ASPECT
-        )
+        asked = f"{one.title}: how are response times spread? {drawn.reading}"
+        # It stands on a sheet with others and not on a card.
+        yield replace(pictured(drawn, f"{drawn.name}-picture", asked, WIDE_ASPECT), small=False, low=True)
 
 
 def _drive(run: StoredRun) -> str:
@@ -144,7 +144,8 @@ def disturbed_label(test_report: TestReport) -> str:
 def verdict(test_report: TestReport) -> str:
     """How a test came out. Worked: ``"steady state: YES, rounds 1-5"``; ``"WITHHELD: 1 I/O error in the test"``.
 
-    Of a test whose other cells moved: ``"steady state: YES, rounds 1-5; 5 other cells moved"``.
+    Of a test whose other cells moved: ``"steady state: YES, rounds 1-5; 5 other cells moved"``; of one that the test
+    system disturbed: ``"steady state: YES, rounds 1-5; host disturbed 2 of 5"``.
     """
     return _verdict(test_report, test_report.facts.window)
 
@@ -154,8 +155,13 @@ def _verdict(test_report: TestReport, window: str) -> str:
     if withheld:
         return f"WITHHELD: {paragraph(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
-    moved = len(test_report.moved_cells())
-    return f"{told}; {count_label(moved, 'other cell')} moved" if moved else told
+    moved, disturbed = len(test_report.moved_cells()), disturbed_count(test_report.test)
+    parts = (
+        told,
+        f"{count_label(moved, 'other cell')} moved" if moved else "",
+        f"host disturbed {disturbed[0]} of {disturbed[1]}" if disturbed and disturbed[0] else "",
+    )
+    return "; ".join(filter(None, parts))
 
 
 def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:

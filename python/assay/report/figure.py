@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.pages.model import Figure, Series, Tick
 
 HEIGHT_IN = {"lines": 5.2, "bars": 5.2, "columns": 6.6, "heat": 5.0}
-LOW_IN = 2.5
+LOW_IN, SMALL_IN = 2.5, 1.75
 LEGEND_BELOW = -0.13
 MANY_LABELS, SHORT_LABEL = 6, 8
 ROUND_MARGIN = 0.4
@@ -58,6 +58,15 @@ _STYLE: dict[Any, Any] = {
     "legend.fontsize": 9,
     "legend.frameon": False,
 }
+_SMALL: dict[Any, Any] = {
+    "font.size": 6.8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7.5,
+    "lines.markersize": 3.5,
+}
 _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 
@@ -70,7 +79,9 @@ def figure_svg(figure: Figure) -> bytes:
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        height = LOW_IN if figure.low else HEIGHT_IN[figure.kind]
+        height = SMALL_IN if figure.small else LOW_IN if figure.low else HEIGHT_IN[figure.kind]
+        if figure.small:
+            mpl.rcParams.update(_SMALL)
         canvas = Canvas(figsize=(height * figure.aspect, height))
         FigureCanvasSVG(canvas)
         if figure.kind == "columns":
@@ -91,7 +102,7 @@ def _bounds(canvas: Canvas, figure: Figure) -> Any:
     """What is shown of a picture: what is drawn; of those side by side a frame that holds the legends of all."""
     drawn = canvas.get_tightbbox()
     # A heat map has no legend below it, and small pictures stand beside such of other kinds.
-    if not figure.beside or figure.low or figure.kind == "heat":
+    if not figure.beside or figure.low or figure.small or figure.kind == "heat":
         return drawn
     width, height = canvas.get_size_inches()
     left, below, above = _FRAME_IN
@@ -115,8 +126,13 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
             handles,
             labels,
             loc="upper center",
-            bbox_to_anchor=(0.5, LEGEND_BELOW * HEIGHT_IN["lines"] / canvas.get_figheight()),
-            ncols=2 if figure.low else _legend_columns([series.label for series in figure.series if series.label]),
+            bbox_to_anchor=(
+                0.5,
+                LEGEND_BELOW * (0.7 if figure.small else 1) * HEIGHT_IN["lines"] / canvas.get_figheight(),
+            ),
+            ncols=2
+            if figure.low or figure.small
+            else _legend_columns([series.label for series in figure.series if series.label]),
         )
     else:
         title = figure.legend_title or None

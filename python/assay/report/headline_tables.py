@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.model import Table, with_values
 from assay.pages.printed import NOT_AVAILABLE, paragraph
-from assay.report.claims import claims_table
+from assay.report.claims import baseline_table, claims_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def headline_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
     rows = tuple(row for one in tests for row in _numbers(one))
     table = Table(caption="The numbers that people quote", columns=_NUMBERS, rows=rows, merged=("Test", "From"))
     numbers = (with_values(table, kept=_ALWAYS),) if rows else ()
-    return (*numbers, *_times_tables(tests), *claims_table(run, tests))
+    return (*numbers, *_times_tables(tests), *claims_table(run, tests), *baseline_table(run, tests))
 
 
 def _numbers(test_report: TestReport) -> Iterator[tuple[str, ...]]:

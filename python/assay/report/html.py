@@ -28,7 +28,7 @@ from assay.report.svg_text import inline_picture, picture_address, picture_size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.pages.model import Block, Page, Report
+    from assay.pages.model import Block, Page, Report, Table
 
     _Link = tuple[str, str]
     _Entry = tuple[str, str, list[_Link]]
@@ -40,6 +40,7 @@ OWN = ("places.js", "heat.js", "report.js", "search.js")
 """In this order one script: what the first names the others use."""
 FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-Latin1.woff2"))
 DISCLOSURE = "disclosure"
+_PLAIN_COLUMNS, _COMPACT_COLUMNS, _COMPACT_LETTERS = 3, 9, 9
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
 _RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
 
@@ -57,7 +58,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
-    environment.filters["bar_length"] = bar_length
+    environment.filters.update(bar_length=bar_length, compact=_is_compact)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
     heats = {one.name for one in report.screen_figures if one.kind == "heat"}
@@ -89,6 +90,14 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         figures=_drawn(report),
     )
     return text.encode("utf-8")
+
+
+def _is_compact(table: Table) -> bool:
+    """Whether a matrix is a table on a phone, too. Worked: seven mixes of ``22,850.8`` at most -> True."""
+    heads = (name for name in table.columns[1:])
+    texts = (text for row in table.rows for text in row)
+    few = _PLAIN_COLUMNS < len(table.columns) <= _COMPACT_COLUMNS
+    return bool(table.spanner) and few and max(map(len, (*heads, *texts)), default=0) <= _COMPACT_LETTERS
 
 
 def _unbroken(text: str) -> str:

@@ -11,7 +11,7 @@ from assay.pages.distribution import percentile_results
 from assay.pages.headline import headline_results
 from assay.pages.results import judged_step
 from assay.report.checks import kept_checks
-from assay.report.claims import claim_facts
+from assay.report.claims import baseline_facts, claim_facts
 from assay.report.conforming import conformity_label, deviations
 from assay.report.findings import finding_facts
 from assay.report.said import run_in_short
@@ -59,6 +59,7 @@ def results_json(
         "report_date_ns": run.report_date_ns,
         "in_short": list(run_in_short(run, tests)),
         "claims": claim_facts(run, tests),
+        "baseline": baseline_facts(run, tests),
         "tests": [_test(*pair) for pair in zip(tests, spread, strict=True)],
         "skipped": [asdict(test) for test in run.skipped],
     }

@@ -11,8 +11,9 @@ from assay.pages.model import Table
 from assay.pages.printed import paragraph
 from assay.report.checks import figure_text
 from assay.report.claims import claims_text
+from assay.report.conformity import short_window_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
-from assay.report.together import together
+from assay.report.together import standing_out, together
 from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
 
@@ -34,24 +35,24 @@ _TOGETHER_MAX = 6
 def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, ...]:
     """What the numbers of several tests say of the drive, none where no test says anything.
 
-    Of many sentences the first of each test leads, and the others are a folded table. Worked: one test of 4 sentences
-    -> one table; three of 3 sentences each -> a table of 3 and one of 6.
+    Of many sentences what stands out and the first of each test lead, and the others are a folded table. Worked: one
+    test of 4 sentences -> one table; three of 3 sentences each, nothing that stands out -> a table of 3 and one of 6.
     """
     own = [(name, line) for name, one in _named(tests) for line in one.in_short()]
-    found = (*_by_all(claims_text(run, tests)), *own, *_by_all(together(tests)))
-    each = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(found, key=lambda one: one[0])]
-    rows = tuple(row for lines in each for row in lines)
+    first = _by_all((*claims_text(run, tests), *standing_out(tests)))
+    found = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(own, key=lambda one: one[0])]
+    found += [lines] if (lines := _by_all(together(tests))) else []
+    rows = (*first, *(row for lines in found for row in lines))
     if len(rows) <= _TOGETHER_MAX:
         return (_said(_IN_SHORT, _SAYS, rows),) if rows else ()
-    rest = _said(f"{_IN_SHORT}, continued", _SAYS, tuple(row for lines in each for row in lines[1:]))
-    return _said(_IN_SHORT, _SAYS, tuple(lines[0] for lines in each)), *(
-        (replace(rest, folded=True),) if rest.rows else ()
-    )
+    rest = _said(f"{_IN_SHORT}, continued", _SAYS, tuple(row for lines in found for row in lines[1:]))
+    lead = _said(_IN_SHORT, _SAYS, (*first, *(lines[0] for lines in found)))
+    return lead, *((replace(rest, folded=True),) if rest.rows else ())
 
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """What the tests say together: how many claims are met, then what ``together`` finds."""
-    return (*claims_text(run, tests), *together(tests))
+    """What the tests say together: how many claims are met, what stands out, then what ``together`` finds."""
+    return (*claims_text(run, tests), *standing_out(tests), *together(tests))
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:
@@ -102,6 +103,7 @@ def unusual(test_report: TestReport) -> Iterator[str]:
         cells = "1 cell that is not tracked" if moved == 1 else f"{moved} cells that are not tracked"
         where = f"; {test_report.moved_where()}" if test_report.moved_where() else ""
         yield f"{cells} moved by more than 20 % of the average in the window{where}; see {SEE_FINDINGS}"
+    yield from short_window_text(test)
     beyond = checks_beyond(test_report)
     if beyond:
         named = ", ".join(map(_check_text, beyond[:_NAMED])) + (", and others" if beyond[_NAMED:] else "")

@@ -85,6 +85,13 @@ class Claims(Strict):
     read_latency_ms: float | None = Field(default=None, gt=0)
 
 
+class Baseline(Claims):
+    """What the same numbers were before, or elsewhere: printed beside what was measured, and judged by nothing."""
+
+    wsat_first_iops: float | None = Field(default=None, gt=0)
+    wsat_settled_iops: float | None = Field(default=None, gt=0)
+
+
 class SpecialNote(Strict):
     """One line of the Test Sponsor - Special Notes."""
 
@@ -210,6 +217,7 @@ class Plan(_OfTests):
     report: ReportTexts = ReportTexts()
     special_notes: tuple[SpecialNote, ...] = Field(default=(), max_length=12)
     claims: Claims = Claims()
+    baseline: Baseline = Baseline()
     limits: tuple[LimitEntry, ...] = Field(default=(), max_length=1000)
     data: DataOptions = DataOptions()
 

@@ -32,7 +32,7 @@ FIVE_STEPS = study(
     header=__doc__,
     title="Five Steps",
     question="Does the drive keep what it does: preconditioned, at any block size, over time, between workloads?",
-    outline="A surface of {cells} of {1}, RND 4KiB writes until steady, sequential writes before and behind {60} of "
+    outline="A surface of {cells} of {1}, RND 4KiB writes until steady, sequential writes before and after {60} of "
     "random ones, {composites} of whole systems.",
     preparation="Purge and two passes of sequential writes, which are step 1; the same before step 4; {60} of RND 4KiB "
     "writes before step 5.",

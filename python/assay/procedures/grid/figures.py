@@ -30,6 +30,7 @@ WHOLE_FROM = 100
 BESIDE_ASPECT = 1.25
 _BELOW_STRIP = 1.1
 LABEL_RATIO = 1.2
+_DRAWN = ("Min", "Mid", "Max")
 _POINT_COLOURS = {"Max": 7, "Mid": 8, "Min": 6}
 
 
@@ -46,7 +47,7 @@ def samples_figure(
 
 
 def point_writes_figure(name: str, settings: DemandSettings, result: DemandResult) -> Figure | None:
-    """Plot the pre-writes of all operating points, one behind the other as they ran, in one scale; None without any."""
+    """Plot the pre-writes of all operating points, one after the other as they ran, in one scale; None without any."""
     sample, capture = (span_ns / MINUTE_NS for span_ns in (settings.sample_ns, settings.capture_ns))
     apart = settings.point_pre_write_samples * sample + capture
     series = tuple(
@@ -282,10 +283,10 @@ def picture_figure(name: str, settings: DemandSettings, result: DemandResult) ->
 
 
 def _measured_points(result: DemandResult) -> dict[PointName, tuple[float, float]]:
-    """IOPS and average response time of each operating point in its own measurement."""
+    """IOPS and average response time of each operating point in its own measurement; drawn last and on top is Max."""
     return {
         run.point.name: (float(iops(run.step)), float(response_time(run.step)))
-        for run in result.points
+        for run in sorted(result.points, key=lambda one: _DRAWN.index(one.point.name))
         if run.step and latency_count(run.step)
     }
 

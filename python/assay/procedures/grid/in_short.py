@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.pages.effect import Effect
 from assay.pages.printed import milliseconds_text, one_decimal, percent
 from assay.procedures.grid.result import demand_label, total_oio
 from assay.spec.units import count_label
@@ -38,6 +39,26 @@ def demand_in_short(settings: DemandSettings, result: DemandResult) -> Iterator[
         f"reached with {outstanding} outstanding ({named}, {few} ms on average); {_outstanding(deepest):,} give "
         f"{float(deepest.iops / most):.2f} times the most, {many} ms on average."
     )
+
+
+def demand_effects(settings: DemandSettings, result: DemandResult) -> Iterator[Effect]:
+    """How much longer the most outstanding I/Os wait than as many as are enough; none without a window.
+
+    Worked: 0.761 ms with 2 outstanding, 389.556 ms with 1,024 -> 512 times.
+    """
+    if not result.cells:
+        return
+    most = max(cell.iops for cell in result.cells)
+    enough = min((cell for cell in result.cells if cell.iops >= _NEARLY * most), key=_outstanding)
+    deepest = max(result.cells, key=_outstanding)
+    times = float(deepest.latency_ms_mean / enough.latency_ms_mean)
+    gain = float(deepest.iops / enough.iops)
+    gives = "no more IOPS" if gain < 1 / _NEARLY else f"{gain:.2f} times the IOPS"
+    text = (
+        f"{settings.label} with {_outstanding(deepest):,} outstanding waits {times:,.0f} times as long as with "
+        f"{_outstanding(enough):,}, for {gives}"
+    )
+    yield Effect(kind="queue", times=times, text=text)
 
 
 def _outstanding(cell: DemandCell) -> int:

@@ -26,7 +26,7 @@ from assay.procedures.grid.facts import (
     point_entries,
 )
 from assay.procedures.grid.headlines import demand_headlines
-from assay.procedures.grid.in_short import demand_in_short
+from assay.procedures.grid.in_short import demand_effects, demand_in_short
 from assay.procedures.grid.measures import demand_measures
 from assay.procedures.grid.readings import grid_readings
 from assay.procedures.grid.result import demand_label, demand_result
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from assay.engine.records import Demand, MeasurementWindow, StepRecord, StoredRun, StoredTest
+    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.measure import Measure
@@ -110,6 +111,10 @@ class DemandReport(TestReport):
     def in_short(self) -> tuple[str, ...]:
         """How many outstanding I/Os are enough; nothing where steady state was required and not reached."""
         return () if missed_steady_state(self.test) else tuple(demand_in_short(self.settings, self.result))
+
+    def effects(self) -> Iterator[Effect]:
+        """How much longer the most outstanding I/Os wait; nothing where steady state was required and not reached."""
+        return iter(()) if missed_steady_state(self.test) else demand_effects(self.settings, self.result)
 
     def measures(self) -> Iterator[Measure]:
         """Every cell of the grid, and the operating points."""

@@ -4,7 +4,7 @@ Question:      How much do idle periods of the host speed up small random writes
 Clauses:       PTS-E 1.1 and PTS 2.0 clause 11.
 Purge:         yes.
 Precondition:  RND 4 KiB writes over the whole drive in samples without a gap until steady.
-Loop:          five wait states: 360 bursts of 5 s, each with 5, 10, 15, 25 or 50 s of idle behind it, then 1,800 s of
+Loop:          five wait states: 360 bursts of 5 s, each with 5, 10, 15, 25 or 50 s of idle after it, then 1,800 s of
                bursts without idle time; one sequence of steps per wait state, no purge in between.
 Tracking:      IOPS of every 30th preconditioning sample; the bursts need none.
 Stop:          when all wait states have run.
@@ -26,7 +26,7 @@ HIR = Procedure(
     header=__doc__,
     title="Host Idle Recovery (HIR)",
     question="What idle periods of the host do for small random writes of a saturated drive.",
-    outline="Five wait states: bursts of 5 s with 5 to 50 s of idle behind each, then half an hour of bursts without.",
+    outline="Five wait states: bursts of 5 s with 5 to 50 s of idle after each, then half an hour of bursts without.",
     preconditioning="Random writes in samples without a gap until steady.",
     table=IdleRecoveryTable,
     options=DemandOptions,

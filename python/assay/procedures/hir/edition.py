@@ -13,8 +13,8 @@ from assay.spec.edition_data import DemandDatum, RangeDatum, SampledPrecondition
 class IdleRecoveryTable(Strict):
     """Parameters of host idle recovery.
 
-    wait_states : numbers of the wait states in the order they run; idle_seconds : behind each of their bursts.
-    cycles : bursts of a wait state. return_seconds : of bursts without idle time behind them.
+    wait_states : numbers of the wait states in the order they run; idle_seconds : after each of their bursts.
+    cycles : bursts of a wait state. return_seconds : of bursts without idle time after them.
     """
 
     section: Datum[int]

@@ -16,7 +16,7 @@ _BURST_COLOUR, _EDGE_COLOUR, _BASELINE_COLOUR = 0, 3, 8
 
 
 def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Figure | None:
-    """IOPS of the bursts behind each idle time: mean, least and greatest, and the baseline; None without two of them.
+    """IOPS of the bursts after each idle time: mean, least and greatest, and the baseline; None without two of them.
 
     Worked: five wait states and a steady baseline -> four lines, three of five points and one across.
     """
@@ -26,15 +26,16 @@ def idle_picture(name: str, settings: IdleRecoverySettings, result: IdleRecovery
         return None
     idle = tuple(one.idle_s for one in states)
     means = tuple(one.mean_iops or 0.0 for one in states)
-    edges = [tuple(pick(one.bursts.iops) for one in states) for pick in (min, max)]
+    # The first burst of a wait state follows writes without a pause.
+    edges = [tuple(pick(one.bursts.iops[1:] or one.bursts.iops) for one in states) for pick in (min, max)]
     least, greatest = (
         Series(label=label, x=idle, y=edge, colour=_EDGE_COLOUR, dash="dot")
-        for label, edge in zip(("Least, greatest burst", ""), edges, strict=True)
+        for label, edge in zip(("Least, greatest after idle", ""), edges, strict=True)
     )
     figure = Figure(
         name=name,
         kind="lines",
-        alt="IOPS of the bursts over the idle time behind each, with least and greatest burst and the baseline",
+        alt="IOPS of the bursts over the idle time after each, with their least and greatest and the baseline",
         x_title="Idle Time (s)",
         y_title="IOPS",
         series=(

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _RETURN_COLOUR = 8
 EQUAL_SHARE = 0.01
 _COLUMNS = (
-    "Wait state", "Idle behind each burst (s)", "Mean burst IOPS", "Over baseline", "Over return",
+    "Wait state", "Idle after each burst (s)", "Mean burst IOPS", "Over baseline", "Over return",
     "Gain per second of idle (IOPS)",
     "Return to baseline (mean IOPS)", "Unplanned idle of a burst (median)",
 )  # fmt: skip
@@ -98,7 +98,7 @@ class IdleRecoveryReport(TestReport):
         return (
             f"{settings.preconditioning.label} in samples of {duration_label(settings.preconditioning.sample_ns)} "
             f"until steady; then for each wait state {settings.cycles:,} bursts of "
-            f"{duration_label(settings.burst_ns)} with {self._idles()} behind each, and {settings.return_bursts:,} "
+            f"{duration_label(settings.burst_ns)} with {self._idles()} after each, and {settings.return_bursts:,} "
             "bursts without."
         )
 
@@ -107,7 +107,7 @@ class IdleRecoveryReport(TestReport):
         """Sentences below the figures."""
         settings = self.settings
         bursts = (
-            f"Bursts of {duration_label(settings.burst_ns)} with {self._idles()} behind each, one colour per wait "
+            f"Bursts of {duration_label(settings.burst_ns)} with {self._idles()} after each, one colour per wait "
             "state, and those without idle time"
         )
         settled = "When has the drive settled? Writes without a gap in samples, over time, until steady"
@@ -225,9 +225,9 @@ class IdleRecoveryReport(TestReport):
         return (
             ("Burst", f"{settings.label}, {duration_label(settings.burst_ns)}"),
             ("Wait states", ", ".join(str(number) for number in settings.wait_states)),
-            ("Idle behind each burst", ", ".join(duration_label(idle_ns) for idle_ns in settings.idles_ns)),
+            ("Idle after each burst", ", ".join(duration_label(idle_ns) for idle_ns in settings.idles_ns)),
             ("Bursts of a wait state", str(settings.cycles)),
-            ("Bursts without idle behind them", str(settings.return_bursts)),
+            ("Bursts without idle after them", str(settings.return_bursts)),
             *sampled_entries(before.sample_ns, before.samples_per_verdict, before.time_ns),
             ("Preconditioning OIO - TC/QD", demand_label(before.demand)),
         )
@@ -294,23 +294,23 @@ def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> t
 
 
 def gained(result: IdleRecoveryResult) -> tuple[str, ...]:
-    """What the shortest idle time behind each burst gains over the baseline; nothing without either.
+    """What the shortest idle time after each burst gains over the baseline; nothing without either.
 
-    Worked: bursts of 1,062 IOPS behind 5 s over a baseline of 1,000 -> ``"... 1,062.0 IOPS, +6.2 % ..."``.
+    Worked: bursts of 1,062 IOPS after 5 s over a baseline of 1,000 -> ``"... 1,062.0 IOPS, +6.2 % ..."``.
     """
     found = [one for one in result.states if one.mean_iops is not None and one.over_baseline is not None]
     if not found or result.baseline_iops is None:
         return ()
     shortest = min(found, key=lambda one: one.idle_s)
     idle, change = duration_label(round(shortest.idle_s * SECOND_NS)), ((shortest.over_baseline or 0) - 1) * 100
-    said = f"With {idle} idle behind each, bursts give {rate_or_na(shortest.mean_iops)} IOPS, {change:+.1f} %"
+    said = f"After {idle} idle each, bursts give {rate_or_na(shortest.mean_iops)} IOPS, {change:+.1f} %"
     return (f"{said} against the steady baseline ({one_decimal(result.baseline_iops)}).",)
 
 
 def equal_gains(states: Sequence[WaitState]) -> tuple[str, ...]:
     """That more idle time gives no more, where the bursts of all wait states are within 1 % of the highest.
 
-    Worked: bursts of 3,455.7 IOPS behind 5 s and 3,456.0 behind 50 s -> one sentence.
+    Worked: bursts of 3,455.7 IOPS after 5 s and 3,456.0 after 50 s -> one sentence.
     """
     found = sorted((one.idle_s, one.mean_iops) for one in states if one.mean_iops is not None)
     rates = [rate for _, rate in found]
@@ -318,7 +318,7 @@ def equal_gains(states: Sequence[WaitState]) -> tuple[str, ...]:
         return ()
     share = (max(rates) - min(rates)) / max(rates) * 100
     least, most = (duration_label(round(one[0] * SECOND_NS)) for one in (found[0], found[-1]))
-    said = f"The bursts behind idle times of {least} to {most} are within {share:.2g} % of each other"
+    said = f"The bursts after idle times of {least} to {most} are within {share:.2g} % of each other"
     return (f"{said}: idle time beyond {least} gave no more (rule: within {percent(EQUAL_SHARE)}).",)
 
 

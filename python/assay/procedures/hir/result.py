@@ -36,9 +36,9 @@ class Bursts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitState:
-    """One wait state: bursts with idle time behind each, and the return to the baseline without.
+    """One wait state: bursts with idle time after each, and the return to the baseline without.
 
-    number : of the wait state. idle_s : idle time behind a burst.
+    number : of the wait state. idle_s : idle time after a burst.
     mean_iops, return_iops : mean of the bursts, and of those of the return; None where one is missing.
     over_baseline : mean_iops over the baseline; over_return : over that of all return phases. gain_per_s : rise of
     mean_iops over the baseline, in IOPS per second of idle time. unplanned_idle_share : of a burst without a submission
@@ -80,7 +80,7 @@ def idle_recovery_result(test: StoredTest, capacity_bytes: int) -> IdleRecoveryR
     """Compute every value that the pages of host idle recovery print from its stored steps.
 
     Source: SNIA PTS session 202-C (2013) for the bursts; mean burst over baseline is a derived figure of our own.
-    Worked: a baseline of 1,000 IOPS and bursts of 1,500 behind 5 s of idle -> 1.5 over baseline, 100 IOPS per second;
+    Worked: a baseline of 1,000 IOPS and bursts of 1,500 after 5 s of idle -> 1.5 over baseline, 100 IOPS per second;
     return bursts of 960 IOPS -> 1.5625 over the return.
     Raises VerificationError where the verdict in the run folder is not the one its samples give.
     """

@@ -74,7 +74,7 @@ def run_hir(settings: IdleRecoverySettings, _: Context) -> Course:
 
 
 def wait_state(settings: IdleRecoverySettings, index: int) -> Iterator[StepSequence]:
-    """The sequences of wait state ``index``, from 1: bursts with idle time behind each, then bursts without.
+    """The sequences of wait state ``index``, from 1: bursts with idle time after each, then bursts without.
 
     Worked: 360 cycles and 360 return bursts -> six sequences of 120 steps and one of 360.
     """
@@ -146,6 +146,6 @@ def _outline(settings: IdleRecoverySettings) -> PlanSummary:
         what=f"{settings.label} until steady, then wait states",
         steps=count_label(settings.cycles, "burst"),
         step_ns=settings.burst_ns,
-        notes=(f"idle times of {idles}; {settings.return_bursts} bursts without behind each",),
+        notes=(f"idle times of {idles}; {settings.return_bursts} bursts without after each",),
         facts={"idles_ns": list(settings.idles_ns), "cycles": settings.cycles},
     )

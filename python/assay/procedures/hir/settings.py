@@ -14,8 +14,8 @@ class IdleRecoverySettings(PatternSettings):
 
     preconditioning : write saturation until steady, before the first wait state.
     pattern, label : of every burst. burst_ns : length of one burst.
-    wait_states, idles_ns : number of each wait state and the idle time behind its bursts, in the order they run.
-    cycles : bursts with an idle time behind each. return_bursts : bursts without, behind them.
+    wait_states, idles_ns : number of each wait state and the idle time after its bursts, in the order they run.
+    cycles : bursts with an idle time after each. return_bursts : bursts without, behind them.
     """
 
     preconditioning: SaturationSettings

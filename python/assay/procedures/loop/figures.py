@@ -12,10 +12,10 @@ from assay.pages.verdict import NARROW_ASPECT, WINDOW_COLOURS, window_lines
 from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
 from assay.results import cell_label
-from assay.spec.units import kib_label, kibibytes
+from assay.spec.units import KIB, kib_label, kibibytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.procedures.loop.settings import LoopSettings
     from assay.procedures.loop.values import LoopResult
@@ -26,6 +26,20 @@ MIX_TITLE = "R/W Mix"
 PREFIX = {"random": "RND", "sequential": "SEQ"}
 
 
+# The same size and the same mix have one colour in every figure; the slow end, writes and reads have the clearest.
+_SIZES = tuple(kib * KIB // 2 for kib in (2048, 256, 128, 64, 32, 16, 8, 1))
+_MIXES = (0, 100, 65, 50, 35, 95, 5)
+
+
+def _colours(values: Sequence[int], known: Sequence[int]) -> list[int]:
+    """The colour of each value: its place among those that are known, or among the values where one is not.
+
+    Worked: mixes of 0, 65 and 100 -> 0, 2 and 1; of 0 and 70 -> 0 and 1.
+    """
+    all_known = set(values) <= set(known)
+    return [known.index(value) if all_known else place for place, value in enumerate(values)]
+
+
 def convergence_figure(
     name: str, result: LoopResult, settings: LoopSettings, values: Mapping[Cell, tuple[float, ...]], read_pct: int = 0
 ) -> Figure | None:
@@ -33,9 +47,10 @@ def convergence_figure(
 
     values : per cell, one value per round.
     """
+    cells = [cell for cell in settings.cells if cell.read_pct == read_pct]
     series = tuple(
-        Series(label=size_label(cell.transfer_bytes), x=_floats(result.rounds), y=values[cell], colour=index)
-        for index, cell in enumerate(cell for cell in settings.cells if cell.read_pct == read_pct)
+        Series(label=size_label(cell.transfer_bytes), x=_floats(result.rounds), y=values[cell], colour=colour)
+        for cell, colour in zip(cells, _colours([cell.transfer_bytes for cell in cells], _SIZES), strict=True)
     )
     return _drawn(
         Figure(
@@ -55,9 +70,12 @@ def convergence_figure(
 
 def mixes_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figure | None:
     """Plot every cell by round from zero on, with the measurement window; None before the first round."""
+    cells = sorted(settings.cells, key=lambda one: one.read_pct)
     series = tuple(
-        Series(label=cell_label(cell, settings.access), x=_floats(result.rounds), y=result.by_round[cell], colour=index)
-        for index, cell in enumerate(sorted(settings.cells, key=lambda one: one.read_pct))
+        Series(
+            label=cell_label(cell, settings.access), x=_floats(result.rounds), y=result.by_round[cell], colour=colour
+        )
+        for cell, colour in zip(cells, _colours([cell.read_pct for cell in cells], _MIXES), strict=True)
     )
     noun, axis = shown(settings).noun, shown(settings).axis
     figure = Figure(
@@ -143,11 +161,12 @@ def plane_figure(name: str, result: LoopResult, settings: LoopSettings) -> Figur
     if len(sizes) == 1:
         return _bars_figure(name, result, settings, sizes[0])
     series = []
-    for index, read_pct in enumerate(sorted(settings.read_pcts)):
+    mixes = sorted(settings.read_pcts)
+    for read_pct, colour in zip(mixes, _colours(mixes, _MIXES), strict=True):
         found = {size: result.matrix.get(_cell(read_pct, size), 0.0) for size in sizes}
         # A log axis has no place for zero.
         points = [(kibibytes(size), value) for size, value in found.items() if value > 0]
-        series.append(Series.through(points, mix_label(read_pct), index))
+        series.append(Series.through(points, mix_label(read_pct), colour))
     return _drawn(
         Figure(
             name=name,
@@ -202,7 +221,7 @@ def matrix_columns(
     """The same of any values per block size and mix; None without one. titles : what they are, and of their axis."""
     if not matrix:
         return None
-    sizes = sorted(sizes_bytes)
+    sizes, mixes = sorted(sizes_bytes), sorted(read_pcts)
     return Figure(
         name=name,
         kind="columns",
@@ -216,9 +235,9 @@ def matrix_columns(
                 label=mix_label(read_pct),
                 x=tuple(float(place) for place in range(len(sizes))),
                 y=tuple(matrix.get(_cell(read_pct, size), 0.0) for size in sizes),
-                colour=index,
+                colour=colour,
             )
-            for index, read_pct in enumerate(sorted(read_pcts))
+            for read_pct, colour in zip(mixes, _colours(mixes, _MIXES), strict=True)
         ),
     )
 

@@ -14,13 +14,14 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
-from assay.procedures.loop.result import UNITS, cell_times, window_times
+from assay.procedures.loop.effects import QUOTED_BYTES, slow_tenth
+from assay.procedures.loop.result import UNITS, window_times
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window
 from assay.procedures.loop.variable import shown
 from assay.results import cell_label
-from assay.spec.units import KIB, MB, MILLISECOND_NS, duration_label
+from assay.spec.units import MB, MILLISECOND_NS, duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from assay.procedures.loop.spread import Spread
     from assay.procedures.loop.values import LoopResult
 
-_QUOTED_BYTES = 4 * KIB
 _MIXED_PCT = 65
 _MOST = 0.999
 _TAILS = (0.9999, _MOST)
@@ -59,8 +59,10 @@ def loop_in_short(test: StoredTest, result: LoopResult) -> Iterator[str]:
     Worked: 4 KiB reads at 30,000 IOPS, writes at 3,000 -> ``"RND 4KiB: reads give 10.0 times the IOPS of writes."``
     """
     if result.matrix:
-        yield from _SENTENCES[test.settings_as(LoopSettings).variable](test, result)
-        yield from _before_window(test.settings_as(LoopSettings), result)
+        settings = test.settings_as(LoopSettings)
+        said, before = tuple(_SENTENCES[settings.variable](test, result)), tuple(_before_window(settings, result))
+        # Of throughput the ratio of writes to reads is in its two numbers.
+        yield from (*before, *said[::-1]) if settings.variable == "throughput" else (*said, *before)
 
 
 def _before_window(settings: LoopSettings, result: LoopResult) -> Iterator[str]:
@@ -82,13 +84,13 @@ def _before_window(settings: LoopSettings, result: LoopResult) -> Iterator[str]:
 
 def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
     read, write, mixed = (
-        result.matrix.get(Cell(read_pct=share, transfer_bytes=_QUOTED_BYTES)) for share in (100, 0, _MIXED_PCT)
+        result.matrix.get(Cell(read_pct=share, transfer_bytes=QUOTED_BYTES)) for share in (100, 0, _MIXED_PCT)
     )
     yield from _uneven(test, result)
     if read and write:
         yield f"RND 4KiB: reads give {read / write:.1f} times the IOPS of writes."
     if read and write and mixed:
-        cell = Cell(read_pct=_MIXED_PCT, transfer_bytes=_QUOTED_BYTES)
+        cell = Cell(read_pct=_MIXED_PCT, transfer_bytes=QUOTED_BYTES)
         yield _mixed(mixed, in_turn(read, write), cell_spreads(result, test.settings_as(LoopSettings))[cell])
     for share, name in ((100, "Reads"), (0, "Writes")):
         yield from _enough(test, result.matrix, share, name)
@@ -96,10 +98,8 @@ def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
 
 def _uneven(test: StoredTest, result: LoopResult) -> Iterator[str]:
     """That one 4 KiB write in ten waits many times as long as half of them, where it does."""
-    cell = Cell(read_pct=0, transfer_bytes=_QUOTED_BYTES)
-    times = cell_times(test, result, cell) if cell in result.matrix else None
-    half, slow = (times.percentile(share) if times else None for share in (0.5, 0.9))
-    if half and slow and slow >= _UNEVEN * half:
+    half, slow = slow_tenth(test, result, 0) or (0.0, 0.0)
+    if half and slow >= _UNEVEN * half:
         outstanding = outstanding_label(test.settings.demand)
         yield (
             f"RND 4KiB writes, {outstanding}: half end within {milliseconds_text(half)} ms, one in ten takes longer "
@@ -172,7 +172,7 @@ def _latency(test: StoredTest, result: LoopResult) -> Iterator[str]:
     times = window_times(test, result)
     yield from _uneven(test, result)
     for share, name in ((0, "writes"), (100, "reads")):
-        cell = Cell(read_pct=share, transfer_bytes=_QUOTED_BYTES)
+        cell = Cell(read_pct=share, transfer_bytes=QUOTED_BYTES)
         mean, tails = result.matrix.get(cell), times[cell].percentiles_ms if cell in times else {}
         known = [(one, time) for one in _TAILS if (time := tails.get(one))]
         if mean and known:

@@ -16,19 +16,9 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
     noun, cell = shown(settings).spoken, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
     single = len(settings.sizes_bytes) == 1
-    # Of several sizes the axis may be logarithmic.
-    hidden = (
-        ""
-        if single
-        else "; where the axis is logarithmic a step of 20 % is hardly seen: a cell that moved by more "
-        "in the shaded window has an asterisk in the table of all cells"
-    )
-    by_round = f"Each point is one cell of {cell}{'' if single else ', a line per block size'}{hidden}"
     matrix = f"averages of the last five rounds; {better}"
     mark, varied = ("bar", "mix") if single else ("line", "block size and mix")
     return {
-        "convergence": f"Does {noun} settle as the rounds go on? {by_round}.",
-        "reads": f"Do reads settle as the rounds go on? {by_round}.",
         "maxima": (
             f"How does the longest response time move from round to round? Each point is the slowest I/O of one cell "
             f"of {cell}, a line per block size; one I/O makes it, so that it moves in a settled drive, too."
@@ -47,6 +37,22 @@ def loop_readings(settings: LoopSettings) -> dict[str, str]:
         "largest": "How long did the slowest I/O take? A column per cell, the largest of the last five rounds.",
         **HISTOGRAM_READINGS,
     }
+
+
+def convergence_reading(settings: LoopSettings, read_pct: int, *, logarithmic: bool) -> str:
+    """The sentence below the rounds of one mix. logarithmic : its axis is, where a step is hardly seen.
+
+    Worked: reads of one size in cells of 1 min -> ``"Do reads settle as the rounds go on? Each point is one cell of 1
+    min."``
+    """
+    asked = "Do reads" if read_pct == 100 else f"Does {shown(settings).spoken}"  # noqa: PLR2004 - per cent
+    lines = ", a line per block size" if len(settings.sizes_bytes) > 1 else ""
+    hidden = (
+        "; on a logarithmic axis a step of 20 % is hardly seen: a cell that moved by more in the shaded window has an "
+        "asterisk in the table of all cells"
+    )
+    each = f"Each point is one cell of {duration_label(settings.step_ns)}{lines}"
+    return f"{asked} settle as the rounds go on? {each}{hidden if logarithmic else ''}."
 
 
 SPREAD = "counted by response time on logarithmic axes; a second hill or a long tail on the right are I/Os that waited."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.records import Cell
@@ -13,11 +13,12 @@ from assay.pages.verdict import time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution, loop_picture
+from assay.procedures.loop.effects import loop_effects
 from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
 from assay.procedures.loop.headlines import loop_headlines, loop_rates
 from assay.procedures.loop.in_short import loop_in_short
 from assay.procedures.loop.measures import loop_measures
-from assay.procedures.loop.readings import loop_readings
+from assay.procedures.loop.readings import convergence_reading, loop_readings
 from assay.procedures.loop.result import UNITS, loop_result
 from assay.procedures.loop.results import loop_results
 from assay.procedures.loop.select import Measured, loop_selection
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
+    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.measure import Measure
@@ -107,6 +109,10 @@ class LoopReport(TestReport):
         """Reads beside writes, mixes, sizes, tails; nothing where steady state was required and not reached."""
         return () if missed_steady_state(self.test) else tuple(loop_in_short(self.test, self.result))
 
+    def effects(self) -> Iterator[Effect]:
+        """Reads against writes, blocks, uneven times; nothing where steady state was required and not reached."""
+        return iter(()) if missed_steady_state(self.test) else loop_effects(self.test, self.result)
+
     def measures(self) -> Iterator[Measure]:
         """Every cell of the matrix."""
         return loop_measures(self.test, self.result)
@@ -166,6 +172,9 @@ class LoopReport(TestReport):
         drawn = self.result.by_round if values is None else values
         name = f"{self.prefix}-{name}"
         figure = loop_figures.convergence_figure(name, self.result, self.settings, drawn, read_pct)
+        if figure and values is None:
+            logarithmic = figure.y_drawn_scale == "log"
+            figure = replace(figure, reading=convergence_reading(self.settings, read_pct, logarithmic=logarithmic))
         return subtitle, (self.or_reason(figure),)
 
     def tracking(self) -> PagePart:
@@ -238,10 +247,9 @@ class LoopReport(TestReport):
         largest = max((one.variation for one in found.values() if not one.moved), default=None)
         notes = []
         if moved:
-            named = "; ".join(f"{one.label} {one.text}" for one in moved[:_MOVED_NAMED])
-            more = f"; and {len(moved) - _MOVED_NAMED} more" if len(moved) > _MOVED_NAMED else ""
-            limit = percent(MOVED_SHARE)
-            notes.append(f"* Not tracked, and moved by more than {limit} of the average in the window: {named}{more}.")
+            notes.append(f"* Not tracked, and moved by more than {percent(MOVED_SHARE)} of the average in the window:")
+            notes += [f"{one.label}: {one.text}." for one in moved[:_MOVED_NAMED]]
+            notes += [f"And {len(moved) - _MOVED_NAMED} more."] if len(moved) > _MOVED_NAMED else []
         if largest is not None:
             which = "Other cells" if moved else "All cells"
             notes.append(f"{which}: coefficient of variation over the rounds of the window at most {_share(largest)}.")

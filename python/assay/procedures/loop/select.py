@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engine.records import Cell
 from assay.pages.printed import NOT_AVAILABLE
-from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
+from assay.pages.select import IN_WINDOW, NOT_REACHED, STEADY, Selected, claim_label
 from assay.procedures.loop.result import latency_maxima
 from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window, no_window_reason
 from assay.procedures.loop.variable import shown
 from assay.results import is_reached
@@ -75,7 +76,17 @@ _UNITS = {"iops": "IOPS", "throughput": "MB/s", "latency": "ms"}
 
 
 def _steady(of: Measured, item: str, read_pct: int, kib: int, claim: str | None = None) -> Selected:
-    return _figure(of, item, of.result.matrix.get(_cell(read_pct, kib)), claim)
+    cell = _cell(read_pct, kib)
+    found = _figure(of, item, of.result.matrix.get(cell), claim)
+    return (
+        found if found.basis != STEADY or cell in of.settings.tracking else replace(found, basis=_untracked(of, cell))
+    )
+
+
+def _untracked(of: Measured, cell: Cell) -> str:
+    """What a cell rests on that the verdict says nothing of. Worked: one that moved by 37 % says so."""
+    spread = cell_spreads(of.result, of.settings).get(cell)
+    return f"{IN_WINDOW}; moved by {spread.apart * 100:.1f} %" if spread and spread.moved else IN_WINDOW
 
 
 def _figure(of: Measured, item: str, value: float | None, claim: str | None = None) -> Selected:

@@ -71,7 +71,7 @@ class _Seen:
 
 
 def _digest(trace: Trace) -> str:
-    """SHA-256 of the files of a trace, one behind the other."""
+    """SHA-256 of the files of a trace, one after the other."""
     digest = hashlib.sha256()
     for path in trace.files:
         try:

@@ -128,6 +128,18 @@ def saturation_selection(
             basis=NOT_AVAILABLE if peak is None else f"one sample, at {peak.fills:.2f} drive fills",
             claim=claim_label(run, None),
         ),
+        *_last_sample(run, label, result),
+    )
+
+
+def _last_sample(run: StoredRun, label: str, result: SaturationResult) -> tuple[Selected, ...]:
+    """The last sample, where no level was reached; none where there is no sample either."""
+    if result.steady_iops is not None or result.withheld or not result.iops:
+        return ()
+    basis = f"not settled, at {result.fills[-1]:.2f} drive fills"
+    value = rate_or_na(result.iops[-1])
+    return (
+        Selected(item=f"{label}, last sample", unit="IOPS", value=value, basis=basis, claim=claim_label(run, None)),
     )
 
 

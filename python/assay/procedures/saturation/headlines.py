@@ -34,6 +34,7 @@ def saturation_headlines(settings: SaturationSettings, result: SaturationResult)
             basis=f"up to {minutes_label(result.minutes[0])}, {result.fills[0]:.2f} drive fills; {demand}"
             if first
             else none,
+            baseline="wsat_first_iops",
         ),
         Headline(
             item=f"{label}, settled",
@@ -43,6 +44,7 @@ def saturation_headlines(settings: SaturationSettings, result: SaturationResult)
             basis=f"average of the last five verdict samples, {demand}" if values else none,
             claim="rnd_4k_write_iops" if label == "RND 4KiB 0/100" else None,
             last=result.iops[-1] if first and settled is None else None,
+            baseline="wsat_settled_iops",
         ),
         *(_last(settings, result) if first and settled is None else ()),
         Headline(

@@ -151,7 +151,7 @@ def _pauses(spec: StepSpec) -> bool:
 def _burst_bytes(spec: StepSpec, span_ns: int) -> float:
     """What a stream in bursts writes at most: its bursts as if they took no time; chance may bring larger ones.
 
-    Worked: 128 writes of 512 KiB behind each 1.1648 s, for 60 s -> 52.5 bursts, 3.524 GB.
+    Worked: 128 writes of 512 KiB after each 1.1648 s, for 60 s -> 52.5 bursts, 3.524 GB.
     """
     lines = spec.pattern.lines
     written = [line.burst_io_count * line.transfer_bytes * (1 - line.read_share) for line in lines]

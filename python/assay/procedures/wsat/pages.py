@@ -29,7 +29,12 @@ from assay.procedures.saturation.facts import (
 )
 from assay.procedures.saturation.figures import FILLS, MARKS_SAID, WRITTEN, iops_figure, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
-from assay.procedures.saturation.in_short import coarse_samples, last_fill_change, saturation_in_short
+from assay.procedures.saturation.in_short import (
+    coarse_samples,
+    last_fill_change,
+    saturation_effects,
+    saturation_in_short,
+)
 from assay.procedures.saturation.readings import saturation_readings
 from assay.procedures.saturation.result import LEVEL_BAND, saturation_result, verdict_minutes
 from assay.procedures.saturation.results import saturation_results
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
     from assay.engine.records.run import StoredRun
     from assay.pages.distribution import Distribution
+    from assay.pages.effect import Effect
     from assay.pages.facts import TestFacts
     from assay.pages.headline import Headline
     from assay.pages.model import Block, DataTable, Entry, Figure, Page, Scale
@@ -101,6 +107,10 @@ class SaturationReport(TestReport):
         steps = [step for one in kept_histograms(self.test) for step in one.steps]
         behind = float(iops(steps[0])) if steps else None
         return tuple(saturation_in_short(self.settings.label, self.result, behind))
+
+    def effects(self) -> Iterator[Effect]:
+        """How far sustained writes fall."""
+        return saturation_effects(self.settings.label, self.result)
 
     def remarks(self) -> tuple[str, ...]:
         """That the samples are long for a drive of this size, and that it ended before it could be judged, where so."""

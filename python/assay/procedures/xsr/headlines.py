@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from assay.procedures.xsr.result import CrossStimulusResult
 
 
-def cross_stimulus_headlines(result: CrossStimulusResult, recovery: str, demand: str) -> Iterator[Headline]:
+def cross_stimulus_headlines(
+    result: CrossStimulusResult, recovery: str, demand: str, sample: str
+) -> Iterator[Headline]:
     """Throughput of each access group in its last tenth, the slowest I/O, and minutes until the last one has recovered.
 
-    recovery : what the recovery time is called. demand : such as ``32 outstanding``.
+    recovery : what the recovery time is called. demand : such as ``32 outstanding``. sample : how long one is.
     Worked: three groups -> five numbers, the last in minutes.
     """
     for number, group in enumerate(result.groups, 1):
@@ -28,5 +30,5 @@ def cross_stimulus_headlines(result: CrossStimulusResult, recovery: str, demand:
         yield Headline(item="Slowest I/O", unit="ms", value=found.latency_ms, basis=basis)
     if result.groups:
         reason = "n/a: not whole" if result.lowest_share is None else "n/a: not recovered"
-        basis = reason if result.recovery_minutes is None else "the last group"
+        basis = reason if result.recovery_minutes is None else f"the last group, in samples of {sample}"
         yield Headline(item=recovery, unit="min", value=result.recovery_minutes, basis=basis)

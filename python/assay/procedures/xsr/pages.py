@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.pages.effect import Effect
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import DataTable, Figure, Series, Table, Text, pictured
 from assay.pages.printed import (
@@ -96,14 +97,14 @@ class CrossStimulusReport(TestReport):
     @property
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
-        how = f"Access groups one behind the other, a point per {duration_label(self.settings.sample_ns)}"
+        how = f"Access groups one after the other, a point per {duration_label(self.settings.sample_ns)}"
         return {
             "throughput": f"How does the drive take the change between sequential and random writes? {how}.",
             "throughput-all": (
                 f"How does the drive take the change between sequential and random writes? {how}; where "
                 "the last group begins below the first, throughput has to rise again."
             ),
-            "latency-ms-mean": f"How long do I/Os take on average before and behind each change? {how}.",
+            "latency-ms-mean": f"How long do I/Os take on average before and after each change? {how}.",
             "latency-ms-max": f"How long did the slowest I/O of each point take? {how}.",
         }
 
@@ -185,7 +186,7 @@ class CrossStimulusReport(TestReport):
             at = self.result.groups[-2].minutes[-1] + self.result.recovery_minutes
             reached = last.throughput[last.minutes.index(min(last.minutes, key=lambda one: abs(one - at)))]
             share = percent(self.settings.recovered_share)
-            return _marked(f"{share} again: {recovery_label(self.result)} behind the change", at, reached)
+            return _marked(f"{share} again: {recovery_label(self.result)} after the change", at, reached)
         if variable == "latency_ms_max" and found:
             return _marked(f"Slowest I/O: {milliseconds_text(found.latency_ms)} ms", found.minute, found.latency_ms)
         return None
@@ -207,6 +208,16 @@ class CrossStimulusReport(TestReport):
                 f"Lowest sample of the last group over the first group's mean: {lowest}.",
             ),
         )
+
+    def effects(self) -> Iterator[Effect]:
+        """How low the last group begins."""
+        share = self.result.lowest_share
+        if share:
+            last, lowest = self.settings.groups[-1].label, percent(round(share, 4))
+            text = (
+                f"{last} falls to {lowest} of its mean after the change of accesses, for {recovery_label(self.result)}"
+            )
+            yield Effect(kind="recovery", times=1 / share, text=text)
 
     def in_short(self) -> tuple[str, ...]:
         """How low the last group begins, and when it has recovered."""
@@ -245,7 +256,10 @@ class CrossStimulusReport(TestReport):
         """Throughput of each group, and the recovery."""
         return tuple(
             cross_stimulus_headlines(
-                self.result, recovery_name(self.settings), outstanding_label(self.test.settings.demand)
+                self.result,
+                recovery_name(self.settings),
+                outstanding_label(self.test.settings.demand),
+                duration_label(self.settings.sample_ns),
             )
         )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RUN_DOCUMENT = "run.json"
 _REPORT_DATE = "report_date.json"
 _BYTES_MAX = 64 << 20
-_PRINTED_OF_PLAN = ("claims", "special_notes")
+_PRINTED_OF_PLAN = ("claims", "baseline", "special_notes")
 
 
 def read_document(folder: Path) -> tuple[bytes, RunDocument]:

@@ -64,6 +64,7 @@ class PlanTexts:
     """What of the plan is printed word by word."""
 
     claims: dict[str, float | None] | None = None
+    baseline: dict[str, float | None] | None = None
     special_notes: tuple[SpecialNote, ...] | None = None
 
 
