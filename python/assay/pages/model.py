@@ -343,7 +343,8 @@ class Card:
 
     name, title : such as ``LAT`` and ``Latency``. outcome : how it came out; empty of all together. facts : how far it
     went, where its pages are. basis : what all its numbers come from, where it is the same.
-    said : what the numbers say, most important first. unusual : what a reader must know beside them.
+    said : what the numbers say, most important first, of which the first ``lead`` are on every form of it.
+    unusual : what a reader must know beside them.
     anchor : of its first page in the report on the screen.
     """
 
@@ -354,6 +355,7 @@ class Card:
     quotes: tuple[Quote, ...] = ()
     basis: str = ""
     said: tuple[str, ...] = ()
+    lead: int = 1
     unusual: tuple[str, ...] = ()
     picture: Figure | None = None
     anchor: str = ""

@@ -11,7 +11,7 @@ from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.procedures.registry import find_procedure
 from assay.report.claims import claim_verdict
 from assay.report.headline_tables import by_subject, with_mean_time
-from assay.report.said import of_test, run_in_short
+from assay.report.said import of_test, run_in_short, run_leads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,17 +47,17 @@ def cards(
     outcomes : how the tests came out, then why others were not run. of_run : what was unusual in the run as a whole, as
     name and sentence.
     """
-    said = tuple(map(paragraph, run_in_short(run, [one.report for one in tests])))
+    reports = [one.report for one in tests]
+    said, lead = tuple(map(paragraph, run_in_short(run, reports))), len(list(run_leads(run, reports)))
     unusual = tuple(line for _, line in of_run)
     skipped = tuple(
         Card(name=one.test.upper(), title=_title(one.procedure), outcome=outcome)
         for one, outcome in zip(run.skipped, outcomes[len(tests) :], strict=True)
     )
     own = tuple(_card(one, outcome) for one, outcome in zip(tests, outcomes, strict=False))
+    title = "What stands out, and what the tests say together" if said else "All tests"
     together = (
-        (Card(name="all", title="What stands out, and what the tests say together", said=said, unusual=unusual),)
-        if said or unusual
-        else ()
+        (Card(name="all", title=title, said=said, lead=max(lead, 1), unusual=unusual),) if said or unusual else ()
     )
     return (*together, *own, *skipped)
 
@@ -104,8 +104,8 @@ def _quotes(test_report: TestReport) -> Iterator[tuple[Quote, str]]:
 
 
 def _spread(one: Headline) -> tuple[str, ...]:
-    r"""Least and greatest of its parts, none without. Worked: 90, 100, 110 IOPS -> ``("\u2195 90.0 - 110.0",)``."""
-    return () if one.spread == NOT_AVAILABLE else (f"\N{UP DOWN ARROW} {one.spread}",)
+    r"""Least and greatest of its parts, none without. Worked: 90, 100, 110 IOPS -> ``("\u2195\u00a090.0 - 110.0",)``."""
+    return () if one.spread == NOT_AVAILABLE else (f"\N{UP DOWN ARROW}{NO_BREAK}{one.spread}",)
 
 
 def _quote(test_report: TestReport, one: Headline, lines: tuple[str, ...], of: str = "", unit: str = "") -> Quote:

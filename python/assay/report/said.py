@@ -39,7 +39,7 @@ def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
     test of 4 sentences -> one table; three of 3 sentences each, nothing that stands out -> a table of 3 and one of 6.
     """
     own = [(name, line) for name, one in _named(tests) for line in one.in_short()]
-    first = _by_all((*claims_text(run, tests), *standing_out(tests)))
+    first = _by_all(run_leads(run, tests))
     found = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(own, key=lambda one: one[0])]
     found += [lines] if (lines := _by_all(together(tests))) else []
     rows = (*first, *(row for lines in found for row in lines))
@@ -52,7 +52,12 @@ def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
     """What the tests say together: how many claims are met, what stands out, then what ``together`` finds."""
-    return (*claims_text(run, tests), *standing_out(tests), *together(tests))
+    return (*run_leads(run, tests), *together(tests))
+
+
+def run_leads(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
+    """Of these what leads: how many claims are met, and what stands out."""
+    return (*claims_text(run, tests), *standing_out(tests))
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:
