@@ -28,5 +28,6 @@ def readable_time(figure: Figure) -> Figure:
         x_title=figure.x_title.replace(MINUTES, SECONDS),
         alt=figure.alt.replace(MINUTES.lower(), SECONDS.lower()),
         series=tuple(replace(one, x=tuple(x * _MINUTE_S for x in one.x)) for one in figure.series),
+        span=(figure.span[0] * _MINUTE_S, figure.span[1] * _MINUTE_S) if figure.span else None,
         heat=replace(heat, x_edges=tuple(x * _MINUTE_S for x in heat.x_edges)) if heat else None,
     )

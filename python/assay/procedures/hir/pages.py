@@ -142,7 +142,13 @@ class IdleRecoveryReport(TestReport):
         )
 
     def _preconditioning(self) -> Figure | None:
-        return iops_figure(f"{self.prefix}-preconditioning", self.result.preconditioning, MINUTES, "linear")
+        return iops_figure(
+            f"{self.prefix}-preconditioning",
+            self.result.preconditioning,
+            MINUTES,
+            "linear",
+            self.settings.preconditioning,
+        )
 
     def _window(self) -> tuple[Block, ...]:
         return verdict_blocks(self.prefix, self.settings.preconditioning, self.result.preconditioning)

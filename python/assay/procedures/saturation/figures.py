@@ -9,7 +9,7 @@ from assay.pages.histogram_figures import TIME_MS
 from assay.pages.model import Figure, Series
 from assay.pages.printed import percent
 from assay.pages.time_axis import MINUTES
-from assay.procedures.saturation.result import DROP_SHARE
+from assay.procedures.saturation.result import DROP_SHARE, verdict_sample
 from assay.results import NINES
 
 if TYPE_CHECKING:
@@ -17,16 +17,23 @@ if TYPE_CHECKING:
 
     from assay.pages.model import Scale
     from assay.procedures.saturation.result import Mark, SaturationResult
+    from assay.procedures.saturation.settings import SaturationSettings
 
 WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capacity)"
-MARKS_SAID = f"Peak: highest sample. Peak drop: first of two more than {percent(1 - DROP_SHARE)} below it."
+_SAID = {
+    "Peak": "highest sample",
+    "Peak drop": f"first of two more than {percent(1 - DROP_SHARE)} below it",
+    "Level reached": "from here on near the steady average",
+}
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
 
 
-def iops_figure(name: str, result: SaturationResult, x_title: str, y_scale: Scale) -> Figure | None:
+def iops_figure(
+    name: str, result: SaturationResult, x_title: str, y_scale: Scale, settings: SaturationSettings | None = None
+) -> Figure | None:
     """Plot IOPS over minutes, gigabytes written or drive fills, with the marks; None without a sample.
 
-    x_title : one of ``MINUTES``, ``WRITTEN`` and ``FILLS``.
+    x_title : one of ``MINUTES``, ``WRITTEN`` and ``FILLS``. settings : where the samples that got steady are shaded.
     """
     if not result.iops:
         return None
@@ -44,7 +51,23 @@ def iops_figure(name: str, result: SaturationResult, x_title: str, y_scale: Scal
         y_scale=y_scale,
         log_named=y_scale == "log",
         series=(curve, *marks),
+        span=_judged(result, settings, x_title) if settings else None,
     )
+
+
+def marks_said(figure: Figure) -> str:
+    """What the marks of a figure are, those that it has. Worked: one mark -> ``"Peak: highest sample."``."""
+    return " ".join(f"{one.label}: {_SAID[one.label]}." for one in figure.series if one.label in _SAID)
+
+
+def _judged(result: SaturationResult, settings: SaturationSettings, x_title: str) -> tuple[float, float] | None:
+    """From the first to the last sample of a verdict that is steady; None without one."""
+    if result.window is None or result.steady_iops is None:
+        return None
+    numbers = result.window.verdicts[settings.label].rounds
+    places = _places(result, x_title)
+    first, last = (verdict_sample(number, settings) - 1 for number in (numbers[0], numbers[-1]))
+    return (places[first], places[last])
 
 
 def response_figure(name: str, result: SaturationResult, x_title: str) -> Figure | None:

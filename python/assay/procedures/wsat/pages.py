@@ -27,7 +27,7 @@ from assay.procedures.saturation.facts import (
     saturation_settings,
     steady_label,
 )
-from assay.procedures.saturation.figures import FILLS, MARKS_SAID, WRITTEN, iops_figure, response_figure
+from assay.procedures.saturation.figures import FILLS, WRITTEN, iops_figure, marks_said, response_figure
 from assay.procedures.saturation.headlines import saturation_headlines
 from assay.procedures.saturation.in_short import (
     coarse_samples,
@@ -120,13 +120,13 @@ class SaturationReport(TestReport):
 
     def picture(self) -> Figure | None:
         """IOPS over drive fills, on a logarithmic axis where there are many, as the fall comes in the first ones."""
-        figure = iops_figure(f"{self.prefix}-picture", self.result, FILLS, "linear")
+        figure = iops_figure(f"{self.prefix}-picture", self.result, FILLS, "linear", self.settings)
         if figure is None or self.result.withheld:
             return None
         scale: Scale = "log" if self.result.fills[-1] > _MANY_FILLS else "linear"
         shown = replace(figure, x_title="Drive Fills", x_scale=scale)
         asked = f"How far do writes slow down as data is written? {self.settings.label}."
-        return pictured(shown, figure.name, f"{asked} {MARKS_SAID}")
+        return pictured(shown, figure.name, f"{asked} {marks_said(figure)}")
 
     def overlaid(self) -> tuple[Figure, ...]:
         """IOPS over time, data written and drive fills."""
@@ -164,7 +164,9 @@ class SaturationReport(TestReport):
     def curve(self, x_title: str, subtitle: str, *, log: bool = False) -> PagePart:
         """IOPS over time, data written or drive fills, under the strip of marks."""
         name = f"{self.prefix}-iops-{'minutes' if x_title == MINUTES else 'written' if x_title == WRITTEN else 'fills'}"
-        figure = iops_figure(name + ("-log" if log else ""), self.result, x_title, "log" if log else "linear")
+        figure = iops_figure(
+            name + ("-log" if log else ""), self.result, x_title, "log" if log else "linear", self.settings
+        )
         return subtitle, (marks_strip(self.test, self.result), _or_nothing(figure))
 
 
