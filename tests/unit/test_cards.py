@@ -61,8 +61,8 @@ def test_a_baseline_stands_beside_its_number_in_every_output_and_judges_nothing(
     run = suite(plan={"baseline": {"rnd_4k_write_iops": 6_294.0, "wsat_first_iops": 100_000.0}})
     found = cards(run)
     first, write = found["WSAT"].quotes[0], found["IOPS"].quotes[1]
-    assert (first.claim, first.share, first.met) == ("baseline 100,000.0: 50 %", 0.5, "")
-    assert write.claim == "baseline 6,294.0: 50 %"
+    assert (first.claim, first.share, first.met) == ("baseline 100,000.0: -50.0 %", 0.5, "")
+    assert write.claim == "baseline 6,294.0: -50.0 %"
     tables = {one.caption: one for one in build_report(run).opening[0].all_blocks if one.block == "table"}
     assert tables["Against the baseline"].rows[0] == (
         "WSAT", "RND 4KiB 0/100, first sample", "50,000.0", "IOPS", "100,000.0", "50 %",

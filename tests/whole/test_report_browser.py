@@ -149,7 +149,7 @@ def test_reset_brings_back_the_axes_of_a_figure_that_was_zoomed(report: Path, pa
 
 def test_a_phone_shows_verdicts_then_numbers_each_with_its_unit_spread_and_basis(report: Path, page: Page) -> None:
     page.open(report, width=390, height=844)
-    first = "document.querySelector('.card')"
+    first = "document.querySelector('.card:has(.basis)')"
     assert page.value(f"{first}.querySelector('.basis').getBoundingClientRect().bottom") < 844
     assert page.value(f"{first}.getBoundingClientRect().width") > 300
     tops = "['.outcome', '.quotes', '.basis', '.told'].map((one) => {0}.querySelector(one).getBoundingClientRect().top)"

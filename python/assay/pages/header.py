@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.label import host_label
+from assay.pages.label import host_label, with_host
 from assay.pages.model import Group, Header
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -96,7 +96,7 @@ def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
 
 def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
     return (
-        ("Convergence", facts.convergence),
+        ("Convergence", with_host(test, facts.convergence)),
         ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
         ("PC AR", facts.preconditioned_label),
         ("AR AMOUNT", facts.test_range),
@@ -130,7 +130,7 @@ def _form_2_0(run: StoredRun, test: StoredTest, edition: Edition, facts: TestFac
             Group(title="Test Platform", entries=_platform_2_0(run)),
             Group(title="Device Under Test", entries=_device_2_0(run, test)),
             Group(title="Set Up Parameters", entries=_set_up_2_0(run, test.settings, facts)),
-            Group(title="Test Parameters", entries=(*_test_2_0(test.settings, facts), *_host(test))),
+            Group(title="Test Parameters", entries=(*_test_2_0(test, facts), *_host(test))),
         ),
     )
 
@@ -184,7 +184,8 @@ def _set_up_2_0(run: StoredRun, settings: TestSettings, facts: TestFacts) -> tup
     )
 
 
-def _test_2_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
+def _test_2_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
+    settings = test.settings
     histogram = f"Histogram, {duration_label(settings.histogram_ns)}" if settings.histogram_ns else NOT_APPLICABLE
     demand = demand_label(settings.demand)
     first, second = facts.demands or (demand, demand if settings.histogram_ns else NOT_APPLICABLE)
@@ -193,7 +194,7 @@ def _test_2_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
         ("AR & Amount", facts.test_range),
         *facts.stimulus,
         ("TOIO - TC/QD", first),
-        ("Steady State", facts.convergence),
+        ("Steady State", with_host(test, facts.convergence)),
         ("Test Stimulus 2", facts.second_stimulus or histogram),
         ("TOIO - TC/QD", second),
         ("Steady State", NOT_APPLICABLE),

@@ -38,6 +38,13 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     return " - ".join(said) or None
 
 
+def with_host(test: StoredTest, verdict: str) -> str:
+    """A verdict with what the test system did to its numbers. Worked: ``YES`` -> ``"YES; host disturbed 2 of 5"``."""
+    found = disturbed_count(test)
+    disturbed = found is not None and found[0] and verdict.startswith("YES")
+    return f"{verdict}; host disturbed {host_label(test)}" if disturbed else verdict
+
+
 def host_label(test: StoredTest) -> str | None:
     """How many sequences that results come from the test system disturbed; None where nobody watched it.
 

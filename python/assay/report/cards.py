@@ -97,10 +97,16 @@ def _quotes(test_report: TestReport) -> Iterator[tuple[Quote, str]]:
         yield _quote(test_report, one, _spread(one)), f"{waited}{paragraph(one.basis)}"
     for subject, times in by_subject(found).items():
         first, *others = times.values()
-        told = (f"{name} {time.text}".replace(" ", NO_BREAK) for name, time in list(times.items())[1:])
+        told = (_told(name, time) for name, time in list(times.items())[1:])
         lines = (*_spread(first), *told)
         basis = paragraph(first.basis) + (f"; {_ALL_IOS}" if others else "")
         yield _quote(test_report, first, lines, of=subject, unit=f"{first.unit} {first.part}"), basis
+
+
+def _told(name: str, time: Headline) -> str:
+    """One of several response times, not to be broken. Worked: ``99.9 %`` of 6.009 ms -> ``"99.9 % 6.009 ms"``."""
+    unit = "" if time.value is None else f" {time.unit}"
+    return f"{name} {time.text}{unit}".replace(" ", NO_BREAK)
 
 
 def _spread(one: Headline) -> tuple[str, ...]:
@@ -116,9 +122,18 @@ def _quote(test_report: TestReport, one: Headline, lines: tuple[str, ...], of: s
         met, told = claim_verdict(run, test_report, one), f"claimed {claim_text(claim, one.unit)}"
         return replace(quote, claim=f"{told}{_share(one, claim)}", met=met, share=share_of(one, claim))
     if baseline is not None:
-        told = f"baseline {number_text(baseline, one.unit)}"
-        return replace(quote, claim=f"{told}{_share(one, baseline)}", share=share_of(one, baseline))
+        told = f"baseline {number_text(baseline, one.unit)}{_change(one, baseline)}"
+        return replace(quote, claim=told, share=share_of(one, baseline))
     return quote
+
+
+def _change(one: Headline, whole: float) -> str:
+    """Worked: 109.2 of 100 IOPS -> ``": +9.2 %"``, 1.06 of 1 ms -> ``": +6.0 %, slower"``; nothing without a number."""
+    share = share_of(one, whole)
+    if share is None:
+        return ""
+    said = "" if one.unit != "ms" else ", slower" if share > 1 else ", faster"
+    return f": {(share - 1) * 100:+.1f} %{said}"
 
 
 def _share(one: Headline, whole: float) -> str:

@@ -21,6 +21,8 @@ from assay.report.level import level_label
 from assay.report.said import in_short_tables, unusual_table
 from assay.report.summary import joined_banner, summary_header
 from assay.results import disturbed_count, driven_s, withheld_reason
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_time import short_windows
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def executive_page(
     tests = [one.report for one in placed]
     # A run of this host is as far vouched for as every report says that it is.
     level = f" - {level_label(run)}" if run.origin else ""
-    verdicts, of_run = _verdicts(run, placed), tuple(_of_run(run))
+    verdicts, of_run = _verdicts(run, placed), tuple(_of_run(run, tests))
     said, unusual = in_short_tables(run, tests), unusual_table(tests, of_run)
     outcomes = [row[1] for row in verdicts.rows]
     head = summary_header(run, edition)
@@ -67,7 +69,7 @@ def executive_page(
         columns=((verdicts, *said, unusual, Text(paragraphs=(_reading(tests),))), headline_tables(run, tests)),
         cards=cards(run, placed, outcomes, of_run),
         facts=_facts(head),
-        notes=(SPREAD_SAID, *verdicts.notes, _reading(tests)),
+        notes=(SPREAD_SAID, *_baseline(run), *verdicts.notes, _reading(tests)),
         others=tuple(_maps([one.spread for one in placed])),
         outcome=f"{conformity_label(run).partition(':')[0]}{level}",
     )
@@ -77,6 +79,12 @@ def _facts(head: Header) -> tuple[Entry, ...]:
     """What a header knows of dates and drive, for the line below the drive's name."""
     known = (pair for group in head.groups for pair in group.entries if pair[0] in _FACTS and pair[1] != UNKNOWN)
     return (*head.dates, *known)
+
+
+def _baseline(run: StoredRun) -> Iterator[str]:
+    """Whose numbers the baseline has, where the plan states some."""
+    if any((run.plan.get("baseline") or {}).values()):
+        yield f"Baseline: {paragraph(run.description.get('baseline')) or 'not named'}; nothing is judged by it."
 
 
 def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
@@ -156,16 +164,22 @@ def _verdict(test_report: TestReport, window: str) -> str:
         return f"WITHHELD: {paragraph(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
     moved, disturbed = len(test_report.moved_cells()), disturbed_count(test_report.test)
+    short = len(short_windows(tuple(asked_steps(test_report.test))))
     parts = (
         told,
         f"{count_label(moved, 'other cell')} moved" if moved else "",
         f"host disturbed {disturbed[0]} of {disturbed[1]}" if disturbed and disturbed[0] else "",
+        f"{count_label(short, 'window')} shorter than the queue" if short else "",
     )
     return "; ".join(filter(None, parts))
 
 
-def _of_run(run: StoredRun) -> Iterator[tuple[str, str]]:
+def _of_run(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[tuple[str, str]]:
     """What was unusual in the run as a whole."""
+    found = [(one.label, count) for one in tests if (count := disturbed_count(one.test)) and count[0]]
+    if found:
+        named = ", ".join(f"{name} {marked} of {parts}" for name, (marked, parts) in found)
+        yield "all", f"the host disturbed measured parts ({named}): their numbers are of host and drive together"
     yield from (("all", line) for line in break_texts(run))
     if run.skipped:
         names = ", ".join(one.test.upper() for one in run.skipped)

@@ -240,6 +240,9 @@ def _draw_columns(canvas: Canvas, figure: Figure) -> None:
     axes.set_zlabel(figure.y_title, labelpad=12)
     if figure.y_most is not None:
         axes.set_zlim(0, figure.y_most)
+    # A column at the end of an axis is not to be cut in half.
+    axes.set_xlim(-COLUMN_WIDTH, len(figure.ticks) - 1 + COLUMN_WIDTH)
+    axes.set_ylim(-COLUMN_WIDTH, len(rows) - 1 + COLUMN_WIDTH)
     axes.set_xticks([tick.at for tick in figure.ticks], [tick.label for tick in figure.ticks])
     axes.set_yticks(range(len(rows)), [series.label for series in rows])
     axes.zaxis.set_major_formatter(FuncFormatter(_thousands))

@@ -41,7 +41,8 @@ def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
     own = [(name, line) for name, one in _named(tests) for line in one.in_short()]
     first = _by_all(run_leads(run, tests))
     found = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(own, key=lambda one: one[0])]
-    found += [lines] if (lines := _by_all(together(tests))) else []
+    behind = [line for line in together(tests) if ("all", line) not in first]
+    found += [_by_all(behind)] if behind else []
     rows = (*first, *(row for lines in found for row in lines))
     if len(rows) <= _TOGETHER_MAX:
         return (_said(_IN_SHORT, _SAYS, rows),) if rows else ()
@@ -52,7 +53,8 @@ def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
     """What the tests say together: how many claims are met, what stands out, then what ``together`` finds."""
-    return (*run_leads(run, tests), *together(tests))
+    leads = run_leads(run, tests)
+    return (*leads, *(line for line in together(tests) if line not in leads))
 
 
 def run_leads(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from assay.pages.header import (
     system_label,
     target_kind,
 )
+from assay.pages.label import with_host
 from assay.pages.model import Box, Group, Header, Page, Table, with_values
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -232,7 +233,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
         segments_label(settings),
         facts.workload,
         facts.extent,
-        facts.steady,
+        with_host(test, facts.steady),
     )
 
 
@@ -283,7 +284,7 @@ def _settings_box(test_report: TestReport) -> Box:
         ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", facts.extent),
-        ("Steady", facts.steady),
+        ("Steady", with_host(test, facts.steady)),
     )
     return Box(title=test.settings.test_label, entries=entries, wide=True)
 
@@ -317,5 +318,8 @@ def _name(procedure: str, test: str, table: Any) -> str:
 
 def joined_banner(tests: Sequence[TestReport]) -> str | None:
     """The banners of all tests, each under its test's name."""
-    found = ((test_report.label, test_report.banner) for test_report in tests)
-    return " | ".join(f"{name}: {text}" for name, text in found if text) or None
+    if not any(one.banner for one in tests):
+        return None
+    # Beside tests that the host disturbed as a whole, one that it disturbed in part is not to look as if it had not.
+    found = ((one.label, one.banner or with_host(one.test, "YES").partition("; ")[2]) for one in tests)
+    return " | ".join(f"{name}: {text}" for name, text in found if text)

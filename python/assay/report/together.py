@@ -59,12 +59,8 @@ def _effects(rates: Sequence[_Told]) -> Iterator[Effect]:
         text = f"{most.what}: {most.outstanding:,} outstanding give no more IOPS than {least.outstanding:,}"
         if most.overlaps(least):
             yield Effect(kind=f"depth {most.what}", times=depths / gain, text=text, expected=True)
-    for (_, slow), (_, fast) in product(_of_order(rates, "RND"), _of_order(rates, "SEQ")):
-        if fast.what == slow.what:
-            times = fast.mb_per_s / slow.mb_per_s
-            moved = f"{one_decimal(fast.mb_per_s)} against {one_decimal(slow.mb_per_s)} MB/s"
-            text = f"{slow.what}: in sequence {times:.1f} times the throughput of random places ({moved})"
-            yield Effect(kind=f"order {slow.side}", times=times, text=text)
+    for slow, times, text in _orders(rates):
+        yield Effect(kind=f"order {slow.side}", times=times, text=text)
 
 
 def _by_depth(rates: Sequence[_Told]) -> Iterator[list[_Told]]:
@@ -110,14 +106,18 @@ def _ordered(rates: Sequence[_Told]) -> Iterator[str]:
     Worked: 1 MiB writes at 95.2 MB/s in sequence and 13.2 at random -> ``"1024KiB W: SEQ with 1,024 outstanding
     moves 7.2 times the MB/s of RND with 8 (TP-1024 95.2, IOPS 13.2)."``
     """
+    yield from (f"{text}." for _, times, text in _orders(rates) if times >= _OTHER_ORDER)
+
+
+def _orders(rates: Sequence[_Told]) -> Iterator[tuple[Rate, float, str]]:
+    """Each pair of one size and direction: the random accesses, how many times as much a sequence moves, in words."""
     for random, sequential in product(_of_order(rates, "RND"), _of_order(rates, "SEQ")):
         (first, slow), (second, fast) = random, sequential
-        times = fast.mb_per_s / slow.mb_per_s
-        if fast.what == slow.what and times >= _OTHER_ORDER:
-            yield (
-                f"{slow.what}: SEQ with {fast.outstanding:,} outstanding moves {times:.1f} times the MB/s of RND with "
-                f"{slow.outstanding:,} ({_moved(*sequential)}, {_moved(*random)}{_apart(second, first)})."
-            )
+        if fast.what == slow.what:
+            times = fast.mb_per_s / slow.mb_per_s
+            moves = f"{slow.what}: SEQ with {fast.outstanding:,} outstanding moves {times:.1f} times the MB/s"
+            both = f"({_moved(*sequential)}, {_moved(*random)}{_apart(second, first)})"
+            yield slow, times, f"{moves} of RND with {slow.outstanding:,} {both}"
 
 
 def _of_order(rates: Sequence[_Told], order: str) -> list[_Told]:

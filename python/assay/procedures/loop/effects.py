@@ -38,8 +38,8 @@ def loop_effects(test: StoredTest, result: LoopResult) -> Iterator[Effect]:
     for read_pct, name in _SIDES.items():
         if (found := slow_tenth(test, result, read_pct)) is not None:
             half, slow = found
-            told = f"one RND 4KiB {name[:-1]} in ten takes {slow / half:,.0f} times as long as half of them"
-            times = f"({milliseconds_text(slow)} against {milliseconds_text(half)} ms"
+            told = f"one RND 4KiB {name[:-1]} in ten takes at least {slow / half:,.0f} times the median"
+            times = f"(90 % {milliseconds_text(slow)} ms, 50 % {milliseconds_text(half)} ms"
             yield Effect(
                 kind=f"uneven {name}",
                 times=slow / half,

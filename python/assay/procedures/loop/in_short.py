@@ -49,6 +49,9 @@ _FAR = 2
 """From so many times the last known percentile on the maximum is told."""
 _LONGER = 1.1
 """A transfer below 4 KiB that takes so many times as long as one of 4 KiB is slower, not the same."""
+_LEVEL = 0.001
+_SAME = 0.98
+"""IOPS or throughput so near to the greatest are the same."""
 _NEARLY = 0.95
 """Share of the greatest throughput from which a larger transfer brings little."""
 
@@ -132,11 +135,29 @@ def _enough(test: StoredTest, matrix: Mapping[Cell, float], read_pct: int, name:
     sizes = sorted(test.settings_as(LoopSettings).sizes_bytes)
     found = {size: matrix.get(Cell(read_pct=read_pct, transfer_bytes=size)) for size in sizes}
     rates = {size: value * size / MB for size, value in found.items() if value}
-    if len(rates) > 1:
+    if limited := _limited(found, rates):
+        yield f"{name}: {limited}."
+    elif len(rates) > 1:
         most = max(rates.values())
         size = next(size for size, rate in rates.items() if rate >= _NEARLY * most)
         highest = f"{percent(_NEARLY)} of their highest throughput ({one_decimal(most)} MB/s)"
         yield f"{name} reach {highest} from {size_label(size)} on."
+
+
+def _limited(found: Mapping[int, float | None], rates: Mapping[int, float]) -> str:
+    """Where IOPS are the same up to a size, and MB/s the same from it on, that this is so; else nothing.
+
+    Worked: 33,333 IOPS from 0.5 to 8 KiB, 273 to 275 MB/s from 8 KiB on -> ``"33,333.3 IOPS at any size up to 8KiB,
+    275.0 MB/s at any from there on, as where commands are the limit, then bytes"``.
+    """
+    sizes = sorted(rates)
+    for place, size in enumerate(sizes[1:-1], 1):
+        below, above = [found[one] or 0.0 for one in sizes[: place + 1]], [rates[one] for one in sizes[place:]]
+        if min(below) >= _SAME * max(below) and min(above) >= _SAME * max(above):
+            up_to = f"{one_decimal(max(below))} IOPS at any size up to {size_label(size)}"
+            on = f"{one_decimal(max(above))} MB/s at any from there on"
+            return f"{up_to}, {on}, as where commands are the limit, then bytes"
+    return ""
 
 
 def _throughput(test: StoredTest, result: LoopResult) -> Iterator[str]:
@@ -206,7 +227,9 @@ def _tail(below: str, tail: float, mean: float, most: float | None) -> str:
     """Worked: 99.99 % in 5.951 ms, 0.31 ms on average -> ``"99.99 % end within 5.951 ms, 19.2 times the average"``."""
     if most is not None and most / mean < _EVEN:
         return f"none takes longer than {milliseconds_text(most)} ms"
-    above = f"{milliseconds_text(tail)} ms, {max(tail / mean - 1, 0) * 100:.1f} % above it"
+    share = max(tail / mean - 1, 0)
+    beyond = f"{share * 100:.1f} % above it" if share >= _LEVEL else "about the average"
+    above = f"{milliseconds_text(tail)} ms, {beyond}"
     shown = above if tail / mean < _EVEN else _beside(tail, mean)
     return f"{below} end within {shown}{_slowest(most, tail, mean)}"
 

@@ -72,7 +72,7 @@ def _curve(plot: StudyPlot, variant: VariantResult) -> tuple[str, list[Point]]:
     """The curve of a variant; of seconds with too few I/Os to be judged the legend alone."""
     judged = [one.score is not None for one in variant.stability if one]
     if plot.kind == "seconds" and plot.variable == "relative" and judged and not any(judged):
-        return f"{variant.label}: too few I/Os", []
+        return f"{variant.label}, too few I/Os:", []
     return variant.label, list(_timed(plot, variant))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.pages.effect import Effect
 from assay.pages.printed import milliseconds_text, minutes_label, one_decimal, percent
 from assay.procedures.studies.readings import BAND_SHARE, COUNT_MIN, SAME_SHARE
 from assay.spec.units import KIB, MB
@@ -70,6 +71,15 @@ def _comparison(rates: _Rates) -> str:
     between = [f"{label} {_times(rate / least)}" for label, rate in rates if label != lowest and label not in best]
     others = f"; {', '.join(between)} times" if between else ""
     return f"{told}, {_times(most / least)} times those of {lowest} ({one_decimal(least)}){others}."
+
+
+def study_effects(settings: StudySettings, result: StudyResult) -> Iterator[Effect]:
+    """How far the variants lie apart; none of what may not be printed. Worked: 56,678.6 and 2,902.2 IOPS -> 19.5."""
+    for _, rates in () if result.withheld else _compared(result.variants):
+        (lowest, least), (highest, most) = (pick(rates, key=lambda one: one[1]) for pick in (min, max))
+        if least:
+            text = f"{highest} gives {_times(most / least)} times the IOPS of {lowest} ({settings.test_label})"
+            yield Effect(kind=settings.test, times=most / least, text=text)
 
 
 def _times(ratio: float) -> str:

@@ -15,7 +15,7 @@ from assay.pages.test_report import TestReport
 from assay.procedures.studies.distribution import study_distribution
 from assay.procedures.studies.figures import study_figure
 from assay.procedures.studies.headlines import study_headlines
-from assay.procedures.studies.in_short import study_in_short
+from assay.procedures.studies.in_short import study_effects, study_in_short
 from assay.procedures.studies.measures import study_measures
 from assay.procedures.studies.readings import SAME_SHARE
 from assay.procedures.studies.result import study_result
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
+    from assay.pages.effect import Effect
     from assay.pages.headline import Headline
     from assay.pages.measure import Measure
     from assay.pages.model import Block, DataTable, Entry, Page
@@ -168,6 +169,10 @@ class StudyReport(TestReport):
     def in_short(self) -> tuple[str, ...]:
         """Which variants differ, and what the reading found."""
         return tuple(study_in_short(self.settings, self.result))
+
+    def effects(self) -> Iterator[Effect]:
+        """How far its variants lie apart."""
+        return study_effects(self.settings, self.result)
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Variants, and how values are taken from samples."""

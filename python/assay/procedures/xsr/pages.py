@@ -214,9 +214,10 @@ class CrossStimulusReport(TestReport):
         share = self.result.lowest_share
         if share:
             last, lowest = self.settings.groups[-1].label, percent(round(share, 4))
-            text = (
-                f"{last} falls to {lowest} of its mean after the change of accesses, for {recovery_label(self.result)}"
-            )
+            back = recovery_label(self.result)
+            again = f"{percent(self.settings.recovered_share)} again: {back}"
+            lasting = f"in the lowest {duration_label(self.settings.sample_ns)} after the change of accesses"
+            text = f"{last} has {lowest} of its first mean {lasting}; {again}"
             yield Effect(kind="recovery", times=1 / share, text=text)
 
     def in_short(self) -> tuple[str, ...]:
