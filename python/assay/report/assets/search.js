@@ -3,14 +3,14 @@
   const LISTED = 60, SNIPPET = 110;
   const WHERE = "main :is(h1, h2, h3, h4, h5, tbody tr, figure, .text p, .note, figcaption, .banner, .outcome, .basis, .card li), "
     + "main :is(:is(.box, .strip) dl, .quotes) > div, "
-    + "main article:is(:first-of-type, :first-of-type:not(:has(.form)) + article) .form :is(dl > div, .parties > div)";
+    + "main > article:is(:first-of-type, :first-of-type:not(:has(.form)) + article) .form :is(dl > div, .parties > div)";
   const plain = (text) => text.toLowerCase().replaceAll(/(?<=\d),(?=\d{3})/g, "").replaceAll(/\s+/g, " ").trim();
   function own(place) {
     if (place.tagName === "TR") return [...place.cells].map((cell) => cell.textContent).join(" ");
     if (place.tagName === "FIGURE") return place.querySelector("[aria-label]").getAttribute("aria-label");
     return [...place.childNodes].map((child) => child.textContent).join(" ");
   }
-  const heading = (place) => place.closest("article")?.querySelector(".fold > summary :is(h2, h3), h2")?.textContent ?? "";
+  const heading = (place) => place.closest("article")?.querySelector(".fold > summary :is(h2, h3)")?.textContent ?? "";
   function entry(place) {
     const text = own(place).replaceAll(/\s+/g, " ").trim();
     const table = place.closest("table");
