@@ -5,7 +5,7 @@ One model (``assay.pages.model``) feeds every format, so no two of them can disa
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain, pairwise
@@ -75,7 +75,7 @@ def render(
     laid_out = cache(lambda: _laid_out(run, tests, spread(), found()))
     picture = cache(_picture)
     tables = cache(lambda: [*_all_tables(tests, spread()), *claim_data(run, tests), finding_data(found())])
-    begun = _begun(laid_out) if "pdf" in formats else None
+    begun = _begun(laid_out, picture) if "pdf" in formats else None
     makers: dict[Format, Maker] = {
         "json": lambda: [(RESULTS, results_json(run, tests, spread(), found()))],
         "csv": lambda: [
@@ -250,14 +250,17 @@ def _picture(figure: Figure) -> bytes:
     return figure_svg(figure)
 
 
-def _begun(laid_out: Callable[[], Report]) -> Typesetting | None:
-    """The PDF of a report, begun while its other formats are made; None where that fails, which it will once more."""
+def _begun(laid_out: Callable[[], Report], picture: Callable[[Figure], bytes]) -> Typesetting | None:
+    """The PDF of a report, set while its other formats are made; None where that fails, which it will once more."""
     from assay.report.pdf import begin  # noqa: PLC0415
 
-    try:
-        return begin(laid_out())
-    except Exception:  # noqa: BLE001 - whatever it is, it is raised where the format is made
-        return None
+    # Whatever fails here is raised where the format is made.
+    with suppress(Exception):
+        begun = begin(laid_out())
+        with suppress(Exception):
+            begun.supply(_pictures(laid_out().printed_figures, picture))
+        return begun
+    return None
 
 
 def _pdf(report: Report, pictures: Mapping[str, bytes], begun: Typesetting | None) -> Contents:

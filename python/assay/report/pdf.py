@@ -83,11 +83,19 @@ class Typesetting:
             (self._root / typeset.DRAFT / f"{figure.name}.svg").write_text(typeset.NO_PICTURE, "ascii")
         self._process = _started(self._root, datetime(*report.date, tzinfo=UTC))
 
-    def finish(self, pictures: Mapping[str, bytes]) -> bytes:
-        """Set the report with its pictures; the PDF. Raises StoreError as ``report_pdf``."""
+    def supply(self, pictures: Mapping[str, bytes]) -> None:
+        """Give the process its pictures, so that it sets the report while the caller does something else."""
         for name, picture in pictures.items():
             (self._root / f"{name}.svg").write_bytes(picture)
         # The end of its input is what the process waits for.
+        if self._process.stdin:
+            self._process.stdin.close()
+            self._process.stdin = None
+
+    def finish(self, pictures: Mapping[str, bytes]) -> bytes:
+        """Set the report with its pictures, if they were not supplied; the PDF. Raises StoreError as ``report_pdf``."""
+        if self._process.stdin:
+            self.supply(pictures)
         output, errors = self._process.communicate()
         if self._process.returncode != 0:
             reason = f"the typesetter ended with code {self._process.returncode}"
