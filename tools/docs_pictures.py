@@ -20,7 +20,7 @@ def main(report: Path, folder: Path) -> None:
     for name, words in _PAGES.items():
         page = next(page for page in document if words in page.get_textpage().get_text_range())
         picture = page.render(scale=_DOTS_PER_POINT).to_pil()
-        picture.quantize(128, Quantize.MAXCOVERAGE).save(folder / f"{name}.png", optimize=True)
+        picture.quantize(256, Quantize.FASTOCTREE).save(folder / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
