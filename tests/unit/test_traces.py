@@ -123,6 +123,9 @@ def test_issued_ios_of_all_cpus_are_read_in_order_of_time(order: str, version: i
     trace = traces.open_trace(tmp_path / "sda.blktrace.0")
     assert (trace.form, rows(trace)) == ("blktrace, 2 files", EVENTS)
     assert rows(trace) == EVENTS, "it can be read again"
+    # A CPU without an event.
+    (tmp_path / "sda.blktrace.2").write_bytes(b"")
+    assert rows(traces.open_trace(tmp_path / "sda.blktrace.2")) == EVENTS
     queued = traces.open_trace(tmp_path / "sda.blktrace.1", event="queue")
     assert rows(queued) == [(0, READ, 4096, 4096)]
 
