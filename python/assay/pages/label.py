@@ -40,9 +40,17 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
 
 def with_host(test: StoredTest, verdict: str) -> str:
     """A verdict with what the test system did to its numbers. Worked: ``YES`` -> ``"YES; host disturbed 2 of 5"``."""
+    told = host_text(test) if verdict.startswith("YES") else ""
+    return f"{verdict}; {told}" if told else verdict
+
+
+def host_text(test: StoredTest) -> str:
+    """That the test system disturbed some of what results come from; empty where it did not, or nobody watched it.
+
+    Worked: a stall of the host in two of 27 rounds -> ``"host disturbed 2 of 27"``.
+    """
     found = disturbed_count(test)
-    disturbed = found is not None and found[0] and verdict.startswith("YES")
-    return f"{verdict}; host disturbed {host_label(test)}" if disturbed else verdict
+    return f"host disturbed {host_label(test)}" if found and found[0] else ""
 
 
 def host_label(test: StoredTest) -> str | None:

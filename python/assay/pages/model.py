@@ -451,9 +451,9 @@ class Report:
         return (*self.figures, *_figures(self.appendix))
 
 
-def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT) -> Figure:
-    """A figure as a small picture beside tables, in letters of the same size, its legend below."""
-    return replace(figure, name=name, reading=reading, small=True, beside=True, aspect=aspect)
+def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT, *, small: bool = True) -> Figure:
+    """A figure as a picture on a card, its legend below; where it is not small, on a sheet with others."""
+    return replace(figure, name=name, reading=reading, small=small, low=not small, beside=True, aspect=aspect)
 
 
 def _figures(blocks: Iterable[Block]) -> tuple[Figure, ...]:

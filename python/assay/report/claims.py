@@ -70,9 +70,7 @@ def baseline_table(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table, 
 
     Worked: 18,085.7 IOPS where the baseline has 16,563 -> ``18,085.7``, ``16,563.0``, ``109 %``.
     """
-    found = [
-        (one, headline, was) for one in tests for headline in one.headlines() if (was := baseline_of(run, headline))
-    ]
+    found = _with_baseline(run, tests)
     if not found:
         return ()
     shares = tuple(share_of(headline, was) for _, headline, was in found)
@@ -108,9 +106,13 @@ def baseline_facts(run: StoredRun, tests: Sequence[TestReport]) -> list[dict[str
             "baseline": was,
             "share": share_of(headline, was),
         }
-        for one in tests
-        for headline in one.headlines()
-        if (was := baseline_of(run, headline))
+        for one, headline, was in _with_baseline(run, tests)
+    ]
+
+
+def _with_baseline(run: StoredRun, tests: Sequence[TestReport]) -> list[tuple[TestReport, Headline, float]]:
+    return [
+        (one, headline, was) for one in tests for headline in one.headlines() if (was := baseline_of(run, headline))
     ]
 
 

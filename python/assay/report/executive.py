@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.distribution import printed_map
 from assay.pages.header import model_label
-from assay.pages.label import host_label
+from assay.pages.label import host_label, host_text
 from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 from assay.report.breaks import break_texts
@@ -92,8 +92,7 @@ def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
     found = [(one, drawn) for one in spread if one and (drawn := printed_map(one)) and len(drawn.y_ticks) <= _ROWS_MAX]
     for one, drawn in (*found[:1], *found[1:][-1:]):
         asked = f"{one.title}: how are response times spread? {drawn.reading}"
-        # It stands on a sheet with others and not on a card.
-        yield replace(pictured(drawn, f"{drawn.name}-picture", asked, WIDE_ASPECT), small=False, low=True)
+        yield pictured(drawn, f"{drawn.name}-picture", asked, WIDE_ASPECT, small=False)
 
 
 def _drive(run: StoredRun) -> str:
@@ -163,12 +162,12 @@ def _verdict(test_report: TestReport, window: str) -> str:
     if withheld:
         return f"WITHHELD: {paragraph(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
-    moved, disturbed = len(test_report.moved_cells()), disturbed_count(test_report.test)
+    moved = len(test_report.moved_cells())
     short = len(short_windows(tuple(asked_steps(test_report.test))))
     parts = (
         told,
         f"{count_label(moved, 'other cell')} moved" if moved else "",
-        f"host disturbed {disturbed[0]} of {disturbed[1]}" if disturbed and disturbed[0] else "",
+        host_text(test_report.test),
         f"{count_label(short, 'window')} shorter than the queue" if short else "",
     )
     return "; ".join(filter(None, parts))

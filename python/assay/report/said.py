@@ -39,10 +39,10 @@ def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
     test of 4 sentences -> one table; three of 3 sentences each, nothing that stands out -> a table of 3 and one of 6.
     """
     own = [(name, line) for name, one in _named(tests) for line in one.in_short()]
-    first = _by_all(run_leads(run, tests))
+    leads, every = run_leads(run, tests), run_in_short(run, tests)
+    first, behind = _by_all(leads), _by_all(every[len(leads) :])
     found = [[(name, paragraph(line)) for name, line in lines] for _, lines in groupby(own, key=lambda one: one[0])]
-    behind = [line for line in together(tests) if ("all", line) not in first]
-    found += [_by_all(behind)] if behind else []
+    found += [behind] if behind else []
     rows = (*first, *(row for lines in found for row in lines))
     if len(rows) <= _TOGETHER_MAX:
         return (_said(_IN_SHORT, _SAYS, rows),) if rows else ()

@@ -19,7 +19,7 @@ from assay.pages.header import (
     system_label,
     target_kind,
 )
-from assay.pages.label import with_host
+from assay.pages.label import host_text, with_host
 from assay.pages.model import Box, Group, Header, Page, Table, with_values
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -321,5 +321,5 @@ def joined_banner(tests: Sequence[TestReport]) -> str | None:
     if not any(one.banner for one in tests):
         return None
     # Beside tests that the host disturbed as a whole, one that it disturbed in part is not to look as if it had not.
-    found = ((one.label, one.banner or with_host(one.test, "YES").partition("; ")[2]) for one in tests)
+    found = ((one.label, one.banner or host_text(one.test)) for one in tests)
     return " | ".join(f"{name}: {text}" for name, text in found if text)

@@ -11,6 +11,7 @@ from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from assay.procedures.grid.operating_points import DemandCell
     from assay.procedures.grid.result import DemandResult
@@ -29,9 +30,7 @@ def demand_in_short(settings: DemandSettings, result: DemandResult) -> Iterator[
     """
     if not result.cells:
         return
-    most = max(cell.iops for cell in result.cells)
-    enough = min((cell for cell in result.cells if cell.iops >= _NEARLY * most), key=_outstanding)
-    deepest = max(result.cells, key=_outstanding)
+    most, enough, deepest = _compared(result)
     few, many = (milliseconds_text(float(cell.latency_ms_mean)) for cell in (enough, deepest))
     outstanding, named = count_label(_outstanding(enough), "I/O"), demand_label(settings, enough.demand)
     yield (
@@ -48,14 +47,20 @@ def demand_effects(settings: DemandSettings, result: DemandResult) -> Iterator[E
     """
     if not result.cells:
         return
-    most = max(cell.iops for cell in result.cells)
-    enough = min(_outstanding(cell) for cell in result.cells if cell.iops >= _NEARLY * most)
-    deepest = max(map(_outstanding, result.cells))
+    most, *cells = _compared(result)
+    enough, deepest = map(_outstanding, cells)
     text = (
         f"{settings.label}: {count_label(enough, 'I/O')} outstanding give {percent(_NEARLY)} of the most IOPS "
         f"({one_decimal(float(most))}); up to {deepest:,} only wait longer"
     )
     yield Effect(kind=f"queue {settings.test_label}", times=deepest / enough, text=text, expected=True)
+
+
+def _compared(result: DemandResult) -> tuple[Fraction, DemandCell, DemandCell]:
+    """The most IOPS of a grid, the cell of fewest outstanding I/Os that comes near them, and that of most."""
+    most = max(cell.iops for cell in result.cells)
+    enough = min((cell for cell in result.cells if cell.iops >= _NEARLY * most), key=_outstanding)
+    return most, enough, max(result.cells, key=_outstanding)
 
 
 def _outstanding(cell: DemandCell) -> int:

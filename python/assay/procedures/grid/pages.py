@@ -113,7 +113,7 @@ class DemandReport(TestReport):
         return () if missed_steady_state(self.test) else tuple(demand_in_short(self.settings, self.result))
 
     def effects(self) -> Iterator[Effect]:
-        """How much longer the most outstanding I/Os wait; nothing where steady state was required and not reached."""
+        """How few outstanding I/Os are enough; nothing where steady state was required and not reached."""
         return iter(()) if missed_steady_state(self.test) else demand_effects(self.settings, self.result)
 
     def measures(self) -> Iterator[Measure]:

@@ -78,9 +78,8 @@ _UNITS = {"iops": "IOPS", "throughput": "MB/s", "latency": "ms"}
 def _steady(of: Measured, item: str, read_pct: int, kib: int, claim: str | None = None) -> Selected:
     cell = _cell(read_pct, kib)
     found = _figure(of, item, of.result.matrix.get(cell), claim)
-    return (
-        found if found.basis != STEADY or cell in of.settings.tracking else replace(found, basis=_untracked(of, cell))
-    )
+    judged = found.basis != STEADY or cell in of.settings.tracking
+    return found if judged else replace(found, basis=_untracked(of, cell))
 
 
 def _untracked(of: Measured, cell: Cell) -> str:
