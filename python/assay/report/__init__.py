@@ -5,7 +5,8 @@ One model (``assay.pages.model``) feeds every format, so no two of them can disa
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+import gc
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain, pairwise
@@ -50,6 +51,18 @@ FORMATS: tuple[Format, ...] = ("pdf", "html", "csv", "xlsx", "json")
 __all__ = ["FORMATS", "Format", "Overview", "build_report", "overview", "render", "render_pages", "reports_of_tests"]
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage rarely: of the many small parts of pages and pictures, alive to the end, a tenth of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_rare_collections()
 def render(
     run: StoredRun,
     folder: Path,
