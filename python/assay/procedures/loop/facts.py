@@ -79,12 +79,16 @@ def _tracked(settings: LoopSettings) -> list[str]:
     return [cell_label(cell, settings.access) for cell in settings.tracking]
 
 
+def preconditioned_by(settings: LoopSettings) -> str:
+    """What the workload-independent preconditioning writes; empty without one. Worked: ``SEQ 128KiB W``."""
+    size = size_label(settings.preconditioning_transfer_bytes)
+    return f"SEQ {size} W" if settings.preconditioning_bytes else ""
+
+
 def loop_settings(settings: LoopSettings) -> tuple[Entry, ...]:
     """What only a test loop is set to do."""
-    written = settings.preconditioning_bytes
-    fill = (
-        f"{capacity_label(written)}, SEQ {size_label(settings.preconditioning_transfer_bytes)} W" if written else "none"
-    )
+    by = preconditioned_by(settings)
+    fill = f"{capacity_label(settings.preconditioning_bytes)}, {by}" if by else "none"
     return (
         ("Read/write mixes, in order", ", ".join(mix_label(mix) for mix in settings.read_pcts)),
         ("Block sizes, in order", ", ".join(size_label(size) for size in settings.sizes_bytes)),

@@ -14,7 +14,7 @@ from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution, loop_picture
 from assay.procedures.loop.effects import loop_effects
-from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings
+from assay.procedures.loop.facts import loop_facts, loop_outline, loop_preparation, loop_settings, preconditioned_by
 from assay.procedures.loop.headlines import loop_headlines, loop_rates
 from assay.procedures.loop.in_short import loop_in_short
 from assay.procedures.loop.measures import loop_measures
@@ -134,7 +134,7 @@ class LoopReport(TestReport):
     def moved_where(self) -> str:
         """The mix that more than half of the cells that moved have, and the round that alone is off in them."""
         found = cell_spreads(self.result, self.settings)
-        return "; ".join(filter(None, (moved_where(found), moved_when(found))))
+        return "; ".join(filter(None, (moved_where(found), moved_when(found, preconditioned_by(self.settings)))))
 
     def rates(self) -> Iterator[Rate]:
         """IOPS of reads and writes of 4 KiB and of large transfers."""

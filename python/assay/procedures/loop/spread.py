@@ -65,17 +65,23 @@ def moved_where(spreads: Mapping[Cell, Spread]) -> str:
     return f"{count} of {found.total()} at {mix_label(read_pct)}" if 2 * count > found.total() else ""
 
 
-def moved_when(spreads: Mapping[Cell, Spread]) -> str:
+def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
     """The round that alone is off in most of several cells that moved; empty where none is in more than half of them.
 
-    Worked: six of seven cells in round 1 -> ``"round 1 alone is off in 6 of 7"``.
+    before : the preconditioning that the first round follows, if any. Worked: six of seven cells in round 1, behind
+    ``SEQ 128KiB W`` -> ``"round 1, the first behind preconditioning by SEQ 128KiB W, alone is off in 6 of 7"``.
     """
     moved = [one for one in spreads.values() if one.moved]
     found = Counter(one.odd for one in moved if one.odd is not None)
     if not found:
         return ""
     ((number, count),) = found.most_common(1)
-    return f"round {number} alone is off in {count} of {len(moved)}" if 2 * count > len(moved) else ""
+    place = (
+        f"round {number}, the first behind preconditioning by {before},"
+        if before and number == 1
+        else f"round {number}"
+    )
+    return f"{place} alone is off in {count} of {len(moved)}" if 2 * count > len(moved) else ""
 
 
 def moved_places(
