@@ -28,7 +28,9 @@ def demand_headlines(settings: DemandSettings, result: DemandResult) -> Iterator
             yield Headline(item=item, unit="IOPS", value=None, basis="n/a: the point did not run")
             continue
         length = f"in {duration_label(run.step.span_ns)}"
-        basis = f"{length}; {one_decimal(run.point.iops)} in the grid"
+        by_limit = run.point.name == "Max" and run.point.below_limit
+        chosen = f", the most with ART < {settings.art_limit_ms:g} ms" if by_limit else ""
+        basis = f"{length}; {one_decimal(run.point.iops)} in the grid{chosen}"
         yield Headline(item=item, unit="IOPS", value=float(iops(run.step)), basis=basis)
         mean_ms, _ = mean_and_max_ms([run.step])
         yield Headline(item=f"{item}, average response time", unit="ms", value=mean_ms, basis=length, of=item)
