@@ -76,7 +76,7 @@ def test_a_baseline_stands_beside_its_number_in_every_output_and_judges_nothing(
 
 def test_what_stands_out_of_several_tests_leads_and_of_one_is_on_its_card_alone() -> None:
     several, alone = cards(suite())["all"], cards(synthetic_run(synthetic_test()))
-    assert several.said[0] == "Sustained RND 4KiB 0/100 falls to 5 % of its first sample, where it settles."
+    assert several.said[0] == "RND 4KiB 0/100 falls to 5 % of its first sample, where it settles."
     assert several.lead == 3
     assert "all" not in alone
 

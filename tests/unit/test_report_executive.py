@@ -13,7 +13,7 @@ from assay.engine.records import DirectionRecord
 from assay.pages.headline import Headline, claim_met, claim_share, claim_text, share_text
 from assay.pages.model import Table
 from assay.report import build_report, render
-from assay.report.cells import WHOLE, drawn_bars
+from assay.report.cells import WHOLE, drawn_bars, status
 from assay.report.executive import VERDICT_COLUMNS, without_host
 from assay.report.headline_tables import headline_tables
 from assay.report.workbook import number_of
@@ -105,7 +105,7 @@ def test_the_first_page_says_in_short_what_the_numbers_mean(tmp_path: Path) -> N
     found = tables(suite())
     said, more = found["In short"].rows, found["In short, continued"]
     # What stands out leads, the largest first, then the first sentence of each.
-    assert said[0] == ("all", "Sustained RND 4KiB 0/100 falls to 5 % of its first sample, where it settles.")
+    assert said[0] == ("all", "RND 4KiB 0/100 falls to 5 % of its first sample, where it settles.")
     assert [row[0] for row in said] == ["all", "all", "all", "WSAT", "IOPS", "all"]
     assert said[3][1].startswith(
         "RND 4KiB 0/100: 50,000.0 IOPS fresh, 2,500.0 in the last sample, 5 % of it; below half"
@@ -240,3 +240,15 @@ def test_the_workbook_has_numbers_as_numbers_and_charts_of_the_figures(tmp_path:
 )
 def test_a_printed_text_is_a_number_only_where_nothing_is_lost(text: str, value: float | None) -> None:
     assert number_of(text) == value
+
+
+def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:
+    verdicts = {
+        "steady state: YES, 30 min to 150 min": "good",
+        "steady state: YES; 1 other cell moved": "warn",
+        "steady state: YES; 5 other cells moved": "warn",
+        "YES; 5 windows shorter than the queue": "warn",
+        "YES, rounds 1-5; host disturbed 2 of 5 rounds": "warn",
+        "steady state: NO; 5 other cells moved": "bad",
+    }
+    assert {text: status(text) for text in verdicts} == verdicts

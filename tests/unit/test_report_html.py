@@ -268,7 +268,7 @@ def test_the_rows_of_columns_stand_in_the_order_of_paper() -> None:
         scene, notes = drawn["layout"]["scene"], drawn["layout"].get("annotations", [])
         assert [trace["name"] for trace in drawn["data"]] == scene["yaxis"]["ticktext"] == order
         assert [one["text"] for one in notes] == [
-            "R/W Mix: in falling order, so that high columns hide no low ones"
+            "R/W Mix: in falling order, so that high columns hide few low ones"
         ] * note
 
 

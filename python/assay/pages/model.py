@@ -26,7 +26,7 @@ SPAN_LABEL = "Measurement window"
 PICTURE_ASPECT = 1.8
 WIDE_ASPECT = 2.2
 """Width over height of a small picture with texts in its fields or beside its rows."""
-TURNED_NOTE = "in falling order, so that high columns hide no low ones"
+TURNED_NOTE = "in falling order, so that high columns hide few low ones"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

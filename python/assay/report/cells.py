@@ -19,7 +19,7 @@ WHOLE = 0.8
 # Names with one value each are no column, even where all values are numbers.
 _PAIR, _FEW = 2, 2
 _STATUS = (
-    ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue)")),
+    ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue| other cells? moved)")),
     ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
     ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
     ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import TYPE_CHECKING
 
 from assay.engine.records import Cell
@@ -38,7 +39,7 @@ def loop_effects(test: StoredTest, result: LoopResult) -> Iterator[Effect]:
     for read_pct, name in _SIDES.items():
         if (found := slow_tenth(test, result, read_pct)) is not None:
             half, slow = found
-            told = f"one RND 4KiB {name[:-1]} in ten takes at least {slow / half:,.0f} times the median"
+            told = f"one RND 4KiB {name[:-1]} in ten takes at least {floor(slow / half):,} times the median"
             times = f"(90 % {milliseconds_text(slow)} ms, 50 % {milliseconds_text(half)} ms"
             yield Effect(
                 kind=f"uneven {name}",

@@ -17,7 +17,7 @@ from assay.pages.printed import (
     size_label,
 )
 from assay.pages.select import NOT_REACHED, STEADY, Selected, claim_label
-from assay.procedures.saturation.result import LEVEL_BAND, verdict_minutes, verdict_sample
+from assay.procedures.saturation.result import LEVEL_BAND, LEVEL_SAMPLES, verdict_minutes, verdict_sample
 from assay.procedures.saturation.settings import SaturationSettings
 from assay.spec.steady import WINDOW_ROUNDS
 from assay.spec.units import MINUTE_NS, duration_label
@@ -164,15 +164,17 @@ def is_fresh(fills: float) -> bool:
 def level_text(settings: SaturationSettings, result: SaturationResult) -> str:
     """What the mark where the level is reached says, beside the verdict; that there is none where there is none.
 
-    Worked: samples of a minute, every 30th from the 30th -> ``"level reached: from here on within 10 % of 3,252.8 IOPS,
-    the average of the five samples that the rule judges (30 min to 150 min)"``.
+    Worked: samples of a minute, every 30th from the 30th -> ``"level reached: the median of five samples stays within
+    10 % of 3,252.8 IOPS for the next 30 samples; that is the average of the five that the rule judges (30 min to 150
+    min)"``.
     """
     window = result.window
     if result.steady is None or window is None or result.steady_iops is None:
         return "no level was reached"
     return (
-        f"level reached: from here on within {percent(LEVEL_BAND)} of {rate_or_na(result.steady_iops)} IOPS, the "
-        f"average of the five samples that the rule judges ({window_minutes(settings, window)})"
+        f"level reached: the median of five samples stays within {percent(LEVEL_BAND)} of "
+        f"{rate_or_na(result.steady_iops)} IOPS for the next {LEVEL_SAMPLES} samples; that is the average of the five "
+        f"that the rule judges ({window_minutes(settings, window)})"
     )
 
 

@@ -23,7 +23,7 @@ WRITTEN, FILLS = "Total Gigabytes Written (GB)", "Drive Fills (normalised capaci
 _SAID = {
     "Peak": "highest sample",
     "Peak drop": f"first of two more than {percent(1 - DROP_SHARE)} below it",
-    "Level reached": "from here on near the steady average",
+    "Level reached": "median of five samples near the steady average",
 }
 MARK_COLOURS = {"Peak": 1, "Peak drop": 3, "Level reached": 2}
 

@@ -36,9 +36,8 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
         return
     first, last = result.iops[0], result.iops[-1]
     below = _below_half(result)
-    fresh = (
-        "fresh" if is_fresh(result.fills[0]) else f"in the first sample ({result.fills[0]:.2f} drive fills at its end)"
-    )
+    worn = _worn(result)
+    fresh = f"in the first sample{worn}" if worn else "fresh"
     change = last_fill_change(result)
     slowing = change is not None and change < -LEVEL_BAND
     ends = f" and still slowing ({_percent(change)} over the last drive fill)" if change is not None and slowing else ""
@@ -62,16 +61,22 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
 def saturation_effects(label: str, result: SaturationResult) -> Iterator[Effect]:
     """How far sustained writes fall; none where results are withheld.
 
-    Worked: 24,632 IOPS in the first sample, 3,953 in the last, no level -> 6.2 times, ``"sustained RND 4KiB 0/100 falls
-    to 16 % of its first sample, not settled"``.
+    Worked: 24,632 IOPS in the first sample, 3,953 in the last, no level -> 6.2 times, ``"RND 4KiB 0/100 falls to 16 %
+    of its first sample, not settled"``.
     """
     if result.withheld or len(result.iops) < 2 or not result.iops[0]:  # noqa: PLR2004 - a first and a last
         return
     last = result.steady_iops or result.iops[-1]
     settled = "where it settles" if result.steady_iops else "not settled"
     if last:
-        text = f"sustained {label} falls to {last / result.iops[0] * 100:.0f} % of its first sample, {settled}"
+        first = f"its first sample{_worn(result)}"
+        text = f"{label} falls to {last / result.iops[0] * 100:.0f} % of {first}, {settled}"
         yield Effect(kind="fall", times=result.iops[0] / last, text=text)
+
+
+def _worn(result: SaturationResult) -> str:
+    """Written by the end of a first sample that is not all fresh. Worked: `` (1.34 drive fills at its end)``."""
+    return "" if is_fresh(result.fills[0]) else f" ({result.fills[0]:.2f} drive fills at its end)"
 
 
 def _below_half(result: SaturationResult) -> str:
