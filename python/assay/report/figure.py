@@ -256,7 +256,9 @@ def _draw_column_row(axes: Any, depth: int, series: Series) -> None:
     places = [x - COLUMN_WIDTH / 2 for x in series.x]
     backs = [depth - COLUMN_WIDTH / 2] * count
     sides = [COLUMN_WIDTH] * count
-    axes.bar3d(places, backs, [0.0] * count, sides, sides, list(series.y), color=colour(series.colour))
+    drawn = axes.bar3d(places, backs, [0.0] * count, sides, sides, list(series.y), color=colour(series.colour))
+    # Seen from a corner, the first and the last stand beyond the flat frame of the picture, which would cut them.
+    drawn.set_clip_on(False)
 
 
 def _thousands(value: float, _: int | None) -> str:

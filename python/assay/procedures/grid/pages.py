@@ -41,6 +41,7 @@ from assay.results import (
     max_latency_ns,
     missed_steady_state,
     percentiles,
+    rate_count,
     response_time,
 )
 from assay.spec.units import MILLISECOND_NS, MINUTE_NS, duration_label
@@ -286,7 +287,8 @@ def _times_box(run: PointRun, step: StepRecord) -> Box:
         ("ART (ms)", _ms(float(response_time(step)))),
         *nines,
         ("MRT (ms)", _ms((max_latency_ns(step) or 0) / MILLISECOND_NS)),
-        ("I/Os", f"{latency_count(step):,}"),
+        ("I/Os in the IOPS", f"{rate_count(step):,}"),
+        ("I/Os in the times", f"{latency_count(step):,}"),
         ("I/Os captured", _captured(run)),
         ("Percentiles from", origin),
     )
