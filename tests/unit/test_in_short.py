@@ -100,7 +100,7 @@ def test_times_of_a_long_queue_are_held_against_a_full_one(
     test: Any = SimpleNamespace(settings=SimpleNamespace(demand=Demand(thread_count=10, queue_depth=100)))
     (line,) = _waiting(test, SimpleNamespace(matrix=matrix), 1024 * KIB)  # type: ignore[arg-type]
     read, write = (f"{time / 1000:g} s" for time in taken)
-    told = line.removesuffix(".").removesuffix(" (what is outstanding at the end of a round has no time yet)")
+    told = line.removesuffix(".").removesuffix(" (a time below that lacks the I/Os outstanding at the end of a round)")
     assert told == f"With 1,000 outstanding a read takes {read} on average, a write {write}, waiting included{cut}"
 
 

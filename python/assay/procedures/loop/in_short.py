@@ -181,7 +181,8 @@ def _waiting(test: StoredTest, result: LoopResult, size: int) -> Iterator[str]:
     cut = ""
     if any(time < full * _FULL for time, full in zip(taken, queued, strict=True)):
         full = " and ".join(map(_seconds, queued))
-        cut = f"; a full queue at their IOPS takes {full} (what is outstanding at the end of a round has no time yet)"
+        lacking = "a time below that lacks the I/Os outstanding at the end of a round"
+        cut = f"; a full queue at their IOPS takes {full} ({lacking})"
     yield f"With {outstanding_label(demand)} a read takes {read} on average, a write {write}, waiting included{cut}."
 
 

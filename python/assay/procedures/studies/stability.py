@@ -54,7 +54,10 @@ STABILITY = study(
     title="Performance Stability",
     question="How steady is the performance of a saturated drive from second to second?",
     outline="{whole} each of RND 4KiB writes, RND 4KiB 65/35 and SEQ 1024KiB writes, second by second.",
-    preparation="Purge, sequential writes over the drive and {120} of RND 4KiB writes, once.",
+    preparation=(
+        "Purge, sequential writes over the drive and {120} of RND 4KiB writes, once; before the SEQ 1024KiB writes, "
+        "sequential writes over the drive once more."
+    ),
     words={"whole": duration_label(MINUTES * MINUTE_NS)},
     plan=plan_stability,
 )
