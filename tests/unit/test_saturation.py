@@ -279,7 +279,10 @@ def test_a_first_sample_longer_than_a_fill_is_not_called_fresh_out_of_box() -> N
 def test_the_mark_of_the_level_names_the_samples_that_the_verdict_is_of() -> None:
     settings, test = saturation_settings(), saturation_test(cliff(100, 1440))
     said = level_text(settings, saturation_result(test, CAPACITY))
-    assert said.startswith("level reached: the median of five samples stays within 10 % of 2,500.0 IOPS")
+    assert said.startswith(
+        "level reached: the median of five samples stays within 10 % of 2,500.0 IOPS for the next 30 samples; that is "
+        "the average of the five that the rule judges ("
+    )
     marks = dict(strip(wsat_pages(build_report(synthetic_run(test)).pages)[0]).entries)
     assert marks["Steady-state IOPS"].startswith("2,500.0: average of ")
     assert "Level reached: within 10 % of it from" in marks

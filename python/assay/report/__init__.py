@@ -105,6 +105,7 @@ def render(
     return [path for name in FORMATS for path in written.get(name, [])]
 
 
+@_rare_collections()
 def render_pages(report: Report, folder: Path, others: dict[str, bytes]) -> list[Path]:
     """Write a report of other pages as PDF and HTML, and other files beside it; the paths.
 

@@ -67,10 +67,15 @@ def demand_outline(settings: DemandSettings) -> str:
     )
 
 
+def limit_label(settings: DemandSettings) -> str:
+    """What the average response time of the Max point has to be below. Worked: 5 ms -> ``ART < 5 ms``."""
+    return f"ART < {settings.art_limit_ms:g} ms"
+
+
 def point_entries(settings: DemandSettings, result: DemandResult) -> tuple[Entry, ...]:
     """The operating points as chosen from the grid."""
     rules = {
-        "Max": f"most IOPS with ART < {settings.art_limit_ms:g} ms",
+        "Max": f"most IOPS with {limit_label(settings)}",
         "Mid": "likewise, nearest to the middle of Max and Min",
         "Min": "fewest IOPS",
     }
@@ -92,7 +97,7 @@ def mid_near_max(settings: DemandSettings, points: Sequence[PointRun]) -> tuple[
     if not {"Max", "Mid", "Min"} <= set(rates) or abs(rates["Max"] - rates["Mid"]) > CLOSE_SHARE * rates["Max"]:
         return ()
     middle = (rates["Max"] + rates["Min"]) / 2
-    below = f" with ART < {settings.art_limit_ms:g} ms" if any(run.point.below_limit for run in points) else ""
+    below = f" with {limit_label(settings)}" if any(run.point.below_limit for run in points) else ""
     pair = f"{one_decimal(rates['Mid'])} of {one_decimal(rates['Max'])} IOPS"
     near = f"in the grid within {percent(CLOSE_SHARE)} of Max ({pair})"
     return (f"{near}: no cell{below} is nearer to the middle, {one_decimal(middle)}",)
@@ -164,7 +169,7 @@ def demand_own_settings(settings: DemandSettings) -> tuple[Entry, ...]:
         ("Cell", duration_label(settings.cell_ns)),
         ("Round limit", str(settings.round_limit)),
         ("Tracking variable", f"IOPS, {cell_label(settings, settings.tracking)}"),
-        ("Limit of the Max point", f"ART < {settings.art_limit_ms:g} ms"),
+        ("Limit of the Max point", limit_label(settings)),
         ("Pre-writes of a point", duration_label(settings.point_pre_write_samples * settings.sample_ns)),
         ("Operating point", f"{duration_label(settings.capture_ns)}, every completion kept"),
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.headline import Headline
 from assay.pages.printed import one_decimal
+from assay.procedures.grid.facts import limit_label
 from assay.procedures.grid.result import demand_label
 from assay.results import iops, mean_and_max_ms
 from assay.spec.units import duration_label
@@ -29,7 +30,7 @@ def demand_headlines(settings: DemandSettings, result: DemandResult) -> Iterator
             continue
         length = f"in {duration_label(run.step.span_ns)}"
         by_limit = run.point.name == "Max" and run.point.below_limit
-        chosen = f", the most with ART < {settings.art_limit_ms:g} ms" if by_limit else ""
+        chosen = f", the most with {limit_label(settings)}" if by_limit else ""
         basis = f"{length}; {one_decimal(run.point.iops)} in the grid{chosen}"
         yield Headline(item=item, unit="IOPS", value=float(iops(run.step)), basis=basis)
         mean_ms, _ = mean_and_max_ms([run.step])

@@ -76,12 +76,10 @@ def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
     if not found:
         return ""
     ((number, count),) = found.most_common(1)
-    place = (
-        f"round {number}, the first behind preconditioning by {before},"
-        if before and number == 1
-        else f"round {number}"
-    )
-    return f"{place} alone is off in {count} of {len(moved)}" if 2 * count > len(moved) else ""
+    if 2 * count <= len(moved):
+        return ""
+    place = f", the first behind preconditioning by {before}," if before and number == 1 else ""
+    return f"round {number}{place} alone is off in {count} of {len(moved)}"
 
 
 def moved_places(
