@@ -46,7 +46,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 """What a plan says of each kind, by its name: every test, with grids and recovery made short, and every study."""
 
-_FIGURES = ("First sample", "Steady state", "Measured")
+_FIGURES = ("First sample", "Measured")
 
 _IDEAL, _WITH_CACHE_AND_TRIM = "sim:ideal?capacity=1GB", "sim:client-2011?capacity=1GB"
 

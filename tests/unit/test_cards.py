@@ -72,6 +72,18 @@ def test_a_baseline_stands_beside_its_number_in_every_output_and_judges_nothing(
     assert [one["baseline"] for one in stored["baseline"]] == [100_000.0, 6_294.0]
     assert stored["claims"] == []
     assert len(paths["baseline.csv"].read_text("ascii").splitlines()) == 3
+    (selected,) = (one for one in build_report(run).pages[-1].all_blocks if one == tables["Against the baseline"])
+    assert len(selected.rows) == 2
+
+
+def test_the_first_page_says_how_far_the_numbers_lie_from_the_baseline() -> None:
+    whole = 100 * 3_147 / 110.6
+    run = suite(plan={"baseline": {"rnd_4k_write_iops": whole, "wsat_first_iops": 50_000 / 0.931}})
+    assert cards(run)["all"].said[0] == (
+        "Against the baseline: 2 numbers, from -6.9 % (WSAT RND 4KiB 0/100, first sample) to +10.6 % (IOPS RND 4KiB W)."
+    )
+    alone = cards(suite(plan={"baseline": {"rnd_4k_write_iops": whole}}))["all"].said[0]
+    assert alone == "Against the baseline: 1 number, +10.6 % (IOPS RND 4KiB W)."
 
 
 def test_what_stands_out_of_several_tests_leads_and_of_one_is_on_its_card_alone() -> None:

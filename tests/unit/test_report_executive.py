@@ -250,5 +250,10 @@ def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:
         "YES; 5 windows shorter than the queue": "warn",
         "YES, rounds 1-5; host disturbed 2 of 5 rounds": "warn",
         "steady state: NO; 5 other cells moved": "bad",
+        "steady state; host disturbed 2 of 5": "warn",
+        "in the steady window, not tracked": "",
+        "in the steady window, not tracked; moved by 37.4 %": "warn",
+        "in the steady window, not tracked; 5 windows shorter than the queue": "warn",
+        "steady state not reached": "warn",
     }
     assert {text: status(text) for text in verdicts} == verdicts

@@ -65,12 +65,12 @@ def test_a_test_that_the_drive_cannot_run_is_a_row_with_the_reason() -> None:
     assert row[-1] == "N/A: has 8.00 GB, the test range needs 19.33 GB"
 
 
-def test_claims_stand_beside_fresh_and_steady_figures() -> None:
+def test_claims_stand_beside_first_and_measured_figures() -> None:
     run = suite(plan={"claims": {"rnd_4k_write_iops": 60000.0, "rnd_4k_read_iops": None}})
     page = build_report(run).pages[-1]
     rows = {(row[0], row[1]): row[2:] for row in tables(page)["Select Performance Data"].rows}
-    assert rows["WSAT", "RND 4KiB 0/100"] == ("IOPS", "50,000.0", "2,500.0", "2,500.0", "steady state", "60,000")
-    assert rows["IOPS", "RND 4KiB W"] == ("IOPS", "n/a", "3,147.0", "3,147.0", "steady state", "60,000")
+    assert rows["WSAT", "RND 4KiB 0/100"] == ("IOPS", "50,000.0", "2,500.0", "steady state", "60,000")
+    assert rows["IOPS", "RND 4KiB W"] == ("IOPS", "n/a", "3,147.0", "steady state", "60,000")
     assert rows["IOPS", "RND 4KiB R"][-1] == "not stated"
     boxes = [dict(block.entries) for block in page.blocks if isinstance(block, Box)]
     assert [(box["Test"], box["OIO - TC/QD"]) for box in boxes] == [
@@ -127,11 +127,11 @@ def test_every_edition_s_write_saturation_renders(edition: str, tmp_path: Path) 
     assert render(synthetic_run(test), tmp_path, formats=["pdf", "html"])
 
 
-def test_a_loop_that_was_not_steady_has_its_figures_under_measured() -> None:
+def test_a_loop_that_was_not_steady_says_so_beside_its_figures() -> None:
     falling = synthetic_test(tracked=(5000.0, 4500.0, 4000.0, 3500.0, 3000.0, 2600.0, 2200.0), ended="round-limit")
     page = build_report(replace(synthetic_run(), tests=(falling,))).pages[-1]
     table = tables(page)["Select Performance Data"]
     assert table.columns == ("Test", "Select Performance Data", "Unit", "Measured", "Basis")
-    assert "first sample, steady state, data sheet claims" in table.notes[-1]
+    assert "first sample, data sheet claims" in table.notes[-1]
     assert {row[4] for row in table.rows} == {"steady state not reached"}
     assert all(row[3] != "n/a" for row in table.rows[:2])

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from assay.engine.records import (
     AccessPattern,
+    Cell,
     DataPattern,
     Demand,
     DriveCondition,
@@ -23,6 +24,7 @@ from assay.engine.records import (
     TraceSummary,
 )
 from assay.errors import StoreError
+from assay.pages.label import banner, qualified, short_text
 from assay.pages.model import Table
 from assay.procedures.saturation.run import pattern_step
 from assay.procedures.saturation.settings import SaturationSettings
@@ -331,6 +333,12 @@ def test_a_long_lead_in_is_a_mark_and_says_where_its_largest_response_time_is_la
 def test_a_window_with_fewer_completions_than_ios_outstanding_is_short() -> None:
     test = stored(first={"read": synthetic_direction(7, SIZE), "write": synthetic_direction(0, SIZE)})
     assert short_windows(tuple(asked_steps(test))) == {"sample 1, step 1": 7}
+    said = "1 window shorter than the queue"
+    assert (short_text(test), short_text(stored())) == (said, "")
+    assert (qualified(test, "YES"), qualified(test, "NO")) == (f"YES; {said}", "NO")
+    assert said in (banner(test, ()) or "")
+    mixed, writes = (Cell(read_pct=share, transfer_bytes=SIZE) for share in (65, 0))
+    assert (short_text(test, mixed), short_text(test, writes)) == (said, "")
 
 
 def test_gaps_beyond_the_drive_s_part_are_marks_of_the_host() -> None:

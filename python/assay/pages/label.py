@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from assay.pages.printed import paragraph
 from assay.results import ENDED, disturbed_count, void_places, window_disturbed, withholding
+from assay.results.stimulus_asked import asked_steps
+from assay.results.stimulus_time import short_windows
+from assay.spec.units import count_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.engine.records import StoredTest
+    from assay.engine.records import Cell, StoredTest
     from assay.finding import Finding
 
 ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
@@ -22,8 +25,8 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     """Word the warning over every page of a test, of whatever kind; None where nothing is to be said.
 
     findings : what a reader must know of its result, which each kind of result has.
-    How the test ended early, these, what is void, whether the host disturbed every round of the window, and the first
-    check that withholds its results.
+    How the test ended early, these, what is void, whether the host disturbed every round of the window, windows that
+    are shorter than the queue, and the first check that withholds its results.
     Worked: 25 rounds without steady state -> ``"STEADY STATE NOT REACHED in 25 rounds"``; a stall of the host in wait
     state 2 -> ``"NO HEADLINE: the host stalled for 5,000 ms in wait state 2; the test system disturbed this, not the
     drive"``.
@@ -32,16 +35,29 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     said += [one.reason for one in findings]
     said += [f"{name.upper()} VOID: {paragraph(told)}" for name, told in void_places(test)]
     said += [f"HOST DISTURBED {told}" for told in [window_disturbed(test)] if told]
+    said += [told for told in [short_text(test)] if told]
     # How a test ended early is said already.
     reasons = (one.alone for one in withholding(test) if one.name != ENDED or test.ended not in ENDINGS)
     said += [f"NO HEADLINE: {paragraph(reason)}" for reason in islice(reasons, 1)]
     return " - ".join(said) or None
 
 
-def with_host(test: StoredTest, verdict: str) -> str:
-    """A verdict with what the test system did to its numbers. Worked: ``YES`` -> ``"YES; host disturbed 2 of 5"``."""
-    told = host_text(test) if verdict.startswith("YES") else ""
-    return f"{verdict}; {told}" if told else verdict
+def qualified(test: StoredTest, verdict: str) -> str:
+    """A verdict with what the test system did to its numbers, and how many of their windows hold too few I/Os.
+
+    Worked: ``YES`` -> ``"YES; host disturbed 2 of 5; 1 window shorter than the queue"``; ``NO`` stays.
+    """
+    told = (host_text(test), short_text(test)) if verdict.startswith("YES") else ()
+    return "; ".join(filter(None, (verdict, *told)))
+
+
+def short_text(test: StoredTest, cell: Cell | None = None) -> str:
+    """How many windows of a cell, or of a test, have fewer completions than I/Os outstanding; empty where none has.
+
+    Worked: one of 772 completions with 1,024 outstanding -> ``"1 window shorter than the queue"``.
+    """
+    found = short_windows([one for one in asked_steps(test) if cell is None or one.asks(cell)])
+    return f"{count_label(len(found), 'window')} shorter than the queue" if found else ""
 
 
 def host_text(test: StoredTest) -> str:

@@ -22,9 +22,8 @@ _NOT_STATED = "not stated"
 class Selected:
     """One selected figure as printed.
 
-    value : n/a where there is none. basis : what it rests on; only with ``STEADY`` and ``IN_WINDOW`` it is printed as a
-    value of steady state. fresh : of the first sample on the purged drive, n/a where there is none. claim : of the data
-    sheet. note : what a reader must know of it, below the table.
+    value : n/a where there is none. basis : what it rests on, in its row. fresh : of the first sample on the purged
+    drive, n/a where there is none. claim : of the data sheet. note : what a reader must know of it, below the table.
     """
 
     item: str
@@ -34,11 +33,6 @@ class Selected:
     claim: str
     fresh: str = NOT_AVAILABLE
     note: str = ""
-
-    @property
-    def steady(self) -> str:
-        """The value where it is of a steady state."""
-        return self.value if self.basis == STEADY or self.basis.startswith(IN_WINDOW) else NOT_AVAILABLE
 
 
 def claim_label(run: StoredRun, name: str | None) -> str:

@@ -20,6 +20,10 @@ WHOLE = 0.8
 _PAIR, _FEW = 2, 2
 _STATUS = (
     ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue| other cells? moved)")),
+    (
+        "warn",
+        re.compile(r"(steady state|in the steady window)\b(?!:).*(not reached|; host disturbed |; moved by | queue)"),
+    ),
     ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
     ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
     ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)")),

@@ -181,6 +181,23 @@ def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
         yield f"Data sheet: {_counted([min(found, key=_GRAVEST.index) for found in verdicts.values()])}{told}."
 
 
+def baseline_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
+    """How far the numbers lie from the baseline, in a sentence; none without any that can be held against it.
+
+    Worked: 110.6 and 93.1 IOPS where the baseline has 100 of both -> ``"Against the baseline: 2 numbers, from -6.9 %
+    (WSAT RND 4KiB 0/100, first sample) to +10.6 % (IOPS RND 4KiB W)."``
+    """
+    found = [
+        (share, f"{(share - 1) * 100:+.1f} % ({one.label} {headline.item})")
+        for one, headline, was in _with_baseline(run, tests)
+        if (share := share_of(headline, was)) is not None
+    ]
+    if found:
+        ends = tuple(dict.fromkeys(text for _, text in (min(found), max(found))))
+        span = f"from {' to '.join(ends)}" if ends[1:] else ends[0]
+        yield f"Against the baseline: {count_label(len(found), 'number')}, {span}."
+
+
 def _counted(verdicts: Sequence[str]) -> str:
     count = Counter(verdicts)
     parts = [f"{count['YES']} of {count_label(len(verdicts), 'claim')} met"]

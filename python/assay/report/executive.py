@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.distribution import printed_map
 from assay.pages.header import model_label
-from assay.pages.label import host_label, host_text
+from assay.pages.label import host_label, host_text, short_text
 from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 from assay.report.breaks import break_texts
@@ -21,8 +21,6 @@ from assay.report.level import level_label
 from assay.report.said import in_short_tables, unusual_table
 from assay.report.summary import joined_banner, summary_header
 from assay.results import disturbed_count, driven_s, withheld_reason
-from assay.results.stimulus_asked import asked_steps
-from assay.results.stimulus_time import short_windows
 from assay.spec.units import GB, GIB, SECOND_NS, count_label, duration_label
 
 if TYPE_CHECKING:
@@ -163,12 +161,11 @@ def _verdict(test_report: TestReport, window: str) -> str:
         return f"WITHHELD: {paragraph(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
     moved = len(test_report.moved_cells())
-    short = len(short_windows(tuple(asked_steps(test_report.test))))
     parts = (
         told,
         f"{count_label(moved, 'other cell')} moved" if moved else "",
         host_text(test_report.test),
-        f"{count_label(short, 'window')} shorter than the queue" if short else "",
+        short_text(test_report.test),
     )
     return "; ".join(filter(None, parts))
 

@@ -10,7 +10,7 @@ from assay.pages.label import host_label
 from assay.pages.model import Table
 from assay.pages.printed import paragraph
 from assay.report.checks import figure_text
-from assay.report.claims import claims_text
+from assay.report.claims import baseline_text, claims_text
 from assay.report.conformity import short_window_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.report.together import standing_out, together
@@ -52,14 +52,14 @@ def in_short_tables(run: StoredRun, tests: Sequence[TestReport]) -> tuple[Table,
 
 
 def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """What the tests say together: how many claims are met, what stands out, then what ``together`` finds."""
+    """What the tests say together: what ``run_leads`` tells, then what ``together`` finds."""
     leads = run_leads(run, tests)
     return (*leads, *(line for line in together(tests) if line not in leads))
 
 
 def run_leads(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """Of these what leads: how many claims are met, and what stands out."""
-    return (*claims_text(run, tests), *standing_out(tests))
+    """Of these what leads: how many claims are met, how far the baseline is, and what stands out."""
+    return (*claims_text(run, tests), *baseline_text(run, tests), *standing_out(tests))
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:

@@ -19,10 +19,11 @@ from assay.pages.header import (
     system_label,
     target_kind,
 )
-from assay.pages.label import host_text, with_host
+from assay.pages.label import host_text, qualified
 from assay.pages.model import Box, Group, Header, Page, Table, with_values
 from assay.pages.printed import (
     NOT_APPLICABLE,
+    NOT_AVAILABLE,
     cache_label,
     capacity_label,
     data_label,
@@ -33,6 +34,7 @@ from assay.pages.printed import (
 )
 from assay.procedures.registry import find_procedure
 from assay.report.checks import condition_table
+from assay.report.claims import baseline_table, claims_table
 from assay.report.said import found_table
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DriveCondition, SkippedTest, StoredRun
     from assay.pages.model import Entry
+    from assay.pages.select import Selected
     from assay.pages.test_report import TestReport
     from assay.spec.edition import Edition
 
@@ -54,7 +57,7 @@ _FILE_SYSTEM = {
     "file": "unknown: the target is a file",
 }
 _SELECT = (
-    "Test", "Select Performance Data", "Unit", "First sample", "Steady state", "Measured", "Basis",
+    "Test", "Select Performance Data", "Unit", "First sample", "Measured", "Basis",
     "Data sheet claims",
 )  # fmt: skip
 _VARIED = "varied"
@@ -122,7 +125,7 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
         header=summary_header(run, edition),
         banner=joined_banner(tests),
         blocks=boxes,
-        columns=((_select_table(tests),),),
+        columns=((_select_table(tests), *claims_table(run, tests), *baseline_table(run, tests)),),
     )
 
 
@@ -233,7 +236,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
         segments_label(settings),
         facts.workload,
         facts.extent,
-        with_host(test, facts.steady),
+        qualified(test, facts.steady),
     )
 
 
@@ -254,9 +257,8 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
                 figure.item,
                 figure.unit,
                 figure.fresh,
-                figure.steady,
                 figure.value,
-                figure.basis,
+                _with_host(test_report, figure),
                 figure.claim,
             )
             for test_report, figure in found
@@ -265,12 +267,15 @@ def _select_table(tests: Sequence[TestReport]) -> Table:
         merged=("Test",),
     )
     shown = with_values(table, kept=_SELECT_KEPT)
-    if all(figure.steady == figure.value for _, figure in found):
-        # Every figure is of steady state: one column has them.
-        shown = shown.without("Measured")
-    gone = [name for name in table.columns if name not in (*shown.columns, "Measured")]
+    gone = [name for name in table.columns if name not in shown.columns]
     note = (f"Not stated for any row: {', '.join(gone).lower()}.",) if gone else ()
     return replace(shown, notes=(*shown.notes, *note))
+
+
+def _with_host(test_report: TestReport, figure: Selected) -> str:
+    """What a figure rests on. Worked: the host disturbed 2 of 5 rounds -> ``"steady state; host disturbed 2 of 5"``."""
+    told = "" if figure.value == NOT_AVAILABLE else host_text(test_report.test)
+    return "; ".join(filter(None, (figure.basis, told)))
 
 
 def _settings_box(test_report: TestReport) -> Box:
@@ -284,7 +289,7 @@ def _settings_box(test_report: TestReport) -> Box:
         ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", facts.extent),
-        ("Steady", with_host(test, facts.steady)),
+        ("Steady", qualified(test, facts.steady)),
     )
     return Box(title=test.settings.test_label, entries=entries, wide=True)
 

@@ -10,7 +10,7 @@ from assay.results.groups import group_of, place_before
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engine.records import AccessPattern, Demand, StepRecord, StepSpec, StoredSequence, StoredTest
+    from assay.engine.records import AccessPattern, Cell, Demand, StepRecord, StepSpec, StoredSequence, StoredTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,15 @@ class AskedStep:
     def range_bytes(self) -> int:
         """LBAs that it may touch. Worked: 2,048 segments of 8 MiB -> 17179869184."""
         return self.spec.active_range.segment_bytes * len(self.spec.active_range.segment_starts)
+
+    def asks(self, cell: Cell) -> bool:
+        """Whether its accesses are those of a cell of a test loop, one size and one share of reads.
+
+        Worked: reads of 1 MiB -> of the cell 100/0 of 1 MiB, of no other.
+        """
+        pattern = self.pattern
+        sizes = [size for size, _ in pattern.sizes]
+        return sizes == [cell.transfer_bytes] and round(100 * pattern.read_share) == cell.read_pct
 
     @property
     def aligned(self) -> bool:

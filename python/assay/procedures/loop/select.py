@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.engine.records import Cell
+from assay.pages.label import short_text
 from assay.pages.printed import NOT_AVAILABLE
 from assay.pages.select import IN_WINDOW, NOT_REACHED, STEADY, Selected, claim_label
 from assay.procedures.loop.result import latency_maxima
@@ -79,7 +80,8 @@ def _steady(of: Measured, item: str, read_pct: int, kib: int, claim: str | None 
     cell = _cell(read_pct, kib)
     found = _figure(of, item, of.result.matrix.get(cell), claim)
     judged = found.basis != STEADY or cell in of.settings.tracking
-    return found if judged else replace(found, basis=_untracked(of, cell))
+    basis = found.basis if judged else _untracked(of, cell)
+    return replace(found, basis="; ".join(filter(None, (basis, short_text(of.test, cell)))))
 
 
 def _untracked(of: Measured, cell: Cell) -> str:
