@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from assay.pages.effect import Effect, ranked
+from assay.pages.headline import Headline
 from assay.report import build_report, render
+from assay.report.together import in_numbers
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
 
@@ -89,7 +92,9 @@ def test_the_first_page_says_how_far_the_numbers_lie_from_the_baseline() -> None
 def test_what_stands_out_of_several_tests_leads_and_of_one_is_on_its_card_alone() -> None:
     several, alone = cards(suite())["all"], cards(synthetic_run(synthetic_test()))
     assert several.said[0] == "RND 4KiB 0/100 falls to 5 % of its first sample, where it settles."
-    assert several.lead == 3
+    # What two tests found to differ by more than a tenth leads as well.
+    assert several.said[3].startswith("Measured twice: ")
+    assert several.lead == 4
     assert "all" not in alone
 
 
@@ -108,3 +113,23 @@ def test_effects_are_ranked_by_size_one_of_a_kind_and_what_is_missing_last() -> 
     ]
     assert ranked(found, 9) == ["twenty", "five", "missing"]
     assert ranked(found, 1) == ["twenty"]
+    queues = [Effect(kind="queue", times=times, text=f"{times} times", also=f"{times}") for times in (256.0, 512.0)]
+    assert ranked(queues, 9) == ["512.0 times; likewise 256.0"]
+
+
+def test_the_numbers_of_a_data_sheet_are_told_in_one_line_from_three_on() -> None:
+    def quoted(item: str, unit: str, value: float | None) -> Headline:
+        return Headline(item=item, unit=unit, value=value, basis="", claim=item)
+
+    def told(steady: str, *headlines: Headline) -> Any:
+        return SimpleNamespace(test=synthetic_test(), headlines=lambda: headlines, facts=SimpleNamespace(steady=steady))
+
+    write, read = quoted("RND 4KiB W", "IOPS", 3_180.1), quoted("RND 4KiB R", "IOPS", 33_333.3)
+    saturation = told("not judged: ended after 65 min", replace(write, value=9_000.0), quoted("lost", "IOPS", None))
+    two = [saturation, told("YES", read, write), told("N/A")]
+    assert list(in_numbers(two)) == []
+    (said,) = in_numbers([*two, told("YES", quoted("SEQ 1024KiB R", "MB/s", 275.0))])
+    assert said == (
+        "In numbers: RND 4KiB W 3,180.1 IOPS; RND 4KiB R 33,333.3 IOPS; SEQ 1024KiB R 275.0 MB/s; steady state in 2 of "
+        "3 tests that judge it."
+    )

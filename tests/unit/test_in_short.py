@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from assay.engine.records import Cell, Demand
 from assay.procedures.grid.in_short import demand_in_short
-from assay.procedures.loop.in_short import _slowest, _tail, _waiting, in_turn, loop_in_short
+from assay.procedures.loop.in_short import _mix_above, _slowest, _tail, _waiting, in_turn, loop_in_short
 from assay.procedures.loop.result import loop_result
+from assay.procedures.loop.settings import LoopSettings
+from assay.procedures.loop.spread import cell_spreads
 from assay.procedures.loop.values import headline_window
 from assay.procedures.saturation.in_short import coarse_samples, saturation_in_short
 from assay.procedures.studies.in_short import study_in_short
@@ -133,10 +135,28 @@ def test_a_loop_says_how_far_the_rounds_before_its_window_lay_from_it() -> None:
     assert list(loop_in_short(test, near)) == []
 
 
+def test_a_mix_above_reads_and_writes_in_every_round_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    test = synthetic_test()
+    result, settings = loop_result(test), test.settings_as(LoopSettings)
+    tracked = settings.tracking[0]
+    above, alone = (
+        replace(cell_spreads(result, settings)[tracked], least=at, greatest=at) for at in (34_187.3, 33_333.3)
+    )
+    reads, mixed = (Cell(read_pct=share, transfer_bytes=4 * KIB) for share in (100, 95))
+    found = replace(result, matrix={reads: 33_333.3, mixed: 34_187.3})
+    monkeypatch.setattr("assay.procedures.loop.in_short.cell_spreads", lambda *_: {reads: alone, mixed: above})
+    assert list(_mix_above(test, found)) == [
+        "RND 4KiB 95/5: 34,187.3 IOPS, +2.6 % against the 33,333.3 of 100/0, and each of its rounds above all of those."
+    ]
+    monkeypatch.setattr("assay.procedures.loop.in_short.cell_spreads", lambda *_: {reads: alone, mixed: alone})
+    assert list(_mix_above(test, found)) == []
+
+
 def studied(**variants: dict[str, float]) -> list[Any]:
     return [
         SimpleNamespace(label=label.replace("_", " "), changes=(), stability=(), proposal=None, stages=[
-            SimpleNamespace(label=at, settled=SimpleNamespace(iops=rate, mb_per_s=rate)) for at, rate in stages.items()
+            SimpleNamespace(label=at, settled=SimpleNamespace(iops=rate, mb_per_s=rate), second_iops=())
+            for at, rate in stages.items()
         ])
         for label, stages in variants.items()
     ]  # fmt: skip
@@ -150,9 +170,11 @@ def said_of_study(variants: list[Any], withheld: str | None = None) -> list[str]
 
 def test_a_study_names_the_variants_that_give_most_and_the_one_that_gives_least() -> None:
     variants = studied(AR_100={"W": 2_906.0}, AR_50={"W": 25_915.4}, AR_10={"W": 56_678.6}, AR_5={"W": 56_600.0})
-    assert said_of_study(variants) == [
-        "AR 10, AR 5: most IOPS (56,678.6), 19.5 times those of AR 100 (2,906.0); AR 50 8.92 times."
-    ]
+    (said,) = said_of_study(variants)
+    assert said == (
+        "AR 10, AR 5: most IOPS (56,678.6, within 1 % of each other), 19.5 times those of AR 100 (2,906.0); AR 50 8.92 "
+        "times."
+    )
     assert said_of_study(variants, "an I/O error") == []
     alike = studied(on={"W": 1_000.0}, off={"W": 995.0})
     assert said_of_study(alike) == ["all 2 within 1 %, 995.0 to 1,000.0 IOPS."]
@@ -181,6 +203,9 @@ def test_a_study_says_what_its_reading_found() -> None:
     )
     seconds = "100.0 IOPS in the median of 120 seconds; 80 % of them lie within 10 % of it; the worst has 50 % of it."
     assert said_of_study([one]) == [f"AR 100: {seconds}", "AR 100: 1.0 MB/s on average."]
+    one.stages[0].second_iops = (10.0,) * 30 + (11.0,) * 10
+    drift = "AR 100: 1.0 MB/s on average; the last quarter of its seconds moves 10.0 % more than the first."
+    assert said_of_study([one])[1] == drift
     one.stability = (replace(one.stability[0], median=11.0, score=None),)
     assert said_of_study([one])[0] == (
         "AR 100: 11.0 IOPS in the median of 120 seconds, too few to judge seconds by (rule: 100)."

@@ -13,7 +13,7 @@ from assay.report.checks import figure_text
 from assay.report.claims import baseline_text, claims_text
 from assay.report.conformity import short_window_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
-from assay.report.together import standing_out, together
+from assay.report.together import differing, in_numbers, standing_out, together
 from assay.results import disturbed_count, void_places, withheld_reason
 from assay.spec.units import count_label
 
@@ -58,8 +58,9 @@ def run_in_short(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]
 
 
 def run_leads(run: StoredRun, tests: Sequence[TestReport]) -> tuple[str, ...]:
-    """Of these what leads: how many claims are met, how far the baseline is, and what stands out."""
-    return (*claims_text(run, tests), *baseline_text(run, tests), *standing_out(tests))
+    """Of these what leads: the numbers in a line, claims, baseline, what stands out, what two tests differ in."""
+    held = (*in_numbers(tests), *claims_text(run, tests), *baseline_text(run, tests))
+    return (*held, *standing_out(tests), *differing(tests))
 
 
 def unusual_table(tests: Sequence[TestReport], others: Iterable[tuple[str, str]]) -> Table:

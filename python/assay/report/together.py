@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.effect import Effect, ranked
 from assay.pages.headline import number_text
-from assay.pages.printed import one_decimal, outstanding_label
+from assay.pages.printed import NOT_APPLICABLE, one_decimal, outstanding_label
 from assay.results import missed_steady_state
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _TWO = 2
 _RANKED_MAX = 5
 """So many effects are told."""
+_NUMBERS_MIN = 3
+_DIFFERS = 0.1
+"""A share by which two tests may differ in what both measured."""
 _OTHER_ORDER = 1.5
 """From so many times on it is told that the order of accesses changes their throughput."""
 
@@ -45,7 +48,7 @@ def together(tests: Sequence[TestReport]) -> Iterator[str]:
     rates = [(one, rate) for one in judged for rate in one.rates()]
     yield from _deeper(rates)
     yield from _ordered(rates)
-    yield from _twice_measured(judged)
+    yield from (text for text, _ in _twice_measured(judged))
 
 
 def _effects(rates: Sequence[_Told]) -> Iterator[Effect]:
@@ -128,8 +131,32 @@ def _moved(report: TestReport, rate: Rate) -> str:
     return f"{report.label} {one_decimal(rate.mb_per_s)}"
 
 
-def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
-    """What two tests give of that which a data sheet has one claim for; of one without a level, its last sample.
+def in_numbers(tests: Sequence[TestReport]) -> Iterator[str]:
+    """What data sheets claim of a drive, as measured, in one line; none of fewer than three such numbers.
+
+    Of what two tests measured it is that of the later. Worked: ``"In numbers: RND 4KiB R 33,333.3 IOPS; RND 4KiB W
+    3,180.1 IOPS; SEQ 1024KiB R 275.0 MB/s; steady state in 2 of 3 tests that judge it."``
+    """
+    judged = [one for one in tests if not missed_steady_state(one.test)]
+    found = {one.claim: one for test in judged for one in test.headlines() if one.claim and one.value is not None}
+    if len(found) >= _NUMBERS_MIN:
+        steady = [one.facts.steady for one in tests if one.facts.steady != NOT_APPLICABLE]
+        reached = sum(text.startswith("YES") for text in steady)
+        told = "; ".join(f"{one.item} {one.text} {one.unit}" for one in found.values())
+        yield f"In numbers: {told}; steady state in {reached} of {len(steady)} tests that judge it."
+
+
+def differing(tests: Sequence[TestReport]) -> Iterator[str]:
+    """What two tests measured and found to differ by more than a tenth.
+
+    Worked: 18,043.2 and 18,062.2 IOPS -> nothing; 102,304.2 and 62,326.7 -> the sentence on both.
+    """
+    judged = [one for one in tests if not missed_steady_state(one.test)]
+    yield from (text for text, change in _twice_measured(judged) if abs(change) > _DIFFERS)
+
+
+def _twice_measured(tests: Sequence[TestReport]) -> Iterator[tuple[str, float]]:
+    """What two tests give of one claim of a data sheet, and how far apart; of one without a level, its last sample.
 
     Worked: 18,043.2 IOPS settled and 18,062.2 in the rounds -> ``"Measured twice: ... 18,043.2 IOPS; ... 18,062.2 IOPS
     (+0.1 %)."``
@@ -143,8 +170,8 @@ def _twice_measured(tests: Sequence[TestReport]) -> Iterator[str]:
     for pair in found.values():
         if len(pair) == _TWO:
             (before, first, less), (behind, second, more) = pair
-            change = f"{(more / less - 1) * 100:+.1f} %"
-            yield f"Measured twice: {first}; {second} ({change}{_apart(before, behind)})."
+            change = more / less - 1
+            yield f"Measured twice: {first}; {second} ({change * 100:+.1f} %{_apart(before, behind)}).", change
 
 
 def _as_measured(report: TestReport, one: Headline, number: float) -> str:

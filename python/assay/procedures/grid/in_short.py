@@ -49,11 +49,13 @@ def demand_effects(settings: DemandSettings, result: DemandResult) -> Iterator[E
         return
     most, *cells = _compared(result)
     enough, deepest = map(_outstanding, cells)
+    rate = one_decimal(float(most))
     text = (
         f"{settings.label}: {count_label(enough, 'I/O')} outstanding give {percent(_NEARLY)} of the most IOPS "
-        f"({one_decimal(float(most))}); up to {deepest:,} only wait longer"
+        f"({rate}); up to {deepest:,} only wait longer"
     )
-    yield Effect(kind=f"queue {settings.test_label}", times=deepest / enough, text=text, expected=True)
+    also = f"{settings.label} with {enough:,} ({rate})"
+    yield Effect(kind="queue", times=deepest / enough, text=text, expected=True, also=also)
 
 
 def _compared(result: DemandResult) -> tuple[Fraction, DemandCell, DemandCell]:

@@ -17,7 +17,6 @@ from assay.pages.printed import (
     one_decimal,
     or_na,
     ordinal,
-    percent,
     rate_or_na,
     rounds_label,
 )
@@ -29,18 +28,20 @@ from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.figures import idle_picture
 from assay.procedures.hir.headlines import idle_recovery_headlines
+from assay.procedures.hir.in_short import equal_gains, gained, idle_effects
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.facts import level_text, window_minutes
 from assay.procedures.saturation.figures import iops_figure
 from assay.procedures.saturation.result import verdict_minutes
 from assay.procedures.saturation.tables import samples_table
-from assay.spec.units import SECOND_NS, duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.effect import Effect
     from assay.pages.headline import Headline
     from assay.pages.model import Block, Entry, Figure, Page
     from assay.pages.time_figures import Part
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from assay.spec.edition import Edition
 
 _RETURN_COLOUR = 8
-EQUAL_SHARE = 0.01
 _COLUMNS = (
     "Wait state", "Idle after each burst (s)", "Mean burst IOPS", "Over baseline", "Over return",
     "Gain per second of idle (IOPS)",
@@ -224,6 +224,10 @@ class IdleRecoveryReport(TestReport):
         """What the shortest idle time gains, and whether more gives more."""
         return (*gained(self.result), *equal_gains(self.result.states))
 
+    def effects(self) -> Iterator[Effect]:
+        """How much, or how little, the longest idle time brings."""
+        return idle_effects(self.settings, self.result)
+
     def own_settings(self) -> tuple[Entry, ...]:
         """Bursts, idle times and preconditioning."""
         settings = self.settings
@@ -297,35 +301,6 @@ def sampled_entries(sample_ns: int, samples_per_verdict: int, time_ns: int) -> t
         ("Five-point rule over every", f"{ordinal(samples_per_verdict)} sample"),
         ("Preconditioning at most", duration_label(time_ns)),
     )
-
-
-def gained(result: IdleRecoveryResult) -> tuple[str, ...]:
-    """What the shortest idle time after each burst gains over the baseline; nothing without either.
-
-    Worked: bursts of 1,062 IOPS after 5 s over a baseline of 1,000 -> ``"... 1,062.0 IOPS, +6.2 % ..."``.
-    """
-    found = [one for one in result.states if one.mean_iops is not None and one.over_baseline is not None]
-    if not found or result.baseline_iops is None:
-        return ()
-    shortest = min(found, key=lambda one: one.idle_s)
-    idle, change = duration_label(round(shortest.idle_s * SECOND_NS)), ((shortest.over_baseline or 0) - 1) * 100
-    said = f"After {idle} idle each, bursts give {rate_or_na(shortest.mean_iops)} IOPS, {change:+.1f} %"
-    return (f"{said} against the steady baseline ({one_decimal(result.baseline_iops)}).",)
-
-
-def equal_gains(states: Sequence[WaitState]) -> tuple[str, ...]:
-    """That more idle time gives no more, where the bursts of all wait states are within 1 % of the highest.
-
-    Worked: bursts of 3,455.7 IOPS after 5 s and 3,456.0 after 50 s -> one sentence.
-    """
-    found = sorted((one.idle_s, one.mean_iops) for one in states if one.mean_iops is not None)
-    rates = [rate for _, rate in found]
-    if len(rates) < 2 or max(rates) - min(rates) > EQUAL_SHARE * max(rates):  # noqa: PLR2004 - two to compare
-        return ()
-    share = (max(rates) - min(rates)) / max(rates) * 100
-    least, most = (duration_label(round(one[0] * SECOND_NS)) for one in (found[0], found[-1]))
-    said = f"The bursts after idle times of {least} to {most} are within {share:.2g} % of each other"
-    return (f"{said}: idle time beyond {least} gave no more (rule: within {percent(EQUAL_SHARE)}).",)
 
 
 def _gain_row(state: WaitState) -> tuple[str, ...]:

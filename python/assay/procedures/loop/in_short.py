@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.engine.records import Cell
 from assay.pages.printed import (
     milliseconds_text,
+    mix_label,
     one_decimal,
     outstanding,
     outstanding_label,
@@ -95,6 +96,7 @@ def _iops(test: StoredTest, result: LoopResult) -> Iterator[str]:
     if read and write and mixed:
         cell = Cell(read_pct=_MIXED_PCT, transfer_bytes=QUOTED_BYTES)
         yield _mixed(mixed, in_turn(read, write), cell_spreads(result, test.settings_as(LoopSettings))[cell])
+    yield from _mix_above(test, result)
     for share, name in ((100, "Reads"), (0, "Writes")):
         yield from _enough(test, result.matrix, share, name)
 
@@ -107,6 +109,27 @@ def _uneven(test: StoredTest, result: LoopResult) -> Iterator[str]:
         yield (
             f"RND 4KiB writes, {outstanding}: half end within {milliseconds_text(half)} ms, one in ten takes longer "
             f"than {milliseconds_text(slow)} ms."
+        )
+
+
+def _mix_above(test: StoredTest, result: LoopResult) -> Iterator[str]:
+    """The mix of 4 KiB accesses that has more IOPS than reads and writes alone in each of its rounds, where one has.
+
+    Worked: 34,187 IOPS of 95/5, 33,333 of reads, 3,214 of writes -> ``"RND 4KiB 95/5: 34,187.0 IOPS, +2.6 % against the
+    33,333.0 of 100/0, and each of its rounds above all of those."``
+    """
+    spreads = cell_spreads(result, test.settings_as(LoopSettings))
+    found = {cell: one for cell, one in spreads.items() if cell.transfer_bytes == QUOTED_BYTES}
+    pure = [cell for cell in found if cell.read_pct in {0, 100}]
+    mixes = [cell for cell in found if cell not in pure]
+    if not pure or not mixes:
+        return
+    best, most = (max(cells, key=lambda cell: result.matrix[cell]) for cells in (pure, mixes))
+    if found[most].least > found[best].greatest:
+        high, low = result.matrix[most], result.matrix[best]
+        yield (
+            f"RND 4KiB {mix_label(most.read_pct)}: {one_decimal(high)} IOPS, {(high / low - 1) * 100:+.1f} % against "
+            f"the {one_decimal(low)} of {mix_label(best.read_pct)}, and each of its rounds above all of those."
         )
 
 

@@ -41,12 +41,11 @@ def saturation_in_short(label: str, result: SaturationResult, behind: float | No
     change = last_fill_change(result)
     slowing = change is not None and change < -LEVEL_BAND
     ends = f" and still slowing ({_percent(change)} over the last drive fill)" if change is not None and slowing else ""
+    rose = "; IOPS rose as data was written: what a full drive gives is not seen here"
     yield (
         f"{label}: {one_decimal(first)} IOPS {fresh}, {one_decimal(last)} in the last sample, "
-        f"{last / first * 100:.0f} % of it{ends}{below}."
+        f"{last / first * 100:.0f} % of it{ends}{below}{rose if last > first * (1 + LEVEL_BAND) else ''}."
     )
-    if last > first * (1 + LEVEL_BAND):
-        yield "IOPS rose as data was written: what a full drive gives is not seen here."
     yield from _dip(result)
     if change is not None and not slowing:
         yield f"Over the last drive fill IOPS changed by {_percent(change)}."

@@ -164,7 +164,7 @@ class StudyReport(TestReport):
 
     def headlines(self) -> tuple[Headline, ...]:
         """The slowest and the fastest variant, and what the reading found."""
-        return tuple(study_headlines(self.settings, self.result))
+        return tuple(study_headlines(self.settings, self.result, self.run.identity.capacity_bytes))
 
     def in_short(self) -> tuple[str, ...]:
         """Which variants differ, and what the reading found."""

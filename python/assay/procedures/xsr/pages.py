@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.pages.effect import Effect
 from assay.pages.facts import TestFacts, share_label
 from assay.pages.model import DataTable, Figure, Series, Table, Text, pictured
 from assay.pages.printed import (
@@ -16,9 +15,7 @@ from assay.pages.printed import (
     NOT_AVAILABLE,
     milliseconds_or_na,
     milliseconds_text,
-    minutes_label,
     mix_label,
-    one_decimal,
     or_na,
     outstanding_label,
     percent,
@@ -30,14 +27,21 @@ from assay.pages.select import NO_RULE, Selected, claim_label
 from assay.pages.test_report import TestReport
 from assay.pages.time_figures import enlarged, time_figure
 from assay.procedures.xsr.headlines import cross_stimulus_headlines
+from assay.procedures.xsr.in_short import (
+    cross_stimulus_effects,
+    cross_stimulus_in_short,
+    recovery_label,
+    recovery_name,
+)
 from assay.procedures.xsr.result import cross_stimulus_result, slowest
 from assay.procedures.xsr.settings import CrossStimulusSettings
-from assay.spec.units import GB, duration_label
+from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.engine.records.run import StoredRun, StoredTest
+    from assay.pages.effect import Effect
     from assay.pages.headline import Headline
     from assay.pages.model import Block, Entry, Page, Scale
     from assay.pages.test_report import PagePart
@@ -210,34 +214,12 @@ class CrossStimulusReport(TestReport):
         )
 
     def effects(self) -> Iterator[Effect]:
-        """How low the last group begins."""
-        share = self.result.lowest_share
-        if share:
-            last, lowest = self.settings.groups[-1].label, percent(round(share, 4))
-            back = recovery_label(self.result)
-            again = f"{percent(self.settings.recovered_share)} again: {back}"
-            lasting = f"in the lowest {duration_label(self.settings.sample_ns)} after the change of accesses"
-            text = f"{last} has {lowest} of its first mean {lasting}; {again}"
-            yield Effect(kind="recovery", times=1 / share, text=text)
+        """How low the last group begins, and how long the slowest I/O took."""
+        return cross_stimulus_effects(self.settings, self.result)
 
     def in_short(self) -> tuple[str, ...]:
-        """How low the last group begins, and when it has recovered."""
-        result = self.result
-        if result.lowest_share is None:
-            return ()
-        lowest = percent(round(result.lowest_share, 4))
-        fills = (result.recovery_gb or 0) * GB / self.run.identity.capacity_bytes
-        amount = f", {one_decimal(result.recovery_gb)} GB or {fills:.2f} drive fills" if result.recovery_gb else ""
-        recovered = f"{recovery_name(self.settings)}: {recovery_label(result)}{amount}."
-        told = f"The lowest sample of the last group is {lowest} of the first group's mean. {recovered}"
-        return (told, *self._slowest())
-
-    def _slowest(self) -> Iterator[str]:
-        found = slowest(self.result)
-        if found:
-            where = f"in group {found.group} ({self.result.groups[found.group - 1].label})"
-            took = f"The slowest I/O of all groups took {milliseconds_text(found.latency_ms)} ms"
-            yield f"{took}, {where}, minute {found.minute:,.0f} of the test."
+        """How low the last group begins, when it has recovered, and the slowest I/O."""
+        return tuple(cross_stimulus_in_short(self.settings, self.result, self.run.identity.capacity_bytes))
 
     def selected(self) -> tuple[Selected, ...]:
         """Throughput at the end of each group, and the recovery time."""
@@ -319,18 +301,6 @@ def _borders(shown: Sequence[GroupResult], every: Sequence[GroupResult]) -> tupl
     first = every.index(shown[0])
     begun = every[first - 1].minutes[-1:] if first else (0.0,)
     return tuple(minute / 60 for minute in (*begun, *(one.minutes[-1] for one in shown if one.minutes)))
-
-
-def recovery_name(settings: CrossStimulusSettings) -> str:
-    """Name the recovery time with the share. Worked: ``"Recovery time to 95 % of the first group's mean"``."""
-    return f"Recovery time to {percent(settings.recovered_share)} of the first group's mean"
-
-
-def recovery_label(result: CrossStimulusResult) -> str:
-    """Print the recovery time. Worked: recovered at the end of the third minute -> ``"3 min"``."""
-    if result.recovery_minutes is not None:
-        return minutes_label(result.recovery_minutes)
-    return NOT_AVAILABLE if result.lowest_share is None else "not recovered"
 
 
 def _group_row(number: int, group: GroupResult, span: str) -> tuple[str, ...]:

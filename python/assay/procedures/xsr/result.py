@@ -135,11 +135,12 @@ def _group(
 
 
 class Slowest(NamedTuple):
-    """The slowest I/O of a test: its time, the number of its access group, and the end of its sample in minutes."""
+    """The slowest I/O of a test: its time, the number of its access group, and of its sample end and average time."""
 
     latency_ms: float
     group: int
     minute: float
+    mean_ms: float
 
 
 def slowest(result: CrossStimulusResult) -> Slowest | None:
@@ -148,9 +149,9 @@ def slowest(result: CrossStimulusResult) -> Slowest | None:
     Worked: maxima of 3 and 9 ms in the samples of a first group of two minutes -> 9 ms, group 1, minute 2.
     """
     found = [
-        Slowest(time, number, minute)
+        Slowest(time, number, minute, mean)
         for number, one in enumerate(result.groups, 1)
-        for minute, time in zip(one.minutes, one.latency_ms_max, strict=True)
+        for minute, time, mean in zip(one.minutes, one.latency_ms_max, one.latency_ms_mean, strict=True)
         if time is not None and one.latency_ms_max_peak is not None
     ]
     return max(found, default=None, key=lambda one: one.latency_ms)
