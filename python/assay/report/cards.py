@@ -11,7 +11,7 @@ from assay.pages.printed import NOT_AVAILABLE, paragraph
 from assay.procedures.registry import find_procedure
 from assay.report.claims import claim_verdict
 from assay.report.headline_tables import by_subject, with_mean_time
-from assay.report.said import of_test, run_in_short, run_leads
+from assay.report.said import beside_verdict, run_in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SPREAD_SAID = "\N{UP DOWN ARROW} least and greatest of what a number is the average of; ! what was unusual."
+_TOGETHER_LEAD = 5
+"""So many sentences on all tests are on every form of the first page; with more its pictures have no room."""
 _ALL_IOS = "percentiles and maximum of all I/Os of the rounds"
 
 
@@ -48,7 +50,7 @@ def cards(
     name and sentence.
     """
     reports = [one.report for one in tests]
-    said, lead = tuple(map(paragraph, run_in_short(run, reports))), len(list(run_leads(run, reports)))
+    said = tuple(map(paragraph, run_in_short(run, reports)))
     unusual = tuple(line for _, line in of_run)
     skipped = tuple(
         Card(name=one.test.upper(), title=_title(one.procedure), outcome=outcome)
@@ -57,7 +59,7 @@ def cards(
     own = tuple(_card(one, outcome) for one, outcome in zip(tests, outcomes, strict=False))
     title = "What stands out, and what the tests say together" if said else "All tests"
     together = (
-        (Card(name="all", title=title, said=said, lead=max(lead, 1), unusual=unusual),) if said or unusual else ()
+        (Card(name="all", title=title, said=said, lead=_TOGETHER_LEAD, unusual=unusual),) if said or unusual else ()
     )
     return (*together, *own, *skipped)
 
@@ -73,7 +75,7 @@ def _card(placed: Placed, outcome: str) -> Card:
         quotes=quotes,
         basis=basis,
         said=tuple(map(paragraph, one.in_short())),
-        unusual=tuple(of_test(one)),
+        unusual=tuple(beside_verdict(one)),
         picture=one.picture(),
         anchor=placed.anchor,
     )

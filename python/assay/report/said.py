@@ -99,6 +99,14 @@ def of_test(test_report: TestReport) -> Iterator[str]:
 
 def unusual(test_report: TestReport) -> Iterator[str]:
     """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
+    yield from beside_verdict(test_report)
+    disturbed = disturbed_count(test_report.test)
+    if disturbed and disturbed[0]:
+        yield f"the host disturbed {host_label(test_report.test)} measured parts; see {SEE_FINDINGS}"
+
+
+def beside_verdict(test_report: TestReport) -> Iterator[str]:
+    """The same where the verdict is read with it, which says whether results are withheld and what the host did."""
     test = test_report.test
     voids = void_places(test)
     yield from (one.reason for one in test_report.result.findings)
@@ -116,9 +124,6 @@ def unusual(test_report: TestReport) -> Iterator[str]:
     if beyond:
         named = ", ".join(map(_check_text, beyond[:_NAMED])) + (", and others" if beyond[_NAMED:] else "")
         yield f"{count_label(len(beyond), 'check')} beyond the limit: {named}; see {SEE_FINDINGS}"
-    disturbed = disturbed_count(test)
-    if disturbed and disturbed[0]:
-        yield f"the host disturbed {host_label(test)} measured parts; see {SEE_FINDINGS}"
 
 
 def _check_text(found: Checked) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import groupby, product
 from typing import TYPE_CHECKING
 
 from assay.pages.effect import Effect, ranked
@@ -24,7 +24,7 @@ _TWO = 2
 _RANKED_MAX = 5
 """So many effects are told."""
 _NUMBERS_MIN = 3
-_DIFFERS = 0.1
+_DIFFERS = 0.25
 """A share by which two tests may differ in what both measured."""
 _OTHER_ORDER = 1.5
 """From so many times on it is told that the order of accesses changes their throughput."""
@@ -134,20 +134,26 @@ def _moved(report: TestReport, rate: Rate) -> str:
 def in_numbers(tests: Sequence[TestReport]) -> Iterator[str]:
     """What data sheets claim of a drive, as measured, in one line; none of fewer than three such numbers.
 
-    Of what two tests measured it is that of the later. Worked: ``"In numbers: RND 4KiB R 33,333.3 IOPS; RND 4KiB W
-    3,180.1 IOPS; SEQ 1024KiB R 275.0 MB/s; steady state in 2 of 3 tests that judge it."``
+    Of what two tests measured it is that of the later. Worked: ``"In numbers: RND 4KiB R 33,333.3, RND 4KiB W
+    3,180.1 IOPS; SEQ 1024KiB R 275.0 MB/s; steady in 2 of 3 tests."``
     """
     judged = [one for one in tests if not missed_steady_state(one.test)]
     found = {one.claim: one for test in judged for one in test.headlines() if one.claim and one.value is not None}
     if len(found) >= _NUMBERS_MIN:
         steady = [one.facts.steady for one in tests if one.facts.steady != NOT_APPLICABLE]
         reached = sum(text.startswith("YES") for text in steady)
-        told = "; ".join(f"{one.item} {one.text} {one.unit}" for one in found.values())
-        yield f"In numbers: {told}; steady state in {reached} of {len(steady)} tests that judge it."
+        by_unit = groupby(found.values(), key=lambda one: one.unit)
+        told = (f"{', '.join(map(_in_few_words, same))} {unit}" for unit, same in by_unit)
+        yield f"In numbers: {'; '.join(told)}; steady in {reached} of {len(steady)} tests."
+
+
+def _in_few_words(one: Headline) -> str:
+    """Worked: 0.120 ms of ``RND 4KiB R, 1 outstanding, average`` -> ``"RND 4KiB R, 1 outstanding 0.120"``."""
+    return f"{one.item.removesuffix(f', {one.part}')} {one.text}"
 
 
 def differing(tests: Sequence[TestReport]) -> Iterator[str]:
-    """What two tests measured and found to differ by more than a tenth.
+    """What two tests measured and found to differ by more than a quarter.
 
     Worked: 18,043.2 and 18,062.2 IOPS -> nothing; 102,304.2 and 62,326.7 -> the sentence on both.
     """
