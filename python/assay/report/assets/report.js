@@ -147,8 +147,8 @@
     const first = Math.max(cells.findIndex((cell) => cell.classList.contains("number")), 0);
     // A number without its spread, or beside a claim without its share of it, is half an answer; one of several that
     // may be told of a figure is none without the name of its column.
-    const names = /^(Least - greatest|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Steady state|Mean)$/;
-    const under = (cell) => names.test(heads[cell.cellIndex]) || (heads[cell.cellIndex] === "Measured" && heads.some((head) => /^(First sample|Steady state)$/.test(head)));
+    const names = /^(Least - greatest|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Mean|Mean burst IOPS|Over baseline)$/;
+    const under = (cell) => names.test(heads[cell.cellIndex]) || (heads[cell.cellIndex] === "Measured" && heads.includes("First sample"));
     // How many I/Os there were is no answer either.
     const last = under(cells[first]) || heads[cells[first].cellIndex] === "I/Os" ? first - 1 : first + (heads[first + 2] === "Unit" ? 1 : 0);
     // Where the first number comes late, the row's name says most.
@@ -157,6 +157,9 @@
     if (!rest.length) return;
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
+    // A number without a unit beside it is none without the name of its column, nor is a row that is named by one.
+    const named = (cell) => cell.classList.toggle("named", /^[\d.,]+$/.test(cell.textContent) && !heads.includes("Unit"));
+    for (const cell of [row.cells[0], ...lead]) named(cell);
     for (const cell of rest) if (under(cell)) cell.classList.add("under");
     // Of a finding the words are what matters, and of a number what it comes from.
     for (const cell of rest) if (/^(What was found|From)$/.test(heads[cell.cellIndex])) cell.classList.add("under", "said");
@@ -225,6 +228,15 @@
     return copy;
   }
   const isNarrow = (width) => width < 620;
+  // In a narrow window a scene is as high as wide, seen from farther away, with few labels on its height.
+  function higher(scene) {
+    const { eye } = scene.camera;
+    return {
+      camera: { eye: { x: eye.x * 1.4, y: eye.y * 1.4, z: eye.z * 1.5 }, center: { x: -0.12, y: 0, z: -0.1 } },
+      aspectratio: { x: 1.75, y: 1.5, z: 1.5 },
+      zaxis: { ...scene.zaxis, nticks: 7, tickfont: { size: 10 } },
+    };
+  }
   function laidOut(layout, width) {
     const [ink, rule, grid, paper] = ["--ink", "--rule", "--grid", "--paper"].map(shown);
     const narrow = isNarrow(width);
@@ -242,10 +254,8 @@
     if (layout.scene) {
       const floor = { showbackground: false, showspikes: false };
       copy.scene = { ...layout.scene };
-      const { eye } = layout.scene.camera;
-      // A narrow window sees the sides of the scene only from farther away.
-      if (narrow) copy.scene.camera = { ...layout.scene.camera, eye: { x: eye.x * 1.6, y: eye.y * 1.6, z: eye.z * 1.6 } };
       for (const key of ["xaxis", "yaxis", "zaxis"]) copy.scene[key] = { ...axis(layout.scene[key]), ...floor };
+      if (narrow) Object.assign(copy.scene, higher(copy.scene));
     }
     if (narrow) {
       copy.legend = { ...layout.legend, orientation: "h", x: 0, y: layout.scene ? 0 : -0.3, yanchor: "top" };
