@@ -174,8 +174,8 @@ def test_a_heat_map_names_its_columns_and_rows_and_keeps_every_field() -> None:
     assert drawn["heat"]["rows"] == ["1 - 10"]
     assert drawn["heat"]["z"] == [[5.0, None]]
     assert drawn["heat"]["colours"][0] == "#440154"
-    # One value alone: the scale goes on for a decade.
-    assert drawn["heat"]["ends"] == pytest.approx([math.log10(5), math.log10(50)])
+    # One value alone: the scale begins a quarter below it.
+    assert drawn["heat"]["ends"] == pytest.approx([math.log10(3.75), math.log10(5)])
     assert drawn["heat"]["y"] == [0.0, 1.0]
     assert drawn["layout"]["yaxis"]["range"] == [0.0, 1.0]
     with pytest.raises(ValueError, match="a heat map needs fields"):
@@ -225,7 +225,7 @@ def test_axes_are_cut_named_and_labelled_on_the_screen_as_on_paper() -> None:
     near = Series(label="RND", x=(100.0, 108.0), y=(3250.0, 3470.0), colour=0)
     cut = plotly_figure(lines(series=(near,), x_range=(100.0, 110.0)))
     assert cut
-    assert cut["layout"]["yaxis"]["title"] == {"text": "Time (ms) (axis does not begin at 0)"}
+    assert cut["layout"]["yaxis"]["title"]["text"] == "Time (ms) (axis does not begin at 0)"
     assert cut["layout"]["yaxis"]["range"] == pytest.approx([3165.68, 3554.32])
     assert cut["layout"]["xaxis"]["range"] == [100.0, 110.0]
     whole = plotly_figure(lines(series=(replace(near, y=(10.0, 3470.0)),)))
@@ -376,3 +376,28 @@ def test_a_log_axis_reaches_to_the_next_labelled_place_where_that_is_near() -> N
     assert log_ticks(0.02, 60.0) == (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     assert round(log_range((10.0, 1000.0))[1]) == 1259
     assert log_ticks(*log_range((3_900.0, 24_600.0))) == (5_000.0, 10_000.0, 15_000.0, 20_000.0, 25_000.0)
+
+
+def test_a_legend_lists_lines_as_they_end_unless_they_end_close_to_each_other() -> None:
+    def ordered(*ends: float) -> tuple[int, ...]:
+        series = tuple(Series(label=f"{end}", x=(1.0,), y=(end,), colour=place) for place, end in enumerate(ends))
+        return lines(series=series, legend_title="Size").legend_order
+
+    assert ordered(10.0, 300.0, 2_000.0) == (2, 1, 0)
+    assert ordered(2_630.0, 2_625.0, 2_635.0) == (0, 1, 2)
+    assert ordered(2_630.0, 2_630.1) == (0, 1)
+
+
+def test_a_line_that_a_later_one_hides_is_wider_and_many_points_are_small() -> None:
+    both = tuple(
+        Series(label=f"{rate}", x=(1.0, 2.0), y=(rate, rate), colour=place)
+        for place, rate in enumerate((6.30, 6.31, 32.0))
+    )
+    figure = lines(series=both)
+    assert figure.covered == {0}
+    first, second, _ = plotly_figure(figure)["data"]
+    assert (first["line"]["width"], second["line"]["width"]) == (4.4, 2)
+    assert b"stroke-width: 3.74" in figure_svg(figure)
+    many = replace(both[0], x=tuple(map(float, range(101))), y=(1.0,) * 101, mode="markers")
+    (points,) = plotly_figure(lines(series=(many,)))["data"]
+    assert (many.dense, both[0].dense, points["marker"]["size"]) == (True, False, pytest.approx(4.4))

@@ -8,6 +8,8 @@ from __future__ import annotations
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5e3c99", "#8c510a", "#222222")
 # A point that stands out of all series.
 MARK_SIZE, MARK_COLOUR = 13, "#ffe600"
+# A line that later ones hide is so much wider, and one of many points is so small.
+COVERED_TIMES, DENSE_SHARE = 2.2, 0.55
 # A part of an axis behind all series.
 SPAN_COLOUR = "#dfe9f3"
 

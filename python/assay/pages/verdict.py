@@ -120,7 +120,8 @@ def window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int]) -> li
     """Average, the allowed band around it, the least squares fit and how steep it may be, over a measurement window.
 
     The steepest lines that are allowed cross the average in the middle of the window and end half the allowed slope
-    excursion above and below it. Worked: an average of 3147 and 10 % -> from 2989.65 to 3304.35, and back.
+    excursion above and below it. A fit in the colour of the average is dashed. Worked: an average of 3147 and 10 % ->
+    from 2989.65 to 3304.35, and back.
     """
     ends = (float(verdict.rounds[0]), float(verdict.rounds[-1]))
     average, band, fit = colours
@@ -132,7 +133,7 @@ def window_lines(verdict: SteadyVerdict, *, colours: tuple[int, int, int]) -> li
         _line(f"{100 + share:.4g} % * Average", ends, (verdict.average + half,) * 2, band, "dot"),
         _line("Average", ends, (verdict.average,) * 2, average, "solid"),
         _line(f"{100 - share:.4g} % * Average", ends, (verdict.average - half,) * 2, band, "dot"),
-        _line("Least Squares Fit", ends, fitted, fit, "solid"),
+        _line("Least Squares Fit", ends, fitted, fit, "dashdot" if fit == average else "solid"),
         _line("Allowed Slope Excursion", ends, (low, high), average, "dash"),
         _line("", ends, (high, low), average, "dash"),
     ]

@@ -13,7 +13,7 @@ from matplotlib.transforms import Bbox
 
 from assay.pages.log_axis import labelled_ticks, log_range
 from assay.pages.model import SPAN_LABEL, TURNED_NOTE
-from assay.pages.palette import MARK_COLOUR, MARK_SIZE, SPAN_COLOUR, colour, marker
+from assay.pages.palette import COVERED_TIMES, DENSE_SHARE, MARK_COLOUR, MARK_SIZE, SPAN_COLOUR, colour, marker
 from assay.pages.printed import bar_text
 from assay.report.glyphs import spelled_out
 from assay.report.heat_picture import draw_heat
@@ -67,7 +67,7 @@ _SMALL: dict[Any, Any] = {
     "legend.fontsize": 7.5,
     "lines.markersize": 3.5,
 }
-_DASHES = {"solid": "-", "dash": "--", "dot": ":"}
+_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
 
 def figure_svg(figure: Figure) -> bytes:
@@ -113,18 +113,21 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
     if figure.span:
         axes.axvspan(*figure.span, color=SPAN_COLOUR, linewidth=0, zorder=0, label=SPAN_LABEL)
-    for series in figure.series:
-        _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series)
+    covered = figure.covered
+    for place, series in enumerate(figure.series):
+        _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series, wide=place in covered)
     axes.set(xlabel=figure.x_label, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_drawn_scale)
     axes.grid(visible=True, which="major")
     axes.spines[["top", "right"]].set_visible(False)
     _label_x_axis(axes, figure)
     _label_y_axis(axes, figure)
     handles, labels = _legend_entries(axes, figure)
+    scale = 1 / DENSE_SHARE if any(one.dense for one in figure.series) else 1
     if figure.narrow or figure.beside:
         axes.legend(
             handles,
             labels,
+            markerscale=scale,
             loc="upper center",
             bbox_to_anchor=(
                 0.5,
@@ -136,7 +139,10 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
         )
     else:
         title = figure.legend_title or None
-        axes.legend(handles, labels, title=title, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+        beside = (1.01, 1.0)
+        axes.legend(
+            handles, labels, markerscale=scale, title=title, loc="upper left", bbox_to_anchor=beside, borderaxespad=0
+        )
 
 
 def _legend_entries(axes: Any, figure: Figure) -> tuple[list[Any], list[str]]:
@@ -159,7 +165,7 @@ def _draw_bars(axes: Any, series: Series) -> None:
     axes.bar_label(drawn, labels=[bar_text(y) for y in series.y], padding=2)
 
 
-def _draw_series(axes: Any, series: Series) -> None:
+def _draw_series(axes: Any, series: Series, *, wide: bool) -> None:
     shown = colour(series.colour)
     if not series.x:
         # Its name says why it has no point.
@@ -173,6 +179,7 @@ def _draw_series(axes: Any, series: Series) -> None:
         return
     # A line needs two points; one is shown by its marker.
     marked = "markers" in series.mode or len(series.x) == 1
+    times = COVERED_TIMES if wide else 1
     axes.plot(
         series.x,
         series.y,
@@ -182,7 +189,9 @@ def _draw_series(axes: Any, series: Series) -> None:
         linestyle=_DASHES[series.dash] if "lines" in series.mode else "",
         markeredgecolor="white" if series.mode == "lines+markers" else shown,
         markeredgewidth=0.4,
-        zorder=3 if marked else 2,
+        markersize=mpl.rcParams["lines.markersize"] * times * (DENSE_SHARE if series.dense else 1),
+        linewidth=mpl.rcParams["lines.linewidth"] * times,
+        zorder=3 if marked and not wide else 2,
     )
 
 

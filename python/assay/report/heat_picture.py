@@ -21,6 +21,8 @@ _COLOURS = "viridis"
 INK = "#111111"
 """Of texts in light fields: another black than that of the axes, which a dark page shows white."""
 _DARK = 0.5
+_LEAST_SHARE = 0.75
+"""The first colour stands for so much of the largest value at most."""
 # Of red, green and blue in what the eye takes for brightness (ITU-R BT.709).
 _BRIGHTNESS = np.array((0.2126, 0.7152, 0.0722))
 
@@ -53,9 +55,13 @@ def heat_colours(count: int) -> list[str]:
 
 
 def scale_ends(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The values of the first and the last colour; NaN is none. Worked: 1 to 500 -> 1 and 500; 7 alone -> 7 and 70."""
+    """The values of the first and the last colour; NaN is none.
+
+    They are a quarter apart at least, so that a difference of 1 % looks small. Worked: 1 to 500 -> 1 and 500; 96 to 100
+    -> 75 and 100.
+    """
     lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
-    return lowest, highest if highest > lowest else lowest * 10
+    return min(lowest, highest * _LEAST_SHARE), highest
 
 
 def field_values(heat: Heat) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from assay.pages.model import SPAN_LABEL, TURNED_NOTE
-from assay.pages.palette import MARK_COLOUR, MARK_SIZE, colour, symbol
+from assay.pages.palette import COVERED_TIMES, DENSE_SHARE, MARK_COLOUR, MARK_SIZE, colour, symbol
 from assay.pages.printed import bar_text
 from assay.report.plotly_axes import (
     SIGNIFICANT_DIGITS,
@@ -50,7 +50,11 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
 
 def _lines(figure: Figure) -> dict[str, Any]:
     ranks = figure.legend_order
-    traces = [_lines_trace(figure, one, ranks.index(place)) for place, one in enumerate(figure.series)]
+    covered = figure.covered
+    traces = [
+        _lines_trace(figure, one, ranks.index(place), COVERED_TIMES if place in covered else 1)
+        for place, one in enumerate(figure.series)
+    ]
     layout = {**plane_layout(figure), "xaxis": x_axis(figure), "yaxis": y_axis(figure)}
     if figure.span:
         traces.insert(0, _span_trace())
@@ -115,7 +119,7 @@ def _columns(figure: Figure) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _lines_trace(figure: Figure, series: Series, rank: int) -> dict[str, Any]:
+def _lines_trace(figure: Figure, series: Series, rank: int, times: float) -> dict[str, Any]:
     labels = labels_at(figure.ticks, series.x)
     return {
         "type": "scatter",
@@ -127,19 +131,19 @@ def _lines_trace(figure: Figure, series: Series, rank: int) -> dict[str, Any]:
         "y": short(series.y),
         # A line needs two points; one is shown by its marker.
         "mode": "markers" if series.mark or len(series.x) == 1 else series.mode,
-        "line": {"color": colour(series.colour), "dash": series.dash, "width": 2},
-        "marker": _marker(series),
+        "line": {"color": colour(series.colour), "dash": series.dash, "width": 2 * times},
+        "marker": _marker(series, times),
         **({"fill": "tozeroy"} if series.filled else {}),
         **({"text": labels} if labels else {}),
         "hovertemplate": _hover(figure, series, x="%{text}" if labels else f"%{{x:{number_format(series.x)}}}"),
     }
 
 
-def _marker(series: Series) -> dict[str, Any]:
+def _marker(series: Series, times: float) -> dict[str, Any]:
     shape = {"symbol": symbol(series.colour)}
     if series.mark:
         return {**shape, "color": MARK_COLOUR, "size": MARK_SIZE, "line": {"color": "black", "width": 1.2}}
-    return {**shape, "color": colour(series.colour), "size": 8}
+    return {**shape, "color": colour(series.colour), "size": 8 * times * (DENSE_SHARE if series.dense else 1)}
 
 
 def _hover(figure: Figure, series: Series, *, x: str) -> str:

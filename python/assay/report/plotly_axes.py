@@ -98,7 +98,7 @@ def placed(places: Iterable[float], scale: Scale) -> list[float]:
 def axis_of(title: str) -> dict[str, Any]:
     """An axis with a title and a line."""
     return {
-        "title": {"text": title},
+        "title": {"text": title, "standoff": 12},
         "showline": True,
         "ticks": "outside",
         "zeroline": False,

@@ -78,5 +78,5 @@ def _series(column: int, series: Series) -> dict[str, Any]:
     }
 
 
-_DASHES = {"solid": "solid", "dash": "dash", "dot": "round_dot"}
+_DASHES = {"solid": "solid", "dash": "dash", "dot": "round_dot", "dashdot": "dash_dot"}
 _MARKED_MAX = 100
