@@ -278,7 +278,11 @@ def test_a_first_sample_longer_than_a_fill_is_not_called_fresh_out_of_box() -> N
 
 def test_the_mark_of_the_level_names_the_samples_that_the_verdict_is_of() -> None:
     settings, test = saturation_settings(), saturation_test(cliff(100, 1440))
-    said = level_text(settings, saturation_result(test, CAPACITY))
+    result = saturation_result(test, CAPACITY)
+    said = level_text(settings, result)
+    assert result.steady is not None
+    late = replace(result, steady=replace(result.steady, sample=1431))
+    assert "of 2,500.0 IOPS in the last 10 samples; that" in level_text(settings, late)
     assert said.startswith(
         "level reached: the median of five samples stays within 10 % of 2,500.0 IOPS for the next 30 samples; that is "
         "the average of the five that the rule judges ("

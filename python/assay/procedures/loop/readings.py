@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.procedures.loop.variable import shown
-from assay.spec.units import duration_label
+from assay.spec.units import count_label, duration_label
 
 if TYPE_CHECKING:
     from assay.procedures.loop.settings import LoopSettings
 
 
-def loop_readings(settings: LoopSettings) -> dict[str, str]:
-    """The sentences by the beginning of a figure's name. Worked: ``plane`` -> that of the plot over block size."""
+def loop_readings(settings: LoopSettings, moved: int) -> dict[str, str]:
+    """The sentences by the beginning of a figure's name. moved : how many cells moved that are not tracked.
+
+    Worked: ``plane`` -> that of the plot over block size.
+    """
     noun, cell = shown(settings).spoken, duration_label(settings.step_ns)
     better = "lower is faster" if settings.variable == "latency" else "higher is faster"
     single = len(settings.sizes_bytes) == 1
-    matrix = f"averages of the last five rounds; {better}"
+    hidden = f"; {count_label(moved, 'cell')} moved in them, each with an asterisk in the table" if moved else ""
+    matrix = f"averages of the last five rounds{hidden}; {better}"
     mark, varied = ("bar", "mix") if single else ("line", "block size and mix")
     return {
         "maxima": (

@@ -87,7 +87,7 @@ class LoopReport(TestReport):
     @property
     def readings(self) -> dict[str, str]:
         """Sentences below the figures."""
-        return loop_readings(self.settings)
+        return loop_readings(self.settings, len(self.moved_cells()))
 
     def picture(self) -> Figure | None:
         """The tail of 4 KiB reads and writes, of a test of response times."""

@@ -171,9 +171,11 @@ def level_text(settings: SaturationSettings, result: SaturationResult) -> str:
     window = result.window
     if result.steady is None or window is None or result.steady_iops is None:
         return "no level was reached"
+    rest = len(result.iops) - result.steady.sample + 1
+    lasting = f"for the next {LEVEL_SAMPLES} samples" if rest >= LEVEL_SAMPLES else f"in the last {rest} samples"
     return (
         f"level reached: the median of five samples stays within {percent(LEVEL_BAND)} of "
-        f"{rate_or_na(result.steady_iops)} IOPS for the next {LEVEL_SAMPLES} samples; that is the average of the five "
+        f"{rate_or_na(result.steady_iops)} IOPS {lasting}; that is the average of the five "
         f"that the rule judges ({window_minutes(settings, window)})"
     )
 
