@@ -19,6 +19,7 @@ from assay.results import (
     max_latency_ns,
     mean_latency_ns,
     percentiles,
+    rate_count,
     response_time,
     round_hosts,
     throughput,
@@ -43,7 +44,7 @@ NINES_COLUMNS = tuple(f"latency_ms_p{share * 100:g}" for share in POINT_SHARES)
 POINT_COLUMNS = (
     "point", "thread_count", "queue_depth", "total_oio", "grid_iops", "grid_latency_ms_mean", "below_limit", "iops",
     "latency_ms_mean", *NINES_COLUMNS, *(f"exact_{name}" for name in NINES_COLUMNS), "latency_ms_max", "io_count",
-    "captured_io_count", "capture_agrees",
+    "captured_io_count", "capture_agrees", "iops_io_count", "latency_io_count",
 )  # fmt: skip
 
 
@@ -148,4 +149,6 @@ def _point_row(run: PointRun) -> tuple[Any, ...]:
         completed_count(step) if step else None,
         exact.io_count if exact else None,
         exact.agrees if exact else None,
+        rate_count(step) if step else None,
+        latency_count(step) if step else None,
     )
