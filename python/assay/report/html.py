@@ -66,6 +66,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
     text = environment.get_template("report.html.j2").render(
         report=report,
         parts=parts,
+        outcomes={page.anchor: page.outcome for page in pages if page.outcome and page.part},
         contents=[*(entry for part, own in parts for entry in _entries(part, own)), *_ending(appendix)],
         # On the first page the numbers come first, and on those of a test what it found: a header is a fold there.
         open_form=pages[len(report.opening)].anchor,
