@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.pages.effect import Effect, ranked
 from assay.pages.headline import Headline
 from assay.report import build_report, render
+from assay.report.claims import _farthest, _side
 from assay.report.together import in_numbers
 from report_run import FALLING, synthetic_run, synthetic_test
 from saturation_run import saturation_test
@@ -83,10 +84,11 @@ def test_the_first_page_says_how_far_the_numbers_lie_from_the_baseline() -> None
     whole = 100 * 3_147 / 110.6
     run = suite(plan={"baseline": {"rnd_4k_write_iops": whole, "wsat_first_iops": 50_000 / 0.931}})
     assert cards(run)["all"].said[0] == (
-        "Against the baseline: 2 numbers, from -6.9 % (WSAT RND 4KiB 0/100, first sample) to +10.6 % (IOPS RND 4KiB W)."
+        "Against the baseline: 1 better, +10.6 % (IOPS RND 4KiB W); "
+        "1 worse, -6.9 % (WSAT RND 4KiB 0/100, first sample)."
     )
     alone = cards(suite(plan={"baseline": {"rnd_4k_write_iops": whole}}))["all"].said[0]
-    assert alone == "Against the baseline: 1 number, +10.6 % (IOPS RND 4KiB W)."
+    assert alone == "Against the baseline: 1 better, +10.6 % (IOPS RND 4KiB W)."
 
 
 def test_what_stands_out_of_several_tests_leads_and_of_one_is_on_its_card_alone() -> None:
@@ -132,3 +134,10 @@ def test_the_numbers_of_a_data_sheet_are_told_in_one_line_from_three_on() -> Non
     assert said == (
         "In numbers: RND 4KiB W 3,180.1, RND 4KiB R 33,333.3 IOPS; SEQ 1024KiB R 275.0 MB/s; steady in 2 of 3 tests."
     )
+
+
+def test_a_longer_response_time_is_worse_than_the_baseline_and_of_several_the_farthest_is_named() -> None:
+    assert (_side(1.064, "ms"), _side(0.981, "ms"), _side(1.1, "IOPS"), _side(1.0, "ms")) == (
+        "worse", "better", "better", "the same",
+    )  # fmt: skip
+    assert _farthest([(0.02, "+2.0 % (A)"), (0.1, "-10.0 % (B)")]) == ", most -10.0 % (B)"

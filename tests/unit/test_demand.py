@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from assay.engine.records import Demand, DirectionRecord
 from assay.errors import PlanError, ValueRangeError
 from assay.procedures.editions import load_edition
-from assay.procedures.grid.facts import out_of_order
+from assay.procedures.grid.facts import max_by_chance, out_of_order
 from assay.procedures.grid.operating_points import DemandCell, OperatingPoint
 from assay.procedures.grid.result import (
     PointRun,
@@ -296,3 +297,17 @@ def test_completions_that_are_not_those_counted_give_no_percentile() -> None:
         found = exact_times([other], times, (0.5,))
         assert not found.agrees
         assert found.percentiles_ms == {0.5: None}
+
+
+def test_max_among_cells_of_about_the_same_iops_may_be_chance() -> None:
+    def cell(rate: int, time: float) -> Any:
+        return SimpleNamespace(iops=rate, latency_ms_mean=time)
+
+    best = SimpleNamespace(point=SimpleNamespace(name="Max", iops=2_642.0, below_limit=True))
+    result: Any = SimpleNamespace(points=[best], cells=[cell(2_642, 1.5), cell(2_616, 0.8), cell(2_640, 390.0)])
+    settings: Any = SimpleNamespace(art_limit_ms=5.0)
+    assert max_by_chance(settings, result) == (
+        "Max is one of 2 cells with ART < 5 ms within 1 % of the highest: which of them is the highest may be chance",
+    )
+    result.cells = result.cells[:1]
+    assert max_by_chance(settings, result) == ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import Mock
 
 import pytest
-from assay.procedures.hir.in_short import equal_gains, idle_effects
+from assay.procedures.hir.in_short import equal_gains, idle_effects, slow_returns
 from assay.procedures.xsr.in_short import cross_stimulus_effects
 from assay.spec.units import SECOND_NS
 
@@ -58,4 +58,29 @@ def test_the_slowest_response_is_held_against_the_average_of_its_sample() -> Non
     assert found.times == 2_465 / 320
     assert found.text == (
         "the slowest I/O took 2,465.000 ms, 7.7 times the average of its sample (minute 2 of XSR, SEQ 1024KiB 0/100)"
+    )
+
+
+def test_idle_time_that_is_enough_is_told_with_the_longest_that_brings_no_more() -> None:
+    settings: Any = SimpleNamespace(burst_ns=5 * SECOND_NS, label="RND 4KiB 0/100")
+    waits = [
+        SimpleNamespace(idle_s=idle, over_baseline=over) for idle, over in ((5.0, 1.0), (10.0, 1.06), (50.0, 1.062))
+    ]
+    (found,) = idle_effects(settings, SimpleNamespace(states=waits))  # type: ignore[arg-type]
+    assert found.text == (
+        "10 s of idle time after each burst of 5 s bring +6.2 % IOPS, up to 50 s no more (RND 4KiB 0/100)"
+    )
+
+
+@pytest.mark.parametrize(("slowest", "said"), [(11.0, 0), (12.1, 1)])
+def test_slow_ios_of_bursts_without_idle_time_are_told(slowest: float, said: int) -> None:
+    def state(rested: tuple[float, ...], returned: tuple[float, ...]) -> Any:
+        of = [SimpleNamespace(latency_ms_max=times) for times in (rested, returned)]
+        return SimpleNamespace(bursts=of[0], returned=of[1])
+
+    # The first burst of all had no idle time before it.
+    result: Any = SimpleNamespace(states=[state((15.0, 10.9), (10.9,)), state((10.9, 10.8), (slowest,))])
+    assert slow_returns(result) == (
+        ("The slowest I/O of bursts without idle time took 12.100 ms against 10.900 ms at most after idle time.",)
+        * said
     )

@@ -247,6 +247,7 @@ def test_a_verdict_is_amber_where_something_beside_it_was_unusual() -> None:
         "steady state: NO; 5 other cells moved": "bad",
         "steady state; host disturbed 2 of 5": "warn",
         "in the steady window, not tracked": "",
+        "largest in the window, not tracked; host disturbed 2 of 5": "warn",
         "in the steady window, not tracked; moved by 37.4 %": "warn",
         "in the steady window, not tracked; 5 windows shorter than the queue": "warn",
         "steady state not reached": "warn",

@@ -18,7 +18,7 @@ from assay.report import build_report
 from assay.report.anchors import slug, unique
 from assay.report.cells import look, repeats, table_cells
 from assay.report.figure import figure_svg
-from assay.report.html import ASSETS, _unbroken, report_html
+from assay.report.html import ASSETS, _large, _unbroken, report_html
 from assay.report.interactive import plotly_figure
 from assay.report.plotly_axes import number_format
 from assay.report.svg_text import picture_address, picture_size
@@ -401,3 +401,13 @@ def test_a_line_that_a_later_one_hides_is_wider_and_many_points_are_small() -> N
     many = replace(both[0], x=tuple(map(float, range(101))), y=(1.0,) * 101, mode="markers")
     (points,) = plotly_figure(lines(series=(many,)))["data"]
     assert (many.dense, both[0].dense, points["marker"]["size"]) == (True, False, pytest.approx(4.4))
+
+
+def test_a_column_without_a_value_stands_as_the_numbers_before_it() -> None:
+    (row,) = {tuple(cell.look for cell in cells) for cells in table_cells([("a", "1.5", "n/a"), ("b", "2.5", "n/a")])}
+    assert row == ("", "number", "number faint")
+
+
+def test_the_decimals_of_large_numbers_of_a_matrix_are_apart_for_a_narrow_window() -> None:
+    assert _large("8,648.2") == '8,648<span class="decimals">.2</span>'
+    assert (_large("12.6"), _large("<1")) == ("12.6", "&lt;1")

@@ -120,3 +120,17 @@ def test_what_the_cells_that_moved_have_in_common_is_said_and_they_are_marked() 
     assert moved_places(found, sizes, [0, 65]) == ((0, 1), (1, 1), (2, 1))
     few = {cell: one for cell, one in found.items() if cell.transfer_bytes != 4 * KIB}
     assert moved_where(few) == ""
+
+
+def test_of_the_last_round_it_is_not_known_whether_it_stays_so() -> None:
+    cell, _ = moving_cells()
+    last = replace(cell, odd=5, last=True)
+    assert moved_when({TRACKED: last}, "SEQ 128KiB W") == "round 5, the last, alone is off in 1 of 1"
+    report = loop_report(iops_pages)(synthetic_run(), synthetic_test(), load_edition("pts-c-1.0"), "iops-1")
+    moved = next(one for one in report.settings.cells if one != TRACKED)
+    rising = (100.0, 101.0, 100.0, 101.0, 150.0)
+    found = replace(report, result=replace(report.result, by_round={**report.result.by_round, moved: rising}))
+    (one,) = found.moved_cells()
+    assert one.text.endswith(
+        "; round 5, the last, alone is off, the others average 100.5 IOPS; whether it stays so is not known"
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import median, pstdev
+from statistics import median, stdev
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -331,7 +331,7 @@ def test_the_stability_score_is_the_share_of_seconds_near_the_median() -> None:
     found = stability_of(rates, [None] * 501)
     assert found is not None
     assert found.median == median(rates)
-    assert found.variation == pytest.approx(pstdev(rates) / (sum(rates) / 501))
+    assert found.variation == pytest.approx(stdev(rates) / (sum(rates) / 501))
     assert found.score == sum(0.9 * found.median <= rate <= 1.1 * found.median for rate in rates) / 501
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.pages.label import host_label, qualified
+from assay.pages.label import host_label
 from assay.pages.model import Group, Header
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -96,7 +96,7 @@ def _loop_1_0(settings: TestSettings, facts: TestFacts) -> tuple[Entry, ...]:
 
 def _steady_1_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
     return (
-        ("Convergence", qualified(test, facts.convergence)),
+        ("Convergence", facts.convergence),
         ("Window", facts.time) if facts.time else ("Rounds", facts.rounds),
         ("PC AR", facts.preconditioned_label),
         ("AR AMOUNT", facts.test_range),
@@ -194,7 +194,7 @@ def _test_2_0(test: StoredTest, facts: TestFacts) -> tuple[Entry, ...]:
         ("AR & Amount", facts.test_range),
         *facts.stimulus,
         ("TOIO - TC/QD", first),
-        ("Steady State", qualified(test, facts.convergence)),
+        ("Steady State", facts.convergence),
         ("Test Stimulus 2", facts.second_stimulus or histogram),
         ("TOIO - TC/QD", second),
         ("Steady State", NOT_APPLICABLE),

@@ -42,13 +42,30 @@ def banner(test: StoredTest, findings: Iterable[Finding]) -> str | None:
     return " - ".join(said) or None
 
 
-def qualified(test: StoredTest, verdict: str) -> str:
-    """A verdict with what the test system did to its numbers, and how many of their windows hold too few I/Os.
+def qualified(test: StoredTest, verdict: str, moved: int) -> str:
+    """A verdict with what stands beside it. moved : how many cells moved of which it says nothing.
 
-    Worked: ``YES`` -> ``"YES; host disturbed 2 of 5; 1 window shorter than the queue"``; ``NO`` stays.
+    Worked: ``YES`` -> ``"YES; 3 other cells moved; host disturbed 2 of 5"``; ``NO`` stays.
     """
-    told = (host_text(test), short_text(test)) if verdict.startswith("YES") else ()
-    return "; ".join(filter(None, (verdict, *told)))
+    return "; ".join((verdict, *beside(test, moved))) if verdict.startswith("YES") else verdict
+
+
+def beside(test: StoredTest, moved: int) -> tuple[str, ...]:
+    """What a reader of a verdict must know: cells that moved, what the test system did, windows with too few I/Os.
+
+    Worked: ``("3 other cells moved", "host disturbed 2 of 5", "1 window shorter than the queue")``.
+    """
+    cells = f"{count_label(moved, 'other cell')} moved" if moved else ""
+    return tuple(filter(None, (cells, host_text(test), short_text(test))))
+
+
+def notice(test: StoredTest) -> str:
+    """That the host disturbed some, not all, of what results come from, for the pages; empty where it is otherwise.
+
+    Worked: a stall in two of five rounds -> ``"host disturbed 2 of 5 measured parts"``.
+    """
+    told = host_text(test)
+    return f"{told} measured parts" if told and not window_disturbed(test) else ""
 
 
 def short_text(test: StoredTest, cell: Cell | None = None) -> str:

@@ -7,10 +7,9 @@ numbers are only found in the series of figures.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from assay.pages import axis_rule
+from assay.pages import axis_rule, line_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,8 +28,6 @@ WIDE_ASPECT = 2.2
 """Width over height of a small picture with texts in its fields or beside its rows."""
 _DENSE = 100
 """Points of a series without lines from which on they are drawn small."""
-_HIDDEN_SHARE = 0.01
-"""Share of an axis below which two lines are one to the eye."""
 TURNED_NOTE = "in falling order, so that high columns hide few low ones"
 
 
@@ -161,10 +158,6 @@ class Series:
         """Whether its points are so many that large ones would be one blot."""
         return self.mode == "markers" and len(self.x) > _DENSE
 
-    def hidden_by(self, other: Series, near: float) -> bool:
-        """Whether it has the points of another, none further up or down than ``near``. Worked: 6.30 by 6.31 at 0.3."""
-        return self.x == other.x and all(abs(one - two) < near for one, two in zip(self.y, other.y, strict=True))
-
     @classmethod
     def through(
         cls, points: Sequence[tuple[float, float]], label: str, colour: int, mode: Mode = "lines+markers"
@@ -250,32 +243,18 @@ class Figure:
 
     @property
     def covered(self) -> frozenset[int]:
-        """Places of the series that later ones hide; drawn wider, they show on both sides of these.
-
-        Worked: lines of 6.30 and 6.31 ms over the same rounds, on an axis up to 32 -> the first.
-        """
-        if self.kind != "lines" or self.y_drawn_scale == "log":
+        """Places of the series that later ones hide, by ``line_order``; drawn wider, they show beside these."""
+        if self.kind != "lines" or self.y_drawn_scale == "log" or not self.y_values:
             return frozenset()
-        low, high = self.y_range if self.y_values else (0.0, 0.0)
-        lines = ((place, one) for place, one in enumerate(self.series) if one.mode == "lines+markers")
-        pairs = combinations(lines, 2)
-        return frozenset(
-            place for (place, one), (_, other) in pairs if one.hidden_by(other, (high - low) * _HIDDEN_SHARE)
-        )
+        lines = {place: (one.x, one.y) for place, one in enumerate(self.series) if one.mode == "lines+markers"}
+        return line_order.covered(lines, self.y_range)
 
     @property
     def legend_order(self) -> tuple[int, ...]:
-        """Places of the series as a legend lists them: those under one title as their lines end, the highest first.
-
-        Lines that end close to each other stay as they are. Worked: lines of sizes that end at 10, 300 and 2,000 -> 2,
-        1, 0; of threads that end at 2,630, 2,625 and 2,635 -> 0, 1, 2.
-        """
-        places = range(len(self.series))
-        ends = [one.y[-1] for one in self.series if one.y]
-        near = not ends or min(ends) >= (1 - axis_rule.CUT_BELOW) * max(ends)
-        if self.kind != "lines" or not self.legend_title or near:
-            return tuple(places)
-        return tuple(sorted(places, key=lambda place: -self.series[place].y[-1] if self.series[place].y else 0.0))
+        """Places of the series as a legend lists them: those under one title as their lines end, by ``line_order``."""
+        if self.kind != "lines" or not self.legend_title:
+            return tuple(range(len(self.series)))
+        return line_order.as_they_end([one.y[-1] if one.y else 0.0 for one in self.series])
 
     @property
     def y_drawn_scale(self) -> Scale:
@@ -399,7 +378,7 @@ class Page:
 
     place : its number in the report, ``7 of 26`` for the pages of the specification, ``A1`` for those behind, of which
     each sheet of paper has a number of its own.
-    banner : what a reader must know before any number on the page, or None.
+    banner : what a reader must know before any number on the page, or None. notice : likewise, of some of the numbers.
     columns : blocks side by side in columns of equal width, below ``blocks``.
     cards : what the columns say, a card for each test: paper and screen show these in their place.
     facts : of the drive, below its name above the cards. notes : sentences below them.
@@ -420,6 +399,7 @@ class Page:
     facts: tuple[Entry, ...] = ()
     notes: tuple[str, ...] = ()
     others: tuple[Figure, ...] = ()
+    notice: str = ""
     place: str = ""
     chapter: str = ""
     part: str = ""

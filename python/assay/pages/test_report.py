@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assay.pages.header import header
-from assay.pages.label import banner
+from assay.pages.label import banner, notice, qualified
 from assay.pages.measure import distribution_measures, headline_measures
 from assay.pages.model import Box, Figure, Page, Table
 from assay.pages.printed import NOT_AVAILABLE, paragraph
@@ -183,6 +183,10 @@ class TestReport(ABC):
         """IOPS that other tests may have at another demand or in another order; none unless told here."""
         return iter(())
 
+    def qualified(self, verdict: str) -> str:
+        """A verdict with what a reader of it must know. Worked: ``YES`` -> ``"YES; 3 other cells moved"``."""
+        return qualified(self.test, verdict, len(self.moved_cells()))
+
     def moved_where(self) -> str:
         """What the cells that moved have in common, such as ``"6 of 7 at 65/35"``; empty unless a test says so."""
         return ""
@@ -214,13 +218,15 @@ class TestReport(ABC):
 
     def pages(self, title: str, test_report: tuple[PagePart, ...]) -> tuple[Page, ...]:
         """Give each sheet the test's title, header and banner."""
-        head, warning = header(self.run, self.test, self.edition, self.facts), self.banner
+        facts = replace(self.facts, convergence=self.qualified(self.facts.convergence))
+        head, warning, told = header(self.run, self.test, self.edition, facts), self.banner, notice(self.test)
         return tuple(
             Page(
                 title=title,
                 subtitle=subtitle,
                 header=head,
                 banner=warning,
+                notice=told,
                 blocks=tuple(self._shaped(block) for block in blocks),
             )
             for subtitle, blocks in test_report

@@ -20,13 +20,14 @@ WHOLE = 0.8
 _PAIR, _FEW = 2, 2
 _STATUS = (
     ("warn", re.compile(r"(steady state: )?YES\b.*(; host disturbed | shorter than the queue| other cells? moved)")),
-    (
-        "warn",
-        re.compile(r"(steady state|in the steady window)\b(?!:).*(not reached|; host disturbed |; moved by | queue)"),
-    ),
     ("good", re.compile(r"(steady state: )?(YES|reached)\b|pass\b")),
     ("bad", re.compile(r"(steady state: )?NO\b|(INVALID|VOID|FAILED|UNFINISHED)\b|(invalid|fail|failed)\b")),
-    ("warn", re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)")),
+    (
+        "warn",
+        re.compile(r"(MARK|WARN|WITHHELD)\b|(mark|withheld)$|(steady state: )?not (reached$|judged)|steady state not"),
+    ),
+    # What a number rests on, and what the test system did to it.
+    ("warn", re.compile(r".*(; host disturbed \d|; moved by \d| shorter than the queue)")),
     ("faint", re.compile(r"(n/a|N/A|not stated|not watched|unknown|steady state: N/A)$")),
 )
 
@@ -57,10 +58,19 @@ def status(text: str) -> str:
 def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
     """All cells of a table with their looks; those of a column of numbers align at the decimal point."""
     width = max(map(len, rows), default=0)
-    columns = [
-        _column([row[place] if place < len(row) else "" for row in rows], aligned=width > _PAIR or len(rows) > _FEW)
-        for place in range(width)
-    ]
+    columns: list[list[Cell]] = []
+    for place in range(width):
+        texts = [row[place] if place < len(row) else "" for row in rows]
+        # A column without any value stands as the numbers before it.
+        if (
+            place
+            and all(text in _ABSENT for text in texts)
+            and columns[-1]
+            and columns[-1][0].look.startswith("number")
+        ):
+            columns.append([Cell(text, f"number {look(text)}".strip()) for text in texts])
+        else:
+            columns.append(_column(texts, aligned=width > _PAIR or len(rows) > _FEW))
     return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
 
 

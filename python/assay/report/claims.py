@@ -182,20 +182,31 @@ def claims_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
 
 
 def baseline_text(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[str]:
-    """How far the numbers lie from the baseline, in a sentence; none without any that can be held against it.
+    """How many numbers are better and worse than the baseline, and the farthest of both; none without any.
 
-    Worked: 110.6 and 93.1 IOPS where the baseline has 100 of both -> ``"Against the baseline: 2 numbers, from -6.9 %
-    (WSAT RND 4KiB 0/100, first sample) to +10.6 % (IOPS RND 4KiB W)."``
+    Worked: 110.6 and 93.1 IOPS where the baseline has 100 of both -> ``"Against the baseline: 1 better, +10.6 % (IOPS
+    RND 4KiB W); 1 worse, -6.9 % (WSAT RND 4KiB 0/100, first sample)."``
     """
-    found = [
-        (share, f"{(share - 1) * 100:+.1f} % ({one.label} {headline.item})")
-        for one, headline, was in _with_baseline(run, tests)
-        if (share := share_of(headline, was)) is not None
-    ]
-    if found:
-        ends = tuple(dict.fromkeys(text for _, text in (min(found), max(found))))
-        span = f"from {' to '.join(ends)}" if ends[1:] else ends[0]
-        yield f"Against the baseline: {count_label(len(found), 'number')}, {span}."
+    sides: dict[str, list[tuple[float, str]]] = {"better": [], "worse": [], "the same": []}
+    for one, headline, was in _with_baseline(run, tests):
+        if (share := share_of(headline, was)) is not None:
+            told = f"{(share - 1) * 100:+.1f} % ({one.label} {headline.item})"
+            sides[_side(share, headline.unit)].append((abs(share - 1), told))
+    parts = [f"{len(found)} {name}{_farthest(found)}" for name, found in sides.items() if found]
+    if parts:
+        yield f"Against the baseline: {'; '.join(parts)}."
+
+
+def _side(share: float, unit: str) -> str:
+    """Worked: 1.1 times the IOPS is better, 1.1 times the response time is worse."""
+    if share == 1:
+        return "the same"
+    return "better" if (share > 1) != (unit == "ms") else "worse"
+
+
+def _farthest(found: Sequence[tuple[float, str]]) -> str:
+    change, told = max(found)
+    return f", {'most ' if found[1:] else ''}{told}" if change else ""
 
 
 def _counted(verdicts: Sequence[str]) -> str:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.distribution import printed_map
-from assay.pages.header import model_label
-from assay.pages.label import host_label, host_text, short_text
+from assay.pages.header import model_label, target_kind
+from assay.pages.label import beside, host_label
 from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
 from assay.report.breaks import break_texts
 from assay.report.cards import SPREAD_SAID, cards
 from assay.report.conforming import conformity_label, deviations
+from assay.report.findings import checks_beyond
 from assay.report.headline_tables import headline_tables
 from assay.report.level import level_label
 from assay.report.said import in_short_tables, unusual_table
@@ -38,9 +39,13 @@ _FACTS = ("Serial No.", "Firmware Rev", "Interface", "NAND Type")
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
+_TARGETS = {"loop": "a loop device on a file", "file": "a file"}
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
 _TRACKED = "A verdict is that of the tracked cells; other cells that moved are listed among what was unusual."
+_CHECKS = (
+    "A check beyond its limit warns of how a test was carried out; where that makes numbers unusable they are withheld."
+)
 _NOT_WATCHED = "not watched"
 
 
@@ -67,7 +72,7 @@ def executive_page(
         columns=((verdicts, *said, unusual, Text(paragraphs=(_reading(tests),))), headline_tables(run, tests)),
         cards=cards(run, placed, outcomes, of_run),
         facts=_facts(head),
-        notes=(SPREAD_SAID, *_baseline(run), *verdicts.notes, _reading(tests)),
+        notes=(SPREAD_SAID, *_baseline(run), *verdicts.notes, *_checks(tests), _reading(tests)),
         others=tuple(_maps([one.spread for one in placed])),
         outcome=f"{conformity_label(run).partition(':')[0]}{level}",
     )
@@ -83,6 +88,12 @@ def _baseline(run: StoredRun) -> Iterator[str]:
     """Whose numbers the baseline has, where the plan states some."""
     if any((run.plan.get("baseline") or {}).values()):
         yield f"Baseline: {paragraph(run.description.get('baseline')) or 'not named'}; nothing is judged by it."
+
+
+def _checks(tests: Sequence[TestReport]) -> Iterator[str]:
+    """What a check beyond its limit means, where there is one."""
+    if any(map(checks_beyond, tests)):
+        yield _CHECKS
 
 
 def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
@@ -160,14 +171,7 @@ def _verdict(test_report: TestReport, window: str) -> str:
     if withheld:
         return f"WITHHELD: {paragraph(withheld)}"
     told = ", ".join(filter(None, (f"steady state: {test_report.facts.steady}", window)))
-    moved = len(test_report.moved_cells())
-    parts = (
-        told,
-        f"{count_label(moved, 'other cell')} moved" if moved else "",
-        host_text(test_report.test),
-        short_text(test_report.test),
-    )
-    return "; ".join(filter(None, parts))
+    return "; ".join((told, *beside(test_report.test, len(test_report.moved_cells()))))
 
 
 def _of_run(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[tuple[str, str]]:
@@ -176,6 +180,11 @@ def _of_run(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[tuple[str, 
     if found:
         named = ", ".join(f"{name} {marked} of {parts}" for name, (marked, parts) in found)
         yield "all", f"the host disturbed measured parts ({named}): their numbers are of host and drive together"
+    if target := _TARGETS.get(target_kind(run)):
+        yield (
+            "all",
+            f"the target is {target}: whether its I/Os reached a medium, or the host's memory alone, is not known",
+        )
     yield from (("all", line) for line in break_texts(run))
     if run.skipped:
         names = ", ".join(one.test.upper() for one in run.skipped)

@@ -80,7 +80,7 @@ def figure_svg(figure: Figure) -> bytes:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         height = SMALL_IN if figure.small else LOW_IN if figure.low else HEIGHT_IN[figure.kind]
-        if figure.small:
+        if figure.small or figure.low:
             mpl.rcParams.update(_SMALL)
         canvas = Canvas(figsize=(height * figure.aspect, height))
         FigureCanvasSVG(canvas)
@@ -113,9 +113,11 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
     if figure.span:
         axes.axvspan(*figure.span, color=SPAN_COLOUR, linewidth=0, zorder=0, label=SPAN_LABEL)
-    covered = figure.covered
+    covered, cut = figure.covered, bool(figure.x_drawn_range or figure.y_least)
     for place, series in enumerate(figure.series):
-        _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(axes, series, wide=place in covered)
+        _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(
+            axes, series, wide=place in covered, clipped=cut
+        )
     axes.set(xlabel=figure.x_label, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_drawn_scale)
     axes.grid(visible=True, which="major")
     axes.spines[["top", "right"]].set_visible(False)
@@ -165,7 +167,7 @@ def _draw_bars(axes: Any, series: Series) -> None:
     axes.bar_label(drawn, labels=[bar_text(y) for y in series.y], padding=2)
 
 
-def _draw_series(axes: Any, series: Series, *, wide: bool) -> None:
+def _draw_series(axes: Any, series: Series, *, wide: bool, clipped: bool) -> None:
     shown = colour(series.colour)
     if not series.x:
         # Its name says why it has no point.
@@ -192,6 +194,8 @@ def _draw_series(axes: Any, series: Series, *, wide: bool) -> None:
         markersize=mpl.rcParams["lines.markersize"] * times * (DENSE_SHARE if series.dense else 1),
         linewidth=mpl.rcParams["lines.linewidth"] * times,
         zorder=3 if marked and not wide else 2,
+        # A point at the edge of an axis that shows all of them is not to be cut in half.
+        clip_on=clipped or not marked,
     )
 
 

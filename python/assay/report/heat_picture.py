@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import colormaps
+from matplotlib import colormaps, rcParams
 from matplotlib.colors import LogNorm, to_hex
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
@@ -21,6 +21,8 @@ _COLOURS = "viridis"
 INK = "#111111"
 """Of texts in light fields: another black than that of the axes, which a dark page shows white."""
 _DARK = 0.5
+_LONG, _CLOSE = 6, 0.86
+"""Texts of more letters than that are so much smaller, as they would touch each other."""
 _LEAST_SHARE = 0.75
 """The first colour stands for so much of the largest value at most."""
 # Of red, green and blue in what the eye takes for brightness (ITU-R BT.709).
@@ -86,12 +88,15 @@ def _label(axis: Any, ticks: tuple[Tick, ...], scale: Scale) -> None:
 def _write(axes: Any, heat: Heat, values: NDArray[np.float64], scale: LogNorm) -> None:
     """Write the texts into their fields, white on dark colours."""
     colours = colormaps[_COLOURS](scale(np.nan_to_num(values, nan=scale.vmax or 1)))[..., :3] @ _BRIGHTNESS
+    longest = max(len(text) for texts in heat.texts for text in texts)
+    size = rcParams["font.size"] * (_CLOSE if longest > _LONG else 1)
     for row, texts in enumerate(heat.texts):
         for column, text in enumerate(texts):
             x = (heat.x_edges[column] + heat.x_edges[column + 1]) / 2
             y = (heat.y_edges[row] + heat.y_edges[row + 1]) / 2
             shown = np.isnan(values[row, column]) or colours[row, column] > _DARK
-            written = axes.text(x, y, text, ha="center", va="center", color=INK if shown else "white")
+            ink = INK if shown else "white"
+            written = axes.text(x, y, text, ha="center", va="center", color=ink, fontsize=size)
             # It lies inside the axes: the size of the picture need not wait for it.
             written.set_in_layout(False)
 
@@ -105,4 +110,4 @@ def _show_scale(canvas: Canvas, fields: Any, heat: Heat) -> None:
 
 
 def _thousands(value: float, _: int | None) -> str:
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 1 else f"{value:.9f}".rstrip("0").rstrip(".")

@@ -42,6 +42,7 @@ FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-
 DISCLOSURE = "disclosure"
 _PLAIN_COLUMNS, _COMPACT_COLUMNS, _COMPACT_LETTERS = 3, 9, 9
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
+_DECIMALS = re.compile(r"(?<=\d,\d{3})(\.\d+)")
 _RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
 
 
@@ -58,7 +59,7 @@ def report_html(report: Report, pictures: Mapping[str, bytes]) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters.update(look=look, cells=table_cells, repeats=repeats, drawn_bars=drawn_bars, unbroken=_unbroken)
-    environment.filters.update(bar_length=bar_length, compact=_is_compact)
+    environment.filters.update(bar_length=bar_length, compact=_is_compact, large=_large)
     plotter, own = _asset(PLOTTER), "\n".join(map(_asset, OWN))
     pages = _with_anchors(report.shown)
     heats = {one.name for one in report.screen_figures if one.kind == "heat"}
@@ -109,6 +110,11 @@ def _unbroken(text: str) -> str:
     whole = _RANGE.sub(r'<span class="whole">\1</span>', str(escape(text)))
     place = f'<a href="#{slug(f"{DISCLOSURE} {FINDINGS}")}">{SEE_FINDINGS}</a>'
     return Markup(whole.replace(SEE_FINDINGS, place))  # noqa: S704 - escaped
+
+
+def _large(text: str) -> str:
+    """A number from 1,000 on, its decimals apart, as a narrow window has no room for them. Worked: ``8,648.2*``."""
+    return Markup(_DECIMALS.sub(r'<span class="decimals">\1</span>', str(escape(text))))  # noqa: S704 - escaped
 
 
 def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:

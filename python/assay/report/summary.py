@@ -19,7 +19,7 @@ from assay.pages.header import (
     system_label,
     target_kind,
 )
-from assay.pages.label import host_text, qualified
+from assay.pages.label import host_text
 from assay.pages.model import Box, Group, Header, Page, Table, with_values
 from assay.pages.printed import (
     NOT_APPLICABLE,
@@ -118,6 +118,7 @@ def test_page(test_report: TestReport) -> Page:
 def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport]) -> Page:
     """Lay out the drive's selected performance: the settings of each test in a box, then its figures."""
     boxes = tuple(_settings_box(test_report) for test_report in tests)
+    held = (*claims_table(run, tests), *baseline_table(run, tests))
     return Page(
         title="Summary Performance - Selected",
         chapter="Summary Performance - Selected",
@@ -125,7 +126,7 @@ def selected_page(run: StoredRun, edition: Edition, tests: Sequence[TestReport])
         header=summary_header(run, edition),
         banner=joined_banner(tests),
         blocks=boxes,
-        columns=((_select_table(tests), *claims_table(run, tests), *baseline_table(run, tests)),),
+        columns=tuple(filter(None, ((_select_table(tests),), held))),
     )
 
 
@@ -236,7 +237,7 @@ def _set_up(test_report: TestReport) -> tuple[str, ...]:
         segments_label(settings),
         facts.workload,
         facts.extent,
-        qualified(test, facts.steady),
+        test_report.qualified(facts.steady),
     )
 
 
@@ -289,7 +290,7 @@ def _settings_box(test_report: TestReport) -> Box:
         ("AR AMT / Segments", f"{facts.test_range} / {segments_label(test.settings)}"),
         ("OIO - TC/QD", demand_label(test.settings.demand)),
         ("Rounds or Time/GB", facts.extent),
-        ("Steady", qualified(test, facts.steady)),
+        ("Steady", test_report.qualified(facts.steady)),
     )
     return Box(title=test.settings.test_label, entries=entries, wide=True)
 

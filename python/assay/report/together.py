@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.pages.effect import Effect, ranked
 from assay.pages.headline import number_text
+from assay.pages.label import host_text
 from assay.pages.printed import NOT_APPLICABLE, one_decimal, outstanding_label
 from assay.results import missed_steady_state
 
@@ -144,7 +145,9 @@ def in_numbers(tests: Sequence[TestReport]) -> Iterator[str]:
         reached = sum(text.startswith("YES") for text in steady)
         by_unit = groupby(found.values(), key=lambda one: one.unit)
         told = (f"{', '.join(map(_in_few_words, same))} {unit}" for unit, same in by_unit)
-        yield f"In numbers: {'; '.join(told)}; steady in {reached} of {len(steady)} tests."
+        disturbed = sum(bool(host_text(one.test)) for one in tests)
+        host = f", the host disturbed {disturbed}" if disturbed else ""
+        yield f"In numbers: {'; '.join(told)}; steady in {reached} of {len(steady)} tests{host}."
 
 
 def _in_few_words(one: Headline) -> str:

@@ -20,6 +20,7 @@ from assay.procedures.grid.facts import (
     demand_facts,
     demand_outline,
     demand_own_settings,
+    max_by_chance,
     mid_near_max,
     out_of_order,
     pattern_part,
@@ -123,9 +124,9 @@ class DemandReport(TestReport):
         yield from headline_measures(self.headlines())
 
     def remarks(self) -> tuple[str, ...]:
-        """Where Mid is about Max, and where the points change places when they are measured at length."""
-        near = mid_near_max(self.settings, self.result.points)
-        return (*(f"Mid lies {line}" for line in near), *out_of_order(self.result.points))
+        """Where Max stands not alone, Mid is about Max, and points change places when they are measured at length."""
+        near = (f"Mid lies {line}" for line in mid_near_max(self.settings, self.result.points))
+        return (*max_by_chance(self.settings, self.result), *near, *out_of_order(self.result.points))
 
     def own_settings(self) -> tuple[Entry, ...]:
         """Pattern, grid, pre-writes and operating points."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.pages.effect import STANDS_OUT, Effect
-from assay.pages.printed import one_decimal, percent, rate_or_na
+from assay.pages.printed import milliseconds_text, one_decimal, percent, rate_or_na
 from assay.spec.units import SECOND_NS, duration_label
 
 if TYPE_CHECKING:
@@ -16,22 +16,46 @@ if TYPE_CHECKING:
 
 EQUAL_SHARE = 0.01
 """Bursts so near to the highest are the same."""
+_SLOWER = 1.05
 
 
 def idle_effects(settings: IdleRecoverySettings, result: IdleRecoveryResult) -> Iterator[Effect]:
-    """What the longest idle time after each burst brings, where it is at least as long as the burst.
+    """What the least idle time brings from which on longer ones bring no more than 1 %.
 
-    Of less than twice the baseline it is told how much less that is than the idle time over the time of the burst.
-    Worked: bursts of 5 s that gain 6.2 % from 50 s of idle time each -> 10 / 1.062 times.
+    Of less than twice the baseline it is told how much less that is than the longest idle time over that of the burst.
+    Worked: bursts of 5 s that gain 6.2 % after 5 s of idle time and after 50 s -> 10 / 1.062 times, of 5 s.
     """
-    longest = max(result.states, default=None, key=lambda one: one.idle_s)
-    if longest is None or not longest.over_baseline:
+    found = sorted((one.idle_s, one.over_baseline) for one in result.states if one.over_baseline)
+    if not found:
         return
-    idle, burst = (duration_label(round(one)) for one in (longest.idle_s * SECOND_NS, settings.burst_ns))
-    gain, share = longest.over_baseline, longest.idle_s * SECOND_NS / settings.burst_ns
-    text = f"{idle} of idle time after each burst of {burst} bring {(gain - 1) * 100:+.1f} % IOPS ({settings.label})"
+    longest, gain = found[-1]
+    enough = next(idle for idle, over in found if abs(over - gain) <= EQUAL_SHARE * gain)
+    share = longest * SECOND_NS / settings.burst_ns
+    idle, burst, most = (
+        duration_label(round(one)) for one in (enough * SECOND_NS, settings.burst_ns, longest * SECOND_NS)
+    )
+    more = f", up to {most} no more" if enough < longest else ""
+    brings = f"{(gain - 1) * 100:+.1f} % IOPS{more} ({settings.label})"
+    text = f"{idle} of idle time after each burst of {burst} bring {brings}"
     few = gain < STANDS_OUT
     yield Effect(kind="idle", times=share / gain if few else gain, text=text, expected=few)
+
+
+def slow_returns(result: IdleRecoveryResult) -> tuple[str, ...]:
+    """That bursts without idle time have slower I/Os than those after it, by more than 5 %.
+
+    The first burst of all, which no idle time precedes, counts among neither.
+
+    Worked: 10.9 ms at most after idle time and 12.1 ms without -> one sentence.
+    """
+    rested = [
+        time for place, one in enumerate(result.states) for time in one.bursts.latency_ms_max[place == 0 :] if time
+    ]
+    without = [time for one in result.states for time in one.returned.latency_ms_max if time]
+    if not rested or not without or max(without) <= max(rested) * _SLOWER:
+        return ()
+    both = f"{milliseconds_text(max(without))} ms against {milliseconds_text(max(rested))} ms"
+    return (f"The slowest I/O of bursts without idle time took {both} at most after idle time.",)
 
 
 def gained(result: IdleRecoveryResult) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from assay.pages.time_figures import time_figure
 from assay.pages.verdict import minutes_window, verdict_box, verdict_figure
 from assay.procedures.hir.figures import idle_picture
 from assay.procedures.hir.headlines import idle_recovery_headlines
-from assay.procedures.hir.in_short import equal_gains, gained, idle_effects
+from assay.procedures.hir.in_short import equal_gains, gained, idle_effects, slow_returns
 from assay.procedures.hir.result import idle_recovery_result
 from assay.procedures.hir.settings import IdleRecoverySettings
 from assay.procedures.saturation.facts import level_text, window_minutes
@@ -221,8 +221,8 @@ class IdleRecoveryReport(TestReport):
         return tuple(idle_recovery_headlines(self.settings, self.result))
 
     def in_short(self) -> tuple[str, ...]:
-        """What the shortest idle time gains, and whether more gives more."""
-        return (*gained(self.result), *equal_gains(self.result.states))
+        """What the shortest idle time gains, whether more gives more, and the slowest I/Os without it."""
+        return (*gained(self.result), *equal_gains(self.result.states), *slow_returns(self.result))
 
     def effects(self) -> Iterator[Effect]:
         """How much, or how little, the longest idle time brings."""

@@ -52,7 +52,7 @@ Column = tuple[str, "Mapping[Cell, float]"]
 
 _MOVED_NAMED = 8
 _SPREAD_NOTE = (
-    f"! Greatest less least is more than {percent(MOVED_SHARE)} of the average, and the cell is not tracked: steady "
+    f"* Greatest less least is more than {percent(MOVED_SHARE)} of the average, and the cell is not tracked: steady "
     "state says nothing of it."
 )
 
@@ -243,13 +243,17 @@ class LoopReport(TestReport):
     def _spread_notes(self) -> tuple[str, ...]:
         """Name the cells whose average hides a movement, and say how far the others lie apart."""
         found = cell_spreads(self.result, self.settings)
-        moved = self.moved_cells()
+        moved = sorted(self.moved_cells(), key=lambda one: -one.apart)
         largest = max((one.variation for one in found.values() if not one.moved), default=None)
         notes = []
         if moved:
             notes.append(f"* Not tracked, and moved by more than {percent(MOVED_SHARE)} of the average in the window:")
             notes += [f"{one.label}: {one.text}." for one in moved[:_MOVED_NAMED]]
-            notes += [f"And {len(moved) - _MOVED_NAMED} more."] if len(moved) > _MOVED_NAMED else []
+            notes += (
+                [f"And {len(moved) - _MOVED_NAMED} more that moved less; see Disclosure, Findings."]
+                if len(moved) > _MOVED_NAMED
+                else []
+            )
         if largest is not None:
             which = "Other cells" if moved else "All cells"
             notes.append(f"{which}: coefficient of variation over the rounds of the window at most {_share(largest)}.")
@@ -314,15 +318,16 @@ def _moved_text(spread: Spread, settings: LoopSettings) -> str:
     apart = f"{text(spread.least)} to {text(spread.greatest)} {unit}, {_share(spread.apart)} of the average apart"
     if spread.odd is None or spread.others is None:
         return apart
-    return f"{apart}; round {spread.odd} alone is off, the others average {text(spread.others)} {unit}"
+    stays = "; whether it stays so is not known" if spread.last else ""
+    return f"{apart}; {spread.off}, the others average {text(spread.others)} {unit}{stays}"
 
 
 def _spread_text(spread: Spread | None, settings: LoopSettings) -> str:
-    """Worked: 158 to 279 IOPS, not tracked -> ``"158.0 to 279.0 (29.2 %) !"``."""
+    """Worked: 158 to 279 IOPS, not tracked -> ``"158.0 to 279.0 (29.2 %) *"``."""
     if spread is None:
         return NOT_AVAILABLE
     text = shown(settings).text
-    marked = " !" if spread.moved else ""
+    marked = " *" if spread.moved else ""
     return f"{text(spread.least)} to {text(spread.greatest)} ({_share(spread.variation)}){marked}"
 
 

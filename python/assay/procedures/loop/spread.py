@@ -29,6 +29,7 @@ class Spread:
     least, greatest : of the rounds. variation : sample standard deviation over the mean, a share.
     apart : greatest less least over the mean. moved : the cell is not tracked, and that is more than 20 %.
     odd : the round that alone is off, where the four others lie within a quarter of that; others : their mean.
+    last : that is the last round, behind which none tells whether it stays so.
     """
 
     least: float
@@ -38,6 +39,12 @@ class Spread:
     moved: bool
     odd: int | None = None
     others: float | None = None
+    last: bool = False
+
+    @property
+    def off(self) -> str:
+        """The round that alone is off, in words. Worked: the fifth of five -> ``"round 5, the last, alone is off"``."""
+        return f"round {self.odd}{', the last,' if self.last else ''} alone is off"
 
 
 def cell_spreads(result: LoopResult, settings: LoopSettings) -> dict[Cell, Spread]:
@@ -78,8 +85,10 @@ def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
     ((number, count),) = found.most_common(1)
     if 2 * count <= len(moved):
         return ""
-    place = f", the first behind preconditioning by {before}," if before and number == 1 else ""
-    return f"round {number}{place} alone is off in {count} of {len(moved)}"
+    off = next(one.off for one in moved if one.odd == number)
+    if before and number == 1:
+        off = f"round 1, the first behind preconditioning by {before}, alone is off"
+    return f"{off} in {count} of {len(moved)}"
 
 
 def moved_places(
@@ -116,4 +125,5 @@ def _spread(values: tuple[float, ...], rounds: Sequence[int], *, tracked: bool) 
         moved=moved,
         odd=odd,
         others=others,
+        last=odd == rounds[-1],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean, median, pstdev
+from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING
 
 from assay.results.step import rate_bytes, throughput
@@ -52,7 +52,7 @@ class Change:
 class Stability:
     """The seconds of a stage. score : share of them whose IOPS lie within 10 % of the median; None below 100 IOPS.
 
-    variation : standard deviation over mean. worst : lowest IOPS of a second; worst_second counts from 1.
+    variation : sample standard deviation over mean. worst : lowest IOPS of a second; worst_second counts from 1.
     """
 
     count: int
@@ -122,7 +122,7 @@ def stability_of(rates: Sequence[float], latency_ms_max: Sequence[float | None])
         score=sum(abs(rate - middle) <= BAND_SHARE * middle for rate in rates) / len(rates)
         if middle >= COUNT_MIN
         else None,
-        variation=pstdev(rates) / mean if mean else 0.0,
+        variation=stdev(rates) / mean if mean and rates[1:] else 0.0,
         worst=rates[worst],
         worst_second=worst + 1,
         latency_ms_max=max((one for one in latency_ms_max if one is not None), default=None),

@@ -82,7 +82,7 @@ def _stages(settings: StudySettings, result: StudyResult) -> Table:
     samples = "all samples" if share == 1 else f"the last {percent(share)} of the samples"
     notes = (
         f"Values are over {samples} of a stage, least and greatest IOPS of one of these; written is in all of it.",
-        "The last column holds the IOPS against those of the first variant with the same accesses.",
+        "Of the first variant: the IOPS against those of the first variant with the same accesses.",
     )
     return Table(caption="Values per variant", columns=_STAGE_COLUMNS, rows=rows, notes=notes)
 
@@ -134,7 +134,7 @@ def _stability(result: StudyResult) -> Table:
     rows = tuple(_stability_row(variant.label, one) for variant in result.variants for one in variant.stability)
     notes = (
         f"Score: share of the seconds whose IOPS lie within {percent(BAND_SHARE)} of their median; n/a: {TOO_FEW}.",
-        "Coefficient of variation: standard deviation over mean of the IOPS of all seconds; n/a with the score.",
+        "Coefficient of variation: sample standard deviation over mean of the IOPS of all seconds; n/a with the score.",
     )
     return Table(caption="Stability from second to second", columns=_STABILITY_COLUMNS, rows=rows, notes=notes)
 

@@ -147,7 +147,7 @@
     const first = Math.max(cells.findIndex((cell) => cell.classList.contains("number")), 0);
     // A number without its spread, or beside a claim without its share of it, is half an answer; one of several that
     // may be told of a figure is none without the name of its column.
-    const names = /^(Least - greatest|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Mean|Mean burst IOPS|Over baseline)$/;
+    const names = /^(Least - greatest|Claimed|Of the claim|Claim met|STEADY|Level|99\.9+ %|Maximum|First sample|Mean|Mean burst IOPS|Over baseline|Score|Failed I\/Os|Of the first variant)$/;
     const under = (cell) => names.test(heads[cell.cellIndex]) || (heads[cell.cellIndex] === "Measured" && heads.includes("First sample"));
     // How many I/Os there were is no answer either.
     const last = under(cells[first]) || heads[cells[first].cellIndex] === "I/Os" ? first - 1 : first + (heads[first + 2] === "Unit" ? 1 : 0);
@@ -158,9 +158,9 @@
     for (const cell of rest) if (/^(n\/a|not stated|-)$/.test(cell.textContent)) cell.classList.add("absent");
     for (const cell of lead) cell.classList.add("lead");
     // A number without a unit beside it is none without the name of its column, nor is a row that is named by one.
-    const named = (cell) => cell.classList.toggle("named", /^[\d.,]+$/.test(cell.textContent) && !heads.includes("Unit"));
+    const named = (cell) => cell.classList.toggle("named", /^\d/.test(cell.textContent) && !heads.includes("Unit"));
     for (const cell of [row.cells[0], ...lead]) named(cell);
-    for (const cell of rest) if (under(cell)) cell.classList.add("under");
+    for (const cell of rest) if (under(cell) || / \*$/.test(cell.textContent)) cell.classList.add("under");
     // Of a finding the words are what matters, and of a number what it comes from.
     for (const cell of rest) if (/^(What was found|From)$/.test(heads[cell.cellIndex])) cell.classList.add("under", "said");
     row.classList.add("folding");

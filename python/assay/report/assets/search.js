@@ -89,11 +89,20 @@
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea")) return;
     event.preventDefault();
+    begin();
+  });
+  // In a narrow window the field has a row of its own once it is asked for.
+  const nav = document.querySelector("nav");
+  function begin() {
+    nav.classList.add("searching");
     field.focus();
     field.select();
-  });
+  }
+  const asked = button("Search", "", () => (nav.classList.contains("searching") ? nav.classList.remove("searching") : begin()));
+  asked.className = "seek";
+  document.querySelector(".tools").append(asked);
   const box = make("div", { className: "search" });
   box.setAttribute("role", "search");
   box.append(field, count, list);
-  document.querySelector("nav").append(box);
+  nav.append(box);
 })();
