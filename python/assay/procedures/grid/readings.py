@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 def grid_readings(settings: DemandSettings) -> dict[str, str]:
     """The sentences by the beginning of a figure's name."""
     sample, cell = duration_label(settings.sample_ns), duration_label(settings.cell_ns)
-    spread = f"How are response times spread? All I/Os of the point, {SPREAD}"
+    spread = (
+        f"How are response times spread? All I/Os that were issued in the point (IOPS: that completed in it), {SPREAD} "
+        "MRT is that of a single I/O."
+    )
     capture = duration_label(settings.capture_ns)
     steady = (
         "Is it steady? The points are the five values that are judged; greatest less least and the rise of the "
