@@ -408,6 +408,11 @@ def test_a_column_without_a_value_stands_as_the_numbers_before_it() -> None:
     assert row == ("", "number", "number faint")
 
 
-def test_the_decimals_of_large_numbers_of_a_matrix_are_apart_for_a_narrow_window() -> None:
-    assert _large("8,648.2") == '8,648<span class="decimals">.2</span>'
-    assert (_large("12.6"), _large("<1")) == ("12.6", "&lt;1")
+def test_large_numbers_of_a_matrix_are_rounded_for_a_narrow_window() -> None:
+    assert _large("8,648.7") == '<span class="exact" data-short="8,649">8,648.7</span>'
+    assert (_large("12.6"), _large("8,648.5"), _large("<1")) == ("12.6", "8,648.5", "&lt;1")
+
+
+def test_an_axis_of_little_more_than_a_decade_is_labelled_all_along() -> None:
+    assert log_ticks(240.0, 4_000.0) == (300.0, 500.0, 1_000.0, 2_000.0, 3_000.0)
+    assert log_ticks(0.04, 12.0, most=5) == (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -53,8 +53,8 @@ at_s = 60
 duration_s = 0.01
 """
 HEAD = ("Test", "Kind", "Where", "Places", "What was found")
-FOOTER_PT = 60.0
-"""Below this a sheet has its footer."""
+FOOTER_PT = 46.0
+"""Below this a sheet has the line of its footer; a table may end just above."""
 THIN_PT = 2.0
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 TICKS_MIN, TICKS_MAX = 4, 9
 _EDGE_SHARE, _EDGE_LEAST, _REACH_SHARE = 0.05, 0.02, 0.05
+_DECADE = 10
 _STEPS = (1.0, 2.0, 2.5, 5.0)
 
 
@@ -30,23 +31,26 @@ def log_range(values: Sequence[float]) -> tuple[float, float]:
     return first, beyond if near and beyond in log_ticks(first, beyond) else last
 
 
-def log_ticks(low: float, high: float) -> tuple[float, ...]:
-    """The labelled places of an axis: powers of ten, with twos and fives or threes where few, else equal steps.
+def log_ticks(low: float, high: float, most: int = TICKS_MAX) -> tuple[float, ...]:
+    """The labelled places of an axis: powers of ten, with others between them where these are few, else equal steps.
 
-    Worked: 1 to 100 -> 1, 2, 5, 10 and so on; 0.02 to 60 -> 0.03, 0.1, 0.3 and so on; 10.8 to 12.4 -> 11, 11.5, 12.
+    most : so many if it can be, at least 3. Worked: 1 to 100 -> 1, 2, 5, 10 and so on; 0.02 to 60 -> 0.03, 0.1, 0.3 and
+    so on; 240 to 4,000 -> 300, 500, 1,000, 2,000, 3,000; 10.8 to 12.4 -> 11, 11.5, 12.
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for factors in ((1, 2, 5), (1, 3), (1,)):
+    # Equal steps would crowd at one end of more than a decade.
+    dense = ((1, 2, 3, 5), (1, 1.5, 2, 3, 5, 7)) if high > _DECADE * low else ()
+    for factors in ((1, 2, 5), (1, 3), (1,), *dense):
         found = tuple(float(f"{factor}e{power}") for power in powers for factor in factors)
         ticks = tuple(at for at in found if low <= at <= high)
-        if TICKS_MIN <= len(ticks) <= TICKS_MAX or (factors == (1,) and len(ticks) > TICKS_MAX):
+        if min(TICKS_MIN, most - 2) <= len(ticks) <= most or (factors == (1,) and len(ticks) > most):
             return ticks
     return _equal_steps(low, high)
 
 
-def labelled_ticks(low: float, high: float) -> tuple[Tick, ...]:
+def labelled_ticks(low: float, high: float, *, most: int = TICKS_MAX) -> tuple[Tick, ...]:
     """The labelled places of an axis, in plain figures. Worked: 10 to 3000 -> 10, 20, 50 and so on to 2,000."""
-    return tuple(Tick(at=at, label=f"{at:,.12g}") for at in log_ticks(low, high))
+    return tuple(Tick(at=at, label=f"{at:,.12g}") for at in log_ticks(low, high, most))
 
 
 def _equal_steps(low: float, high: float) -> tuple[float, ...]:

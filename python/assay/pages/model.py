@@ -23,7 +23,7 @@ LOG_NOTE = "log"
 NO_VALUE = frozenset({"", "-", "n/a", "N/A", "not stated"})
 """Texts of a table that say that there is nothing."""
 SPAN_LABEL = "Measurement window"
-PICTURE_ASPECT = 1.8
+PICTURE_ASPECT = 2.0
 WIDE_ASPECT = 2.2
 """Width over height of a small picture with texts in its fields or beside its rows."""
 _DENSE = 100

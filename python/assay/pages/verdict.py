@@ -59,9 +59,20 @@ def time_box(label: str, verdict: SteadyVerdict | None, rounds: str) -> Box:
     if verdict is None:
         return verdict_box("Latency (ms)", label, None, _time_text, rounds)
     # One digit more in the slope: four times it is the slope excursion, to the last digit.
-    in_us = 0 < verdict.average < US_BELOW_MS
+    in_us = is_in_us(verdict)
     shown = _scaled(verdict, 1000) if in_us else verdict
     return verdict_box(f"Latency ({'us' if in_us else 'ms'})", label, shown, _time_text, rounds, fit=_fit_text)
+
+
+def is_in_us(verdict: SteadyVerdict) -> bool:
+    """Whether a response time is told in us. Worked: an average of 0.096 ms is, one of 0.1 ms is not."""
+    return 0 < verdict.average < US_BELOW_MS
+
+
+def in_us(figure: Figure) -> Figure:
+    """A figure of times in ms as one in us, beside a box in us. Worked: 0.096 -> 96, ``Time (ms)`` -> ``Time (us)``."""
+    series = tuple(replace(one, y=tuple(1000 * y for y in one.y)) for one in figure.series)
+    return replace(figure, y_title=figure.y_title.replace("(ms)", "(us)"), series=series)
 
 
 def verdict_box(

@@ -39,6 +39,7 @@ _FACTS = ("Serial No.", "Firmware Rev", "Interface", "NAND Type")
 _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
+_MANY_TESTS = 5
 _TARGETS = {"loop": "a loop device on a file", "file": "a file"}
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
@@ -101,7 +102,8 @@ def _maps(spread: Sequence[Distribution | None]) -> Iterator[Figure]:
     found = [(one, drawn) for one in spread if one and (drawn := printed_map(one)) and len(drawn.y_ticks) <= _ROWS_MAX]
     for one, drawn in (*found[:1], *found[1:][-1:]):
         asked = f"{one.title}: how are response times spread? {drawn.reading}"
-        yield pictured(drawn, f"{drawn.name}-picture", asked, WIDE_ASPECT, small=False)
+        # Beside the pictures of many tests it is as small as these.
+        yield pictured(drawn, f"{drawn.name}-picture", asked, WIDE_ASPECT, small=len(spread) >= _MANY_TESTS)
 
 
 def _drive(run: StoredRun) -> str:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from assay.pages.log_axis import labelled_ticks, log_range
+from assay.pages.log_axis import TICKS_MAX, labelled_ticks, log_range
 from assay.pages.model import SPAN_LABEL, TURNED_NOTE
 from assay.pages.palette import COVERED_TIMES, DENSE_SHARE, MARK_COLOUR, MARK_SIZE, SPAN_COLOUR, colour, marker
 from assay.pages.printed import bar_text
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from assay.pages.model import Figure, Series, Tick
 
 HEIGHT_IN = {"lines": 5.2, "bars": 5.2, "columns": 6.6, "heat": 5.0}
-LOW_IN, SMALL_IN = 2.5, 1.75
+LOW_IN, SMALL_WIDTH_IN = 2.5, 2.25
+"""A small picture is about as wide as the room for it on a card, so that its letters are as large there."""
 LEGEND_BELOW = -0.13
+SMALL_TICKS_MAX = 5
 MANY_LABELS, SHORT_LABEL = 6, 8
 ROUND_MARGIN = 0.4
 COLUMN_WIDTH = 0.6
@@ -59,13 +61,19 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 _SMALL: dict[Any, Any] = {
-    "font.size": 6.8,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "axes.labelsize": 8,
-    "axes.titlesize": 8,
-    "legend.fontsize": 7.5,
-    "lines.markersize": 3.5,
+    "font.size": 7.5,
+    "xtick.labelsize": 8.2,
+    "ytick.labelsize": 8.2,
+    "axes.labelsize": 8.4,
+    "axes.titlesize": 8.4,
+    "legend.fontsize": 7.8,
+    "legend.handlelength": 1.1,
+    "legend.handletextpad": 0.4,
+    "legend.columnspacing": 0.8,
+    "figure.subplot.left": 0.19,
+    "figure.subplot.right": 0.97,
+    "lines.markersize": 3.0,
+    "lines.linewidth": 1.4,
 }
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
@@ -79,7 +87,7 @@ def figure_svg(figure: Figure) -> bytes:
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        height = SMALL_IN if figure.small else LOW_IN if figure.low else HEIGHT_IN[figure.kind]
+        height = SMALL_WIDTH_IN / figure.aspect if figure.small else LOW_IN if figure.low else HEIGHT_IN[figure.kind]
         if figure.small or figure.low:
             mpl.rcParams.update(_SMALL)
         canvas = Canvas(figsize=(height * figure.aspect, height))
@@ -124,6 +132,8 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     _label_x_axis(axes, figure)
     _label_y_axis(axes, figure)
     handles, labels = _legend_entries(axes, figure)
+    if figure.small and len(labels) == 1:
+        return
     scale = 1 / DENSE_SHARE if any(one.dense for one in figure.series) else 1
     if figure.narrow or figure.beside:
         axes.legend(
@@ -212,7 +222,7 @@ def _label_x_axis(axes: Any, figure: Figure) -> None:
     elif figure.rounds:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=27, steps=[1, 2, 5, 10], min_n_ticks=1))
     elif figure.x_scale == "log":
-        _label_log_axis(axes.xaxis, axes.set_xlim, places)
+        _label_log_axis(axes.xaxis, axes.set_xlim, places, SMALL_TICKS_MAX if figure.small else TICKS_MAX)
     else:
         axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
 
@@ -224,7 +234,7 @@ def _label_y_axis(axes: Any, figure: Figure) -> None:
             axes.set_ylim(bottom=figure.y_least)
         return
     if figure.y_drawn_scale == "log":
-        _label_log_axis(axes.yaxis, axes.set_ylim, figure.y_values)
+        _label_log_axis(axes.yaxis, axes.set_ylim, figure.y_values, TICKS_MAX)
         return
     axes.set_ylim(*figure.y_range)
     axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
@@ -235,10 +245,10 @@ def _set_ticks(axis: Any, ticks: Sequence[Tick]) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _label_log_axis(axis: Any, limit: Callable[[float, float], object], values: Sequence[float]) -> None:
+def _label_log_axis(axis: Any, limit: Callable[[float, float], object], values: Sequence[float], most: int) -> None:
     low, high = log_range(values)
     limit(low, high)
-    _set_ticks(axis, labelled_ticks(low, high))
+    _set_ticks(axis, labelled_ticks(low, high, most=most))
 
 
 def _draw_columns(canvas: Canvas, figure: Figure) -> None:

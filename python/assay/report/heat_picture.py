@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import colormaps, rcParams
+from matplotlib import colormaps
 from matplotlib.colors import LogNorm, to_hex
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
@@ -21,8 +21,8 @@ _COLOURS = "viridis"
 INK = "#111111"
 """Of texts in light fields: another black than that of the axes, which a dark page shows white."""
 _DARK = 0.5
-_LONG, _CLOSE = 6, 0.86
-"""Texts of more letters than that are so much smaller, as they would touch each other."""
+_SMALL_SIDES = {"left": 0.0, "right": 0.88}
+"""Of the fields of a small map, which needs the room: labels stand beside them."""
 _LEAST_SHARE = 0.75
 """The first colour stands for so much of the largest value at most."""
 # Of red, green and blue in what the eye takes for brightness (ITU-R BT.709).
@@ -37,6 +37,8 @@ def draw_heat(canvas: Canvas, figure: Figure, heat: Heat) -> None:
     An empty field is white.
     """
     axes: Any = canvas.add_subplot()
+    if figure.small:
+        canvas.subplots_adjust(**_SMALL_SIDES)
     values = field_values(heat)
     scale = LogNorm(*scale_ends(values))
     x_edges, y_edges = _placed(heat.x_edges, figure.x_scale), _placed(heat.y_edges, figure.y_scale)
@@ -88,15 +90,12 @@ def _label(axis: Any, ticks: tuple[Tick, ...], scale: Scale) -> None:
 def _write(axes: Any, heat: Heat, values: NDArray[np.float64], scale: LogNorm) -> None:
     """Write the texts into their fields, white on dark colours."""
     colours = colormaps[_COLOURS](scale(np.nan_to_num(values, nan=scale.vmax or 1)))[..., :3] @ _BRIGHTNESS
-    longest = max(len(text) for texts in heat.texts for text in texts)
-    size = rcParams["font.size"] * (_CLOSE if longest > _LONG else 1)
     for row, texts in enumerate(heat.texts):
         for column, text in enumerate(texts):
             x = (heat.x_edges[column] + heat.x_edges[column + 1]) / 2
             y = (heat.y_edges[row] + heat.y_edges[row + 1]) / 2
             shown = np.isnan(values[row, column]) or colours[row, column] > _DARK
-            ink = INK if shown else "white"
-            written = axes.text(x, y, text, ha="center", va="center", color=ink, fontsize=size)
+            written = axes.text(x, y, text, ha="center", va="center", color=INK if shown else "white")
             # It lies inside the axes: the size of the picture need not wait for it.
             written.set_in_layout(False)
 

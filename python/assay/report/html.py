@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import re
 from dataclasses import replace
+from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ FACES = ((400, "IBMPlexSans-Regular-Latin1.woff2"), (700, "IBMPlexSans-SemiBold-
 DISCLOSURE = "disclosure"
 _PLAIN_COLUMNS, _COMPACT_COLUMNS, _COMPACT_LETTERS = 3, 9, 9
 _UNBROKEN = (r"\w{1,4}-\d{1,4}", r"\d[\d,.]* - \d[\d,.]*", r"[-+]?\d[\d,.]* %")
-_DECIMALS = re.compile(r"(?<=\d,\d{3})(\.\d+)")
+_DECIMALS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d*[^5\D]")
 _RANGE = re.compile(rf"(?<![\w.&;#-])({'|'.join(_UNBROKEN)})(?![\w-])")
 
 
@@ -113,8 +114,14 @@ def _unbroken(text: str) -> str:
 
 
 def _large(text: str) -> str:
-    """A number from 1,000 on, its decimals apart, as a narrow window has no room for them. Worked: ``8,648.2*``."""
-    return Markup(_DECIMALS.sub(r'<span class="decimals">\1</span>', str(escape(text))))  # noqa: S704 - escaped
+    """A number from 1,000 on beside itself without decimals, for a narrow window: ``8,648.2`` with ``8,648``.
+
+    One that ends with 5 stays as it is: what it was rounded from is not known here.
+    """
+    if not _DECIMALS.fullmatch(text):
+        return str(escape(text))
+    short = f"{Decimal(text.replace(',', '')):,.0f}"
+    return Markup(f'<span class="exact" data-short="{short}">{text}</span>')  # noqa: S704 - digits alone
 
 
 def _with_anchors(pages: tuple[Page, ...]) -> list[Page]:

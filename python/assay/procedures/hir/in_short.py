@@ -42,20 +42,19 @@ def idle_effects(settings: IdleRecoverySettings, result: IdleRecoveryResult) -> 
 
 
 def slow_returns(result: IdleRecoveryResult) -> tuple[str, ...]:
-    """That bursts without idle time have slower I/Os than those after it, by more than 5 %.
+    """That bursts without idle time before them have slower I/Os than those after it, by more than 5 %.
 
-    The first burst of all, which no idle time precedes, counts among neither.
-
-    Worked: 10.9 ms at most after idle time and 12.1 ms without -> one sentence.
+    The first burst of a wait state is one without. Worked: 10.9 ms at most after idle time and 12.1 ms without -> one
+    sentence.
     """
-    rested = [
-        time for place, one in enumerate(result.states) for time in one.bursts.latency_ms_max[place == 0 :] if time
-    ]
-    without = [time for one in result.states for time in one.returned.latency_ms_max if time]
+    bursts = [one.bursts.latency_ms_max for one in result.states]
+    rested = [time for times in bursts for time in times[1:] if time]
+    first = [time for times in bursts for time in times[:1] if time]
+    without = [*first, *(time for one in result.states for time in one.returned.latency_ms_max if time)]
     if not rested or not without or max(without) <= max(rested) * _SLOWER:
         return ()
     both = f"{milliseconds_text(max(without))} ms against {milliseconds_text(max(rested))} ms"
-    return (f"The slowest I/O of bursts without idle time took {both} at most after idle time.",)
+    return (f"The slowest I/O of bursts without idle time before them took {both} at most after idle time.",)
 
 
 def gained(result: IdleRecoveryResult) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from assay.engine.records import Cell
 from assay.pages.distribution import CURVES_MAX, Distribution, part
 from assay.pages.distribution_figures import exceedance_figure
 from assay.pages.heat_figures import spread_heat
-from assay.pages.model import WIDE_ASPECT, pictured
+from assay.pages.model import pictured
 from assay.pages.printed import outstanding_label, rounds_label
 from assay.procedures.loop.figures import mixes_figure
 from assay.procedures.loop.maps import MOVED_MARK, iops_map, matrix_maps
@@ -33,6 +33,7 @@ _SIZES, _MIXES, _PURE = (4 * KIB, 8 * KIB), (100, 65, 0), (0, 100)
 """Cells of these are drawn beside those that are tracked: they are those of the response time test."""
 
 _FEW = 3
+_MATRIX_ASPECT = 1.9
 _SPREAD, _SPREAD_MAX = "spread", 24
 DRAWN = (
     "Drawn are the tracked cells, and 4 and 8 KiB at 100, 65 and 0 % reads; where these are fewer than three, the "
@@ -93,8 +94,8 @@ def _matrix(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     settings = test.settings_as(LoopSettings)
     figure = iops_map(f"{prefix}-picture", settings, result) if len(settings.sizes_bytes) > 1 else None
     mark = f"; {MOVED_MARK}" if any(one.moved for one in cell_spreads(result, settings).values()) else ""
-    asked = f"How do IOPS depend on block size and mix? {outstanding_label(settings.demand)}{mark}."
-    return pictured(figure, figure.name, asked, WIDE_ASPECT) if figure else None
+    asked = f"How do IOPS depend on block size and mix? k: thousands; {outstanding_label(settings.demand)}{mark}."
+    return pictured(figure, figure.name, asked, _MATRIX_ASPECT) if figure else None
 
 
 def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
@@ -106,9 +107,12 @@ def _tails(test: StoredTest, result: LoopResult, prefix: str) -> Figure | None:
     ]
     curves = [(label, times) for label, times in found if times]
     figure = exceedance_figure(f"{prefix}-picture", curves)
-    reading = f"How many I/Os took longer? {outstanding_label(settings.demand)}."
-    short = "Slower: % (Percentile)"
-    return pictured(replace(figure, y_title=short), figure.name, reading) if figure else None
+    reading = f"How many I/Os, in per cent, took no longer? {outstanding_label(settings.demand)}."
+    if figure is None:
+        return None
+    # A picture has no room for both.
+    ticks = tuple(replace(tick, label=f"{100 - tick.at:.10g}") for tick in figure.y_ticks)
+    return pictured(replace(figure, y_title="Percentile", y_ticks=ticks), figure.name, reading)
 
 
 def _parts(settings: LoopSettings, sequences: list[StoredSequence]) -> dict[Cell, Part]:

@@ -12,7 +12,7 @@ from assay.results import throughput
 from assay.spec.units import kib_label
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from assay.engine.records import StoredSequence
     from assay.pages.distribution import Part
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _IOPS = "IOPS"
 _DIGITS = 3
 MOVED_MARK = f"* IOPS moved by more than {percent(MOVED_SHARE)} in the window"
-_LARGE = 100
+_LARGE, _THOUSAND, _TEN_THOUSAND = 100, 1000, 10_000
 
 
 def matrix_maps(
@@ -49,7 +49,7 @@ def matrix_maps(
 
 def iops_map(name: str, settings: LoopSettings, result: LoopResult) -> Figure | None:
     """The IOPS of every cell, with a mark at those that moved; None without a measurement window."""
-    return _map(name, _IOPS, settings, result.matrix, _moved(settings, result))
+    return _map(name, _IOPS, settings, result.matrix, _moved(settings, result), text=_few_digits)
 
 
 def _moved(settings: LoopSettings, result: LoopResult) -> frozenset[Cell]:
@@ -65,18 +65,32 @@ def _mean_throughput(settings: LoopSettings, sequences: Sequence[StoredSequence]
 
 
 def _map(
-    name: str, title: str, settings: LoopSettings, values: Mapping[Cell, float | None], moved: Container[Cell]
+    name: str,
+    title: str,
+    settings: LoopSettings,
+    values: Mapping[Cell, float | None],
+    moved: Container[Cell],
+    *,
+    text: Callable[[float | None], str] | None = None,
 ) -> Figure | None:
+    shown = text or _text
     sizes, mixes = sorted(settings.sizes_bytes), sorted(settings.read_pcts)
     rows = [[Cell(read_pct=mix, transfer_bytes=size) for size in sizes] for mix in mixes]
     return matrix_heat(
         name,
         [[values.get(cell) for cell in row] for row in rows],
-        [[_text(values.get(cell)) + ("*" if cell in moved else "") for cell in row] for row in rows],
+        [[shown(values.get(cell)) + ("*" if cell in moved else "") for cell in row] for row in rows],
         columns=[kib_label(size) for size in sizes],
         rows=[mix_label(mix) for mix in mixes],
         titles=("Block Size (KiB)", "R/W Mix", title),
     )
+
+
+def _few_digits(value: float | None) -> str:
+    """As ``_text``, two digits of thousands, so that a small picture has room. Worked: 24632.0 -> ``"25k"``."""
+    if not value or value < _THOUSAND - 0.5:
+        return _text(value)
+    return f"{value / _THOUSAND:.0f}k" if value >= _TEN_THOUSAND - 50 else f"{value / _THOUSAND:.1f}k"
 
 
 def _text(value: float | None) -> str:

@@ -9,7 +9,7 @@ from assay.engine.records import Cell
 from assay.pages.model import Box, Figure, Table, Text
 from assay.pages.printed import NOT_APPLICABLE, NOT_AVAILABLE, mix_label, paragraph, percent, rounds_label, size_label
 from assay.pages.test_report import MovedCell, TestReport
-from assay.pages.verdict import time_box, verdict_box
+from assay.pages.verdict import in_us, is_in_us, time_box, verdict_box
 from assay.procedures.loop import figures as loop_figures
 from assay.procedures.loop.cell_tables import cell_tables
 from assay.procedures.loop.distribution import loop_distribution, loop_picture
@@ -286,6 +286,10 @@ class LoopReport(TestReport):
         prefix = loop_figures.PREFIX[self.settings.access]
         subject = f"{prefix}/{size_label(cell.transfer_bytes)}" + (f" {mix_label(cell.read_pct)}" if several else "")
         figure = loop_figures.window_figure(f"{self.prefix}-window-{number}", self.result, self.settings, cell)
+        window = headline_window(self.result)
+        if figure and window and self.settings.variable == "latency":
+            verdict = window.verdicts[cell_label(cell, self.settings.access)]
+            figure = in_us(figure) if is_in_us(verdict) else figure
         box = self.determination_box(cell)
         return f"Steady State Measurement Window - {subject}", (self.or_reason(figure), box)
 
@@ -296,8 +300,11 @@ class LoopReport(TestReport):
         verdict = window.verdicts[label] if window else None
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
         if self.settings.variable == "latency":
-            return time_box(label, verdict, rounds)
-        return verdict_box(variable.noun, label, verdict, variable.text, rounds)
+            box = time_box(label, verdict, rounds)
+        else:
+            box = verdict_box(variable.noun, label, verdict, variable.text, rounds)
+        *figures, (name, steady) = box.entries
+        return replace(box, entries=(*figures, (name, self.qualified(steady))))
 
     def _cell(self, values: Mapping[Cell, float], read_pct: int, transfer_bytes: int, decimals: int | None) -> str:
         if transfer_bytes in self.settings.not_applicable:

@@ -67,7 +67,9 @@ def _comparison(rates: _Rates) -> str:
     best = [label for label, rate in rates if rate >= (1 - SAME_SHARE) * most]
     if len(best) == len(rates):
         return f"all {len(rates)} within {percent(SAME_SHARE)}, {one_decimal(least)} to {one_decimal(most)} IOPS."
-    same = f", within {percent(SAME_SHARE)} of each other" if best[1:] else ""
+    equal = len({rate for label, rate in rates if label in best}) == 1
+    near = "the same" if equal else f"within {percent(SAME_SHARE)} of each other"
+    same = f", {near}" if best[1:] else ""
     told = f"{', '.join(best)}: most IOPS ({one_decimal(most)}{same})"
     if not least:
         return f"{told}, against none of {lowest}."
