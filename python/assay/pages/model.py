@@ -465,6 +465,8 @@ class Report:
 
 def pictured(figure: Figure, name: str, reading: str, aspect: float = PICTURE_ASPECT, *, small: bool = True) -> Figure:
     """A figure as a picture on a card, its legend below; where it is not small, on a sheet with others."""
+    if figure.span and small:
+        reading = f"{reading} Shaded: the {SPAN_LABEL.lower()}."
     return replace(figure, name=name, reading=reading, small=small, low=not small, beside=True, aspect=aspect)
 
 

@@ -61,12 +61,12 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 _SMALL: dict[Any, Any] = {
-    "font.size": 7.5,
-    "xtick.labelsize": 8.2,
-    "ytick.labelsize": 8.2,
+    "font.size": 7.65,
+    "xtick.labelsize": 8.4,
+    "ytick.labelsize": 8.4,
     "axes.labelsize": 8.4,
     "axes.titlesize": 8.4,
-    "legend.fontsize": 7.8,
+    "legend.fontsize": 8.2,
     "legend.handlelength": 1.1,
     "legend.handletextpad": 0.4,
     "legend.columnspacing": 0.8,
@@ -120,7 +120,9 @@ def _bounds(canvas: Canvas, figure: Figure) -> Any:
 def _draw_lines(canvas: Canvas, figure: Figure) -> None:
     axes = canvas.add_subplot()
     if figure.span:
-        axes.axvspan(*figure.span, color=SPAN_COLOUR, linewidth=0, zorder=0, label=SPAN_LABEL)
+        # The words below a small picture say what is shaded.
+        name = "" if figure.small else SPAN_LABEL
+        axes.axvspan(*figure.span, color=SPAN_COLOUR, linewidth=0, zorder=0, label=name)
     covered, cut = figure.covered, bool(figure.x_drawn_range or figure.y_least)
     for place, series in enumerate(figure.series):
         _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(

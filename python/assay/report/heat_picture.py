@@ -45,7 +45,9 @@ def draw_heat(canvas: Canvas, figure: Figure, heat: Heat) -> None:
     fields = axes.pcolorfast(x_edges, y_edges, values, cmap=_COLOURS, norm=scale)
     axes.set(xlabel=figure.x_label, ylabel=figure.y_label)
     _label(axes.xaxis, figure.ticks, figure.x_scale)
-    _label(axes.yaxis, figure.y_ticks, figure.y_scale)
+    # A small map has room for half of the places of a scale, not of named rows.
+    half = 2 if figure.small and figure.y_scale == "log" else 1
+    _label(axes.yaxis, figure.y_ticks[::half], figure.y_scale)
     if heat.texts:
         _write(axes, heat, values, scale)
         axes.set_title(heat.colour_title)
