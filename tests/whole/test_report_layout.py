@@ -16,7 +16,16 @@ from assay.report.figure import figure_svg
 from assay.report.glyphs import FONTS
 from assay.report.pdf import report_pdf
 from every_kind import EVERY
-from layout_check import few_ticks, nameless_gaps, report_faults, sheet_faults, split_numbers, unknowns
+from layout_check import (
+    few_ticks,
+    nameless_gaps,
+    report_faults,
+    sheet_faults,
+    small,
+    split_numbers,
+    unknowns,
+    words_of,
+)
 from pypdfium2 import PdfDocument
 from report_run import FALLING, synthetic_run, synthetic_test
 
@@ -39,6 +48,15 @@ def test_every_page_of_a_report_can_be_read(kind: str, quiet: Callable[[str], St
     assert [fault for fault in faults if not _has_reason(fault, report)] == []
     assert [fault for figure in report.figures for fault in few_ticks(figure, pictures[figure.name])] == []
     assert [label for figure in report.figures for label in nameless_gaps(figure)] == []
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_no_letter_of_the_first_sheets_is_too_small(kind: str, quiet: Callable[[str], StoredRun]) -> None:
+    report = build_report(quiet(kind))
+    document = PdfDocument(report_pdf(report, {one.name: figure_svg(one) for one in report.printed_figures}))
+    # An entry of the outline where the first page of the specification begins.
+    behind = list(document.get_toc())[len(report.opening)].get_dest().get_index()
+    assert [fault for sheet in range(behind) for fault in small(words_of(document[sheet]))] == []
 
 
 def test_letters_on_both_sides_of_a_place_to_break_are_glyphs_of_their_own(quiet: Callable[[str], StoredRun]) -> None:
