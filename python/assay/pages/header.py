@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ORGANISATION = "SNIA SSS TWG: Solid State Storage Performance Test Specification (PTS)"
 
+TARGETS = {"loop": "a loop device on a file", "file": "a file"}
+"""What stands in the place of a drive, in a sentence."""
 _NO_DRIVE = {"loop": "loop device on a file", "file": "file on a file system"}
 
 

@@ -62,15 +62,8 @@ def table_cells(rows: Sequence[Sequence[str]]) -> list[list[Cell]]:
     for place in range(width):
         texts = [row[place] if place < len(row) else "" for row in rows]
         # A column without any value stands as the numbers before it.
-        if (
-            place
-            and all(text in _ABSENT for text in texts)
-            and columns[-1]
-            and columns[-1][0].look.startswith("number")
-        ):
-            columns.append([Cell(text, f"number {look(text)}".strip()) for text in texts])
-        else:
-            columns.append(_column(texts, aligned=width > _PAIR or len(rows) > _FEW))
+        behind = place > 0 and columns[-1][0].look.startswith("number")
+        columns.append(_column(texts, aligned=width > _PAIR or len(rows) > _FEW, behind=behind))
     return [[columns[place][line] for place in range(len(row))] for line, row in enumerate(rows)]
 
 
@@ -103,11 +96,12 @@ def bar_length(share: float | None) -> float | None:
     return None if share is None else min(share * WHOLE, 1.0)
 
 
-def _column(texts: list[str], *, aligned: bool) -> list[Cell]:
+def _column(texts: list[str], *, aligned: bool, behind: bool) -> list[Cell]:
+    """Behind : a column of numbers stands before it."""
     found = [_NUMBER.fullmatch(text) for text in texts]
     if (
         not aligned
-        or not any(found)
+        or not (behind or any(found))
         or not all(text in _ABSENT or match for text, match in zip(texts, found, strict=True))
     ):
         return [Cell(text, look(text).replace("number", "figure-text")) for text in texts]

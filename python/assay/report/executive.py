@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.pages.distribution import printed_map
-from assay.pages.header import model_label, target_kind
+from assay.pages.header import TARGETS, model_label, target_kind
 from assay.pages.label import beside, host_label
 from assay.pages.model import WIDE_ASPECT, Page, Table, Text, pictured
 from assay.pages.printed import NOT_APPLICABLE, UNKNOWN, capacity_label, paragraph
@@ -40,7 +40,6 @@ _HOST = "Disturbed by the host"
 VERDICT_COLUMNS = ("Test", "Verdict", "Rounds or time/GB", _HOST)
 _NAMED = 3
 _MANY_TESTS = 5
-_TARGETS = {"loop": "a loop device on a file", "file": "a file"}
 _ROWS_MAX = 12
 """A small picture has room for the names of so many rows."""
 _TRACKED = "A verdict is that of the tracked cells; other cells that moved are listed among what was unusual."
@@ -182,7 +181,7 @@ def _of_run(run: StoredRun, tests: Sequence[TestReport]) -> Iterator[tuple[str, 
     if found:
         named = ", ".join(f"{name} {marked} of {parts}" for name, (marked, parts) in found)
         yield "all", f"the host disturbed measured parts ({named}): their numbers are of host and drive together"
-    if target := _TARGETS.get(target_kind(run)):
+    if target := TARGETS.get(target_kind(run)):
         yield (
             "all",
             f"the target is {target}: whether its I/Os reached a medium, or the host's memory alone, is not known",

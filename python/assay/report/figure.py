@@ -125,9 +125,10 @@ def _draw_lines(canvas: Canvas, figure: Figure) -> None:
         axes.axvspan(*figure.span, color=SPAN_COLOUR, linewidth=0, zorder=0, label=name)
     covered, cut = figure.covered, bool(figure.x_drawn_range or figure.y_least)
     for place, series in enumerate(figure.series):
-        _draw_bars(axes, series) if figure.kind == "bars" else _draw_series(
-            axes, series, wide=place in covered, clipped=cut
-        )
+        if figure.kind == "bars":
+            _draw_bars(axes, series)
+        else:
+            _draw_series(axes, series, wide=place in covered, clipped=cut)
     axes.set(xlabel=figure.x_label, ylabel=figure.y_label, xscale=figure.x_scale, yscale=figure.y_drawn_scale)
     axes.grid(visible=True, which="major")
     axes.spines[["top", "right"]].set_visible(False)
@@ -236,7 +237,7 @@ def _label_y_axis(axes: Any, figure: Figure) -> None:
             axes.set_ylim(bottom=figure.y_least)
         return
     if figure.y_drawn_scale == "log":
-        _label_log_axis(axes.yaxis, axes.set_ylim, figure.y_values, TICKS_MAX)
+        _label_log_axis(axes.yaxis, axes.set_ylim, figure.y_values)
         return
     axes.set_ylim(*figure.y_range)
     axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
@@ -247,7 +248,9 @@ def _set_ticks(axis: Any, ticks: Sequence[Tick]) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _label_log_axis(axis: Any, limit: Callable[[float, float], object], values: Sequence[float], most: int) -> None:
+def _label_log_axis(
+    axis: Any, limit: Callable[[float, float], object], values: Sequence[float], most: int = TICKS_MAX
+) -> None:
     low, high = log_range(values)
     limit(low, high)
     _set_ticks(axis, labelled_ticks(low, high, most=most))

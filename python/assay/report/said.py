@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from assay.pages.label import host_label
+from assay.pages.label import host_text
 from assay.pages.model import Table
 from assay.pages.printed import paragraph
 from assay.report.checks import figure_text
@@ -14,7 +14,7 @@ from assay.report.claims import baseline_text, claims_text
 from assay.report.conformity import short_window_text
 from assay.report.findings import SEE_FINDINGS, checks_beyond
 from assay.report.together import differing, in_numbers, standing_out, together
-from assay.results import disturbed_count, void_places, withheld_reason
+from assay.results import void_places, withheld_reason
 from assay.spec.units import count_label
 
 if TYPE_CHECKING:
@@ -100,9 +100,8 @@ def of_test(test_report: TestReport) -> Iterator[str]:
 def unusual(test_report: TestReport) -> Iterator[str]:
     """What a reader must know of a test beside whether its results are withheld: findings, void parts, the host."""
     yield from beside_verdict(test_report)
-    disturbed = disturbed_count(test_report.test)
-    if disturbed and disturbed[0]:
-        yield f"the host disturbed {host_label(test_report.test)} measured parts; see {SEE_FINDINGS}"
+    if told := host_text(test_report.test):
+        yield f"the {told} measured parts; see {SEE_FINDINGS}"
 
 
 def beside_verdict(test_report: TestReport) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.pages.header import (
     ORGANISATION,
+    TARGETS,
     interface_label,
     model_label,
     nand_label,
@@ -53,8 +54,7 @@ _SET_UP = (
 _FILE_SYSTEM = {
     "block": "none: the block device is tested",
     "simulated": "none: the drive is simulated",
-    "loop": "unknown: the target is a loop device on a file",
-    "file": "unknown: the target is a file",
+    **{kind: f"unknown: the target is {target}" for kind, target in TARGETS.items()},
 }
 _SELECT = (
     "Test", "Select Performance Data", "Unit", "First sample", "Measured", "Basis",

@@ -36,7 +36,7 @@ def standing_out(tests: Sequence[TestReport]) -> Iterator[str]:
 
     Worked: reads 10.5 times as fast as writes, and writes that fall to 16 % -> two sentences in this order.
     """
-    judged = [one for one in tests if not missed_steady_state(one.test)]
+    judged = _judged(tests)
     if len(judged) > 1:
         rates = [(one, rate) for one in judged for rate in one.rates()]
         effects = (*(effect for one in judged for effect in one.effects()), *_effects(rates))
@@ -45,11 +45,16 @@ def standing_out(tests: Sequence[TestReport]) -> Iterator[str]:
 
 def together(tests: Sequence[TestReport]) -> Iterator[str]:
     """What more outstanding I/Os and another order of accesses bring, and what two tests give of one thing."""
-    judged = [one for one in tests if not missed_steady_state(one.test)]
+    judged = _judged(tests)
     rates = [(one, rate) for one in judged for rate in one.rates()]
     yield from _deeper(rates)
     yield from _ordered(rates)
     yield from (text for text, _ in _twice_measured(judged))
+
+
+def _judged(tests: Sequence[TestReport]) -> list[TestReport]:
+    """The tests whose numbers say something of the drive: those that did not miss a required steady state."""
+    return [one for one in tests if not missed_steady_state(one.test)]
 
 
 def _effects(rates: Sequence[_Told]) -> Iterator[Effect]:
@@ -138,7 +143,7 @@ def in_numbers(tests: Sequence[TestReport]) -> Iterator[str]:
     Of what two tests measured it is that of the later. Worked: ``"In numbers: RND 4KiB R 33,333.3, RND 4KiB W
     3,180.1 IOPS; SEQ 1024KiB R 275.0 MB/s; steady in 2 of 3 tests."``
     """
-    judged = [one for one in tests if not missed_steady_state(one.test)]
+    judged = _judged(tests)
     found = {one.claim: one for test in judged for one in test.headlines() if one.claim and one.value is not None}
     if len(found) >= _NUMBERS_MIN:
         steady = [one.facts.steady for one in tests if one.facts.steady != NOT_APPLICABLE]
@@ -160,7 +165,7 @@ def differing(tests: Sequence[TestReport]) -> Iterator[str]:
 
     Worked: 18,043.2 and 18,062.2 IOPS -> nothing; 102,304.2 and 62,326.7 -> the sentence on both.
     """
-    judged = [one for one in tests if not missed_steady_state(one.test)]
+    judged = _judged(tests)
     yield from (text for text, change in _twice_measured(judged) if abs(change) > _DIFFERS)
 
 

@@ -17,9 +17,11 @@ from assay.pages.printed import (
     rounds_label,
     size_label,
 )
+from assay.procedures.grid.operating_points import cells_below
 from assay.procedures.grid.result import demand_label as cell_label
 from assay.procedures.grid.settings import DemandSettings
 from assay.results import iops, is_reached, latency_count, response_time
+from assay.spec.steady import exact_limit
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -113,7 +115,7 @@ def max_by_chance(settings: DemandSettings, result: DemandResult) -> tuple[str, 
     best = next((run.point for run in result.points if run.point.name == "Max"), None)
     if best is None or not best.below_limit:
         return ()
-    allowed = [cell for cell in result.cells if cell.latency_ms_mean < settings.art_limit_ms]
+    allowed = cells_below(result.cells, exact_limit(settings.art_limit_ms))
     near = sum(float(cell.iops) >= (1 - _SAME_SHARE) * best.iops for cell in allowed)
     told = f"Max is one of {near} cells with {limit_label(settings)} within {percent(_SAME_SHARE)} of the highest"
     return (f"{told}: which of them is the highest may be chance",) if near > 1 else ()

@@ -33,6 +33,7 @@ from assay.spec.units import kib_label
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from assay.engine.records import SteadyVerdict
     from assay.engine.records.run import StoredRun, StoredTest
     from assay.pages.distribution import Distribution
     from assay.pages.effect import Effect
@@ -286,18 +287,21 @@ class LoopReport(TestReport):
         prefix = loop_figures.PREFIX[self.settings.access]
         subject = f"{prefix}/{size_label(cell.transfer_bytes)}" + (f" {mix_label(cell.read_pct)}" if several else "")
         figure = loop_figures.window_figure(f"{self.prefix}-window-{number}", self.result, self.settings, cell)
-        window = headline_window(self.result)
-        if figure and window and self.settings.variable == "latency":
-            verdict = window.verdicts[cell_label(cell, self.settings.access)]
-            figure = in_us(figure) if is_in_us(verdict) else figure
+        verdict = self._verdict(cell)
+        if figure and verdict and self.settings.variable == "latency" and is_in_us(verdict):
+            figure = in_us(figure)
         box = self.determination_box(cell)
         return f"Steady State Measurement Window - {subject}", (self.or_reason(figure), box)
+
+    def _verdict(self, cell: Cell) -> SteadyVerdict | None:
+        """That of a tracked cell, None where no number may be printed."""
+        window = headline_window(self.result)
+        return window.verdicts[cell_label(cell, self.settings.access)] if window else None
 
     def determination_box(self, cell: Cell) -> Box:
         """Lay out the Steady State Determination Data; n/a where no number may be printed."""
         window = headline_window(self.result)
-        variable, label = shown(self.settings), cell_label(cell, self.settings.access)
-        verdict = window.verdicts[label] if window else None
+        variable, label, verdict = shown(self.settings), cell_label(cell, self.settings.access), self._verdict(cell)
         rounds = f"Rounds {rounds_label(window.rounds)}" if window else no_window_reason(self.result)
         if self.settings.variable == "latency":
             box = time_box(label, verdict, rounds)
@@ -326,7 +330,7 @@ def _moved_text(spread: Spread, settings: LoopSettings) -> str:
     if spread.odd is None or spread.others is None:
         return apart
     stays = "; whether it stays so is not known" if spread.last else ""
-    return f"{apart}; {spread.off}, the others average {text(spread.others)} {unit}{stays}"
+    return f"{apart}; {spread.off()}, the others average {text(spread.others)} {unit}{stays}"
 
 
 def _spread_text(spread: Spread | None, settings: LoopSettings) -> str:

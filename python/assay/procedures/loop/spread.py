@@ -41,10 +41,15 @@ class Spread:
     others: float | None = None
     last: bool = False
 
-    @property
-    def off(self) -> str:
-        """The round that alone is off, in words. Worked: the fifth of five -> ``"round 5, the last, alone is off"``."""
-        return f"round {self.odd}{', the last,' if self.last else ''} alone is off"
+    def off(self, before: str = "") -> str:
+        """The round that alone is off, in words. before : the preconditioning that the first round follows, if any.
+
+        Worked: the fifth of five -> ``"round 5, the last, alone is off"``.
+        """
+        place = ", the last," if self.last else ""
+        if before and self.odd == 1:
+            place = f", the first behind preconditioning by {before},"
+        return f"round {self.odd}{place} alone is off"
 
 
 def cell_spreads(result: LoopResult, settings: LoopSettings) -> dict[Cell, Spread]:
@@ -85,9 +90,7 @@ def moved_when(spreads: Mapping[Cell, Spread], before: str = "") -> str:
     ((number, count),) = found.most_common(1)
     if 2 * count <= len(moved):
         return ""
-    off = next(one.off for one in moved if one.odd == number)
-    if before and number == 1:
-        off = f"round 1, the first behind preconditioning by {before}, alone is off"
+    off = next(one for one in moved if one.odd == number).off(before)
     return f"{off} in {count} of {len(moved)}"
 
 
