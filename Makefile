@@ -5,10 +5,11 @@ SHELL := /bin/bash
 
 VENV := .venv
 BIN := $(VENV)/bin
-UV := $(BIN)/uv
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 NATIVE := $(VENV)/.native-built
 TIMED_FILE := target/release/assay-timed-file
+# A command that says how far it is, and shows its log where it fails.
+STAGE := python3 tools/stage.py
 
 .PHONY: help setup demo test test-all soak test-rust check bench dist docs instructions test-drives stubs clean
 
@@ -21,20 +22,27 @@ demo: $(NATIVE) ## the whole client IOPS test on a simulated drive; ends with th
 	@$(BIN)/assay run 'sim:client-2011?capacity=32GB' --suite client --test iops
 
 # Each starts pytest once: making its workers and runs that several tests look at takes a while.
-test: test-rust test-ready ## pass the tests, but for those that take long; 6 minutes on two cores
+test: test-packages test-rust test-ready ## pass the tests, but for those that take long; 6 minutes on two cores
 	$(BIN)/pytest -m "not long and not soak"
 
-test-all: test-rust test-ready ## pass all tests, those that take long as well; CI runs this
+test-all: test-packages test-rust test-ready ## pass all tests, those that take long as well; CI runs this
 	$(BIN)/pytest -m "not soak"
 
-soak: test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate
+soak: test-packages test-ready ## hours of what test-all takes a sample of: changed folders and files, trials of the gate
 	$(BIN)/pytest -m soak -rP
 
-.PHONY: test-ready
-test-ready: $(NATIVE) $(TIMED_FILE) tools/debian-packages
+.PHONY: test-ready test-packages
+test-ready: $(NATIVE) $(TIMED_FILE)
+
+# Before anything is built, so that nobody learns at the end what would have been tested.
+test-packages:
+	@tools/needs
 	@tools/debian-packages
 
 test-rust: Cargo.lock
+	@tools/needs
+	@$(STAGE) target/test-build.log "Building the Rust tests (3 to 20 min the first time)" \
+		cargo test --locked --workspace --release --no-run
 	cargo test --locked --quiet --workspace --release
 
 check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
@@ -75,22 +83,16 @@ test-drives: $(NATIVE) ## tests on emulated NVMe, SATA and SCSI drives, in a gue
 clean: ## remove everything that was built
 	rm -rf $(VENV) target
 
-$(UV):
-	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed"; exit 1; }
-	@python3 -m venv $(VENV) || { echo "python3 -m venv failed: install the Debian package python3-venv"; exit 1; }
-	@$(BIN)/pip install --quiet "uv==0.13.*"
-
 # Every Rust dependency, direct or not, as the committed list has it.
 Cargo.lock: crates/dependencies.toml tools/cargo-lock
-	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or newer"; exit 1; }
+	@tools/needs
 	@tools/cargo-lock
 
 # The file of known service times that tests and benchmarks hold our figures against.
 $(TIMED_FILE): $(RUST_SOURCES)
-	@cargo build --locked --quiet --release --package assay-timed-file
+	@$(STAGE) target/timed-file-build.log "Building the file of known times (1 to 5 min the first time)" \
+		cargo build --locked --release --package assay-timed-file
 	@touch $@
 
-$(NATIVE): $(UV) pyproject.toml requirements.txt $(RUST_SOURCES)
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --require-hashes -r requirements.txt
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --quiet --uv --release >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
-	@touch $@
+$(NATIVE): pyproject.toml requirements.txt $(RUST_SOURCES)
+	@tools/set-up
