@@ -86,11 +86,17 @@ class NativeStimulus:
         Purge a simulated drive; the virtual time it took, in ns. None on a real drive.
         """
     @staticmethod
-    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
+    def real(descriptor: SupportsIndex, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex, thread_count: SupportsIndex, seed: SupportsIndex, data_origin: SupportsIndex, transfer_bytes_max: SupportsIndex, counters_path: str | PathLike[str] | None, path: str, ring_beyond: bool, cpus: SupportsGetItem[int, SupportsIndex]) -> NativeStimulus:
         """
         Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
 
         The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
+        `ring_beyond`: what system calls cannot carry goes over a ring.
+        """
+    @staticmethod
+    def ring_locked_bytes(path: str, slot_count: SupportsIndex) -> int:
+        """
+        What a ring for so many I/Os at a time takes of locked memory, at most, in bytes.
         """
     def run(self, /, sequence: str, error_limit: SupportsIndex, io_time_limit_ns: SupportsIndex, watch: Any | None, capture: tuple[str | PathLike[str], bool] | None, replay: str | PathLike[str] | None) -> tuple[str, tuple[int, int] | None]:
         """
@@ -120,6 +126,14 @@ class NativeStimulus:
     def trim_simulated(self, /, from_bytes: SupportsIndex, to_bytes: SupportsIndex) -> None:
         """
         Free what lies between two places of simulated flash, in bytes, as a trim command does.
+        """
+    @staticmethod
+    def try_host(path: str, shares: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex]], spare_file_count: SupportsIndex, spare_thread_count: SupportsIndex) -> tuple[str, int] | None:
+        """
+        Take for a moment everything that the workers of a run take of this host; nothing is written anywhere.
+
+        `shares` has the I/Os outstanding, the bytes of buffers and the open files of each worker. Returns the resource that was
+        refused (`thread`, `file`, `memory` or `ring`) and the errno; None where all is there.
         """
 
 def check_faults(faults: str, capacity_bytes: SupportsIndex, logical_block_bytes: SupportsIndex) -> None:

@@ -18,9 +18,11 @@ AssayError
 │   ├── WearError            would be written more often than allowed
 │   ├── OverheatedError      as warm as the drive warns of
 │   ├── FolderBusyError      another run writes to this run folder
+│   ├── HostLimitError       a limit of this host: io_uring, locked memory, open files, threads, memory
 │   ├── IdentityError        ambiguous, replaced, or changed identity
 │   └── ConfirmationError    confirmation missing or wrong
 ├── DeviceFailureError    4  I/O errors, hangs, purge failures during a run
+│   └── DriveChangedError    resized, replaced, used by others, or turned to another disk under the test
 ├── VerificationError     5  a run folder that was tampered with; results that are withheld exit alike
 ├── TimekeepingError      5  the host lost track of time while it measured
 ├── StoreError            6  a run folder that cannot be read or written
@@ -176,6 +178,12 @@ class FolderBusyError(GateRefusedError):
     slug = "folder-busy"
 
 
+class HostLimitError(GateRefusedError):
+    """A limit of this host is below what the run takes; the drive has no part in it."""
+
+    slug = "host-limit"
+
+
 class IdentityError(GateRefusedError):
     """The drive is not, or is no longer, the one that was named."""
 
@@ -193,6 +201,27 @@ class DeviceFailureError(AssayError):
 
     slug = "device-failure"
     exit_code = 4
+
+
+class DriveChangedError(DeviceFailureError):
+    """The drive was changed, or somebody began to use it, under the test.
+
+    since_wall_ns : when it was last seen as it was; what ran since then is void. None where that is not known.
+    """
+
+    slug = "drive-changed"
+
+    def __init__(
+        self,
+        thing: str,
+        reason: str,
+        remedy: str,
+        *,
+        further: tuple[AssayError, ...] = (),
+        since_wall_ns: int | None = None,
+    ) -> None:
+        super().__init__(thing, reason, remedy, further=further)
+        self.since_wall_ns = since_wall_ns
 
 
 class VerificationError(AssayError):

@@ -1,6 +1,7 @@
 //! Runs sequences of steps on the workers of one drive and adds up what they did.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex};
@@ -11,6 +12,7 @@ use crate::active_range::ActiveRange;
 use crate::arrival::{Arrival, ArrivalProcess};
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
+use crate::open_error::OpenError;
 use crate::pattern::{Cursor, Operation};
 use crate::record::{Ended, StepRecord};
 use crate::recorded::{Allowed, Recording};
@@ -95,11 +97,11 @@ impl<D: Device + 'static> Stimulus<D> {
     /// whatever the demand.
     ///
     /// # Errors
-    /// The first error of an opener.
+    /// The first error of an opener, or that a thread cannot be started.
     ///
     /// # Panics
-    /// When `openers` is empty or the system cannot start a thread.
-    pub fn open<E, F>(seed: u64, openers: Vec<F>) -> Result<Self, E>
+    /// When `openers` is empty.
+    pub fn open<E, F>(seed: u64, openers: Vec<F>) -> Result<Self, OpenError<E>>
     where
         E: Send + 'static,
         F: FnOnce() -> Result<D, E> + Send + 'static,
@@ -108,9 +110,9 @@ impl<D: Device + 'static> Stimulus<D> {
         let mut workers = Vec::with_capacity(openers.len());
         let mut info = None;
         for (index, opener) in openers.into_iter().enumerate() {
-            let (worker, opened) = start_worker(seed, index, opener);
+            let (worker, opened) = start_worker(seed, index, opener).map_err(OpenError::Thread)?;
             workers.push(worker);
-            info = Some(opened?);
+            info = Some(opened.map_err(OpenError::Device)?);
         }
         Ok(Self { workers, info: info.expect("at least one worker was opened"), cursors: Vec::new() })
     }
@@ -391,7 +393,10 @@ impl<D> Drop for WorkerThread<D> {
     }
 }
 
-fn start_worker<D, E, F>(seed: u64, index: usize, opener: F) -> (WorkerThread<D>, Result<DeviceInfo, E>)
+/// What a worker says of its device.
+type Opened<E> = Result<DeviceInfo, E>;
+
+fn start_worker<D, E, F>(seed: u64, index: usize, opener: F) -> io::Result<(WorkerThread<D>, Opened<E>)>
 where
     D: Device + 'static,
     E: Send + 'static,
@@ -414,9 +419,9 @@ where
             Err(error) => drop(report.send(Err(error))),
         }
     };
-    let thread = Builder::new().name(format!("worker-{index}")).spawn(body).expect("the system starts a thread");
+    let thread = Builder::new().name(format!("worker-{index}")).spawn(body)?;
     let info = outcome.recv().expect("a worker says whether its device opened");
-    (WorkerThread { jobs: Some(jobs), thread: Some(thread), gone: Mutex::new(gone) }, info)
+    Ok((WorkerThread { jobs: Some(jobs), thread: Some(thread), gone: Mutex::new(gone) }, info))
 }
 
 fn ask<D: 'static, R: Send + 'static>(

@@ -1,9 +1,12 @@
 //! One place that turns Rust errors into the Python error tree.
 
 use assay_core::active_range::RangeError;
+use assay_core::contract::Errno;
+use assay_core::open_error::OpenError;
 use assay_core::step::SequenceError;
 use assay_ftl::flash_model::DriveModelError;
 use assay_json::Refusal;
+use assay_uring::lack::is_of_host;
 use pyo3::prelude::*;
 
 /// Raise a class of `assay.errors` with its three parts.
@@ -23,6 +26,11 @@ pub(crate) fn assay_error(class: &str, thing: &str, reason: &str, remedy: &str) 
 pub(crate) fn sequence_error(error: &SequenceError) -> PyErr {
     let reason = error.to_string();
     match error {
+        SequenceError::Prepare(Errno::NOT_SUPPORTED) => {
+            let reason = "carries one I/O at a time, and the sequence has more";
+            assay_error("ValueRangeError", "I/O path synchronous", reason, "choose --io-path auto or --queue-depth 1")
+        }
+        SequenceError::Prepare(errno) if is_of_host(errno.0) => host_limit_error("stimulus", &reason),
         SequenceError::Prepare(_) | SequenceError::DeviceLost => {
             assay_error("DeviceFailureError", "stimulus", &reason, "check the drive and the memory of this host")
         }
@@ -55,6 +63,22 @@ pub(crate) fn drive_model_error(error: &DriveModelError) -> PyErr {
     assay_error("ValueRangeError", "simulated drive", &error.to_string(), "correct the drive model or the capacity")
 }
 
+/// A fault of this host, which leaves nothing to check at the drive.
+pub(crate) fn host_limit_error(thing: &str, reason: &str) -> PyErr {
+    assay_error("HostLimitError", thing, reason, "run assay check DRIVE, which names the limit and what it takes")
+}
+
+/// A worker that could not be opened.
+pub(crate) fn not_opened<E>(error: OpenError<E>, device: impl FnOnce(E) -> PyErr) -> PyErr {
+    match error {
+        OpenError::Thread(error) => host_limit_error("threads", &error.to_string()),
+        OpenError::Device(error) => device(error),
+    }
+}
+
 pub(crate) fn io_error(error: &std::io::Error) -> PyErr {
+    if error.raw_os_error().is_some_and(is_of_host) {
+        return host_limit_error("this host", &error.to_string());
+    }
     assay_error("DeviceFailureError", "drive", &error.to_string(), "check that it is still connected")
 }

@@ -12,12 +12,14 @@ use assay_ftl::faults::Faulty;
 use assay_ftl::model::DriveModel;
 use assay_uring::device::{Target, UringDevice, duplicate};
 use assay_uring::discard::TrimWay;
+use assay_uring::locked::{ring_bytes, worker_share};
 use assay_uring::null::NullDevice;
 use assay_uring::path::Path;
 use assay_uring::processors::admit_kernel_threads;
+use assay_uring::trial::{Share, try_host};
 use pyo3::prelude::*;
 
-use crate::errors::{assay_error, drive_model_error, io_error, sequence_error};
+use crate::errors::{assay_error, drive_model_error, io_error, not_opened, sequence_error};
 use crate::faults::{Happened, faults_of, happened, no_faults, present};
 use crate::models::read_model;
 use crate::paths::{open_error, path_error, path_of};
@@ -65,7 +67,7 @@ impl NativeStimulus {
                 Stimulus::open(seed, vec![move || SimulatedDisk::new(model, epoch)]).map(Engine::SimulatedDisk)
             }
         };
-        Ok(Self::of(opened.map_err(|error| drive_model_error(&error))?))
+        Ok(Self::of(opened.map_err(|error| not_opened(error, |error| drive_model_error(&error)))?))
     }
 
     /// The same with faults: a JSON list of `assay_ftl::faults::Fault`, whose draws follow from the drive model's seed.
@@ -85,7 +87,7 @@ impl NativeStimulus {
                 Stimulus::open(seed, vec![move || SimulatedDisk::new(model, epoch).map(wrap)]).map(Engine::FaultyDisk)
             }
         };
-        Ok(Self::of(opened.map_err(|error| drive_model_error(&error))?))
+        Ok(Self::of(opened.map_err(|error| not_opened(error, |error| drive_model_error(&error)))?))
     }
 
     /// Drive a simulated drive from the state that a file holds; see `keep_state`.
@@ -95,20 +97,23 @@ impl NativeStimulus {
         let DriveModel::Flash(model) = read_model(model)? else { return Err(no_state()) };
         let from = path.clone();
         let opened = Stimulus::open(seed, vec![move || state::load(model, Nanos(epoch_wall_ns), &from)]);
-        Ok(Self::of(Engine::Simulated(opened.map_err(|error| state::state_error(&path, &error))?)))
+        let opened = opened.map_err(|error| not_opened(error, |error| state::state_error(&path, &error)))?;
+        Ok(Self::of(Engine::Simulated(opened)))
     }
 
     /// Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
     #[staticmethod]
     fn null(seed: u64, answer_ns: Option<u64>) -> PyResult<Self> {
         let opener = move || Ok(NullDevice::new(answer_ns.map(Nanos)));
-        let stimulus = Stimulus::open(seed, vec![opener]).map_err(|error| io_error(&error))?;
+        let opened = Stimulus::open(seed, vec![opener]);
+        let stimulus = opened.map_err(|error| not_opened(error, |error| io_error(&error)))?;
         Ok(Self::of(Engine::Null(stimulus)))
     }
 
     /// Drive a real device through a descriptor that the gate opened; it is duplicated, not taken.
     ///
     /// The threads are spread over `cpus`, again and again where there are more of them; an empty list leaves them free.
+    /// `ring_beyond`: what system calls cannot carry goes over a ring.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
     #[allow(clippy::too_many_arguments, reason = "named one by one on the Python side")]
@@ -122,6 +127,7 @@ impl NativeStimulus {
         transfer_bytes_max: u64,
         counters_path: Option<PathBuf>,
         path: &str,
+        ring_beyond: bool,
         cpus: Vec<u32>,
     ) -> PyResult<Self> {
         let path = path_of(path)?;
@@ -129,6 +135,7 @@ impl NativeStimulus {
             admit_kernel_threads(thread_count as usize).map_err(|crowded| path_error(path, &crowded.to_string()))?;
         }
         let info = DeviceInfo { capacity: Bytes(capacity_bytes), logical_block: Bytes(logical_block_bytes) };
+        let locked_max = worker_share(thread_count as usize);
         let mut openers = Vec::new();
         for (worker, cpu) in (0..u64::from(thread_count)).zip(worker_cpus(&cpus)) {
             let target = Target {
@@ -138,12 +145,41 @@ impl NativeStimulus {
                 data_origin: data_origin ^ (worker << 48),
                 transfer: Bytes(transfer_bytes_max),
                 path,
+                ring_beyond,
+                locked_max,
                 cpu,
             };
             openers.push(move || UringDevice::new(target));
         }
-        let stimulus = Stimulus::open(seed, openers).map_err(|error| open_error(path, &error))?;
+        let opened = Stimulus::open(seed, openers);
+        let stimulus = opened.map_err(|error| not_opened(error, |error| open_error(path, &error)))?;
         Ok(Self::of(Engine::Real(stimulus)))
+    }
+
+    /// Take for a moment everything that the workers of a run take of this host; nothing is written anywhere.
+    ///
+    /// `shares` has the I/Os outstanding, the bytes of buffers and the open files of each worker. Returns the resource that was
+    /// refused (`thread`, `file`, `memory` or `ring`) and the errno; None where all is there.
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+    fn try_host(
+        py: Python<'_>,
+        path: &str,
+        shares: Vec<(u32, u64, u32)>,
+        spare_file_count: u32,
+        spare_thread_count: u32,
+    ) -> PyResult<Option<(&'static str, i32)>> {
+        let path = path_of(path)?;
+        let share = |&(slot_count, buffer_bytes, file_count)| Share { slot_count, buffer_bytes, file_count };
+        let shares: Vec<_> = shares.iter().map(share).collect();
+        let tried = py.detach(|| try_host(path, &shares, spare_file_count, spare_thread_count));
+        Ok(tried.err().map(|lack| (lack.resource.name(), lack.error.raw_os_error().unwrap_or(0))))
+    }
+
+    /// What a ring for so many I/Os at a time takes of locked memory, at most, in bytes.
+    #[staticmethod]
+    fn ring_locked_bytes(path: &str, slot_count: u32) -> PyResult<u64> {
+        Ok(ring_bytes(slot_count, path_of(path)?).0)
     }
 
     /// Run the steps without a gap and return one record per step that was begun, as JSON.

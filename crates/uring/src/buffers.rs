@@ -80,6 +80,11 @@ impl Buffers {
         (part(io) * self.slot_count + io.slot) as u16
     }
 
+    /// All of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.transfer * self.slot_count as usize * (self.data.len() + 1)) as u64
+    }
+
     /// All of them, to be registered with the kernel.
     pub(crate) fn vectors(&self) -> Vec<libc::iovec> {
         let parts = self.data.len() as u32 + 1;

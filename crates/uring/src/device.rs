@@ -34,6 +34,10 @@ pub struct Target {
     pub transfer: Bytes,
     /// The way that the I/Os take.
     pub path: Path,
+    /// More I/Os at a time than a system call carries go over a ring; else a sequence that has them is refused.
+    pub ring_beyond: bool,
+    /// What this worker may lock, see [`worker_share`](crate::locked::worker_share).
+    pub locked_max: Option<Bytes>,
     /// The CPU that the worker's thread stays on, if any.
     pub cpu: Option<u32>,
 }
@@ -194,14 +198,14 @@ impl Queue {
                 let block = target.info.logical_block;
                 PassthroughQueue::new(target.descriptor.as_fd(), block, slot_count, buffers).map(Self::Passthrough)
             }
-            // More than one at a time need a ring.
+            Path::Synchronous if !target.ring_beyond => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
             Path::Synchronous => Self::ring(target, slot_count, buffers, Path::Interrupt),
             path => Self::ring(target, slot_count, buffers, path),
         }
     }
 
     fn ring(target: &Target, slot_count: u32, buffers: Buffers, path: Path) -> io::Result<Self> {
-        RingQueue::new(target.descriptor.as_fd(), slot_count, buffers, path).map(Self::Ring)
+        RingQueue::new(target.descriptor.as_fd(), slot_count, buffers, path, target.locked_max).map(Self::Ring)
     }
 
     /// A larger queue serves a smaller sequence, except that one I/O at a time may go another way.
@@ -249,7 +253,7 @@ impl Queue {
 fn probe_polling(target: &Target) -> io::Result<()> {
     let length = target.info.logical_block;
     let buffers = Buffers::new(Origin::default(), &[], 1, length.0 as usize)?;
-    let mut queue = RingQueue::new(target.descriptor.as_fd(), 1, buffers, Path::Polled)?;
+    let mut queue = RingQueue::new(target.descriptor.as_fd(), 1, buffers, Path::Polled, target.locked_max)?;
     queue.submit(&Io { slot: 0, direction: Direction::Read, offset: Bytes(0), length, data_index: 0 });
     let mut completions = Vec::new();
     queue.reap(&mut completions, Nanos(clock::monotonic().0 + PROBE_LIMIT.0))?;

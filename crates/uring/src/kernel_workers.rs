@@ -35,7 +35,7 @@ pub fn hands_to_workers(descriptor: BorrowedFd<'_>, logical_block: Bytes) -> io:
 
 fn look(descriptor: BorrowedFd<'_>, logical_block: Bytes) -> io::Result<bool> {
     let buffers = Buffers::new(Origin::default(), &[], READ_COUNT, logical_block.0 as usize)?;
-    let mut queue = RingQueue::new(descriptor, READ_COUNT, buffers, Path::Interrupt)?;
+    let mut queue = RingQueue::new(descriptor, READ_COUNT, buffers, Path::Interrupt, None)?;
     for slot in 0..READ_COUNT {
         queue.submit(&Io { slot, direction: Direction::Read, offset: Bytes(0), length: logical_block, data_index: 0 });
     }

@@ -8,9 +8,12 @@ pub mod discard;
 pub mod gauge;
 pub mod generator;
 pub mod kernel_workers;
+pub mod lack;
+pub mod locked;
 pub mod null;
 pub mod path;
 pub mod processors;
+pub mod trial;
 pub mod written;
 
 mod buffers;

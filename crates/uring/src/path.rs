@@ -2,8 +2,7 @@
 
 /// How the I/Os of a drive are carried out.
 ///
-/// A wish where the sequence does not allow it: [`Path::Synchronous`] serves sequences with one I/O at a time per thread,
-/// others go over a ring.
+/// [`Path::Synchronous`] serves sequences with one I/O at a time per thread; what becomes of others the caller says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Path {
     /// Over a ring; the drive's interrupts tell of completions.

@@ -5,10 +5,10 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use assay_core::active_range::ActiveRange;
-use assay_core::contract::{Bytes, DeviceInfo, Nanos};
+use assay_core::contract::{Bytes, DeviceInfo, Errno, Nanos};
 use assay_core::pattern::AccessPattern;
 use assay_core::record::StepRecord;
-use assay_core::step::{Demand, StepSpec, StopRule};
+use assay_core::step::{Demand, SequenceError, StepSpec, StopRule};
 use assay_core::stimulus::{Decision, Limits, Stimulus};
 
 use crate::clock;
@@ -21,21 +21,46 @@ const COUNT: u64 = 600;
 
 /// A file without a name, and what half reads and half writes on it did.
 fn run(path: Path, queue_depth: u32) -> StepRecord {
-    let info = DeviceInfo { capacity: Bytes(CAPACITY), logical_block: Bytes(512) };
-    let target =
-        Target { descriptor: file(), info, counters: None, data_origin: 1, transfer: Bytes(4096), path, cpu: None };
-    let step = StepSpec {
-        pattern: AccessPattern::uniform(4096, 0.5, 1.0),
-        demand: Demand { thread_count: 1, queue_depth, arrival: None },
-        range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
-        stop: StopRule::Count(COUNT),
-        beside: false,
-    };
+    let target = target(path, false);
+    let step = step(queue_depth);
     let mut stimulus = Stimulus::open(1, vec![move || UringDevice::new(target)]).expect("opens");
     let record = stimulus.run(&[step], Limits::default(), |_| Decision::Continue).expect("runs").remove(0);
     let taken = stimulus.with_device(|device| device.disclosure()).expect("alive").expect("has run").path;
     assert_eq!(taken, path);
     record
+}
+
+fn target(path: Path, ring_beyond: bool) -> Target {
+    Target {
+        descriptor: file(),
+        info: DeviceInfo { capacity: Bytes(CAPACITY), logical_block: Bytes(512) },
+        counters: None,
+        data_origin: 1,
+        transfer: Bytes(4096),
+        path,
+        ring_beyond,
+        locked_max: None,
+        cpu: None,
+    }
+}
+
+fn step(queue_depth: u32) -> StepSpec {
+    StepSpec {
+        pattern: AccessPattern::uniform(4096, 0.5, 1.0),
+        demand: Demand { thread_count: 1, queue_depth, arrival: None },
+        range: ActiveRange::new(vec![0], CAPACITY).expect("valid"),
+        stop: StopRule::Count(COUNT),
+        beside: false,
+    }
+}
+
+/// Whether the buffers of one worker are registered that may lock so much.
+fn registers(locked_max: Option<Bytes>) -> bool {
+    let target = Target { locked_max, ..target(Path::Interrupt, false) };
+    let mut stimulus = Stimulus::open(1, vec![move || UringDevice::new(target)]).expect("opens");
+    stimulus.run(&[step(4)], Limits::default(), |_| Decision::Continue).expect("runs");
+    let how = stimulus.with_device(|device| device.disclosure()).expect("alive").expect("has run");
+    how.registration_refused.is_none()
 }
 
 fn file() -> OwnedFd {
@@ -66,6 +91,25 @@ fn a_ring_carries_every_io_whole() {
 #[test]
 fn system_calls_carry_every_io_whole() {
     assert_whole(Path::Synchronous, 1);
+}
+
+#[test]
+fn system_calls_alone_refuse_what_they_cannot_carry() {
+    let asked = |ring_beyond| {
+        let target = target(Path::Synchronous, ring_beyond);
+        let mut stimulus = Stimulus::open(1, vec![move || UringDevice::new(target)]).expect("opens");
+        stimulus.run(&[step(2)], Limits::default(), |_| Decision::Continue).map(|_| ())
+    };
+    assert_eq!(asked(false), Err(SequenceError::Prepare(Errno(libc::EOPNOTSUPP))));
+    assert_eq!(asked(true), Ok(()));
+}
+
+#[test]
+fn a_worker_locks_no_more_than_its_share() {
+    // Two buffers of 4 KiB for each of four I/Os, and the two pages of the ring.
+    assert!(registers(None));
+    assert!(registers(Some(Bytes(10 * 4096))));
+    assert!(!registers(Some(Bytes(10 * 4096 - 1))));
 }
 
 /// More outstanding than the smallest ring has entries for, so that they are used while the kernel's thread still holds

@@ -10,6 +10,7 @@ use io_uring::{cqueue, opcode, squeue};
 use crate::buffers::Buffers;
 use crate::clock;
 use crate::discard::{Discards, TrimWay};
+use crate::locked;
 use crate::path::Path;
 use crate::ring::Ring;
 
@@ -33,10 +34,22 @@ pub(crate) struct RingQueue {
 const COMMANDS: u64 = 1 << 32;
 
 impl RingQueue {
-    pub(crate) fn new(descriptor: BorrowedFd<'_>, slot_count: u32, buffers: Buffers, path: Path) -> io::Result<Self> {
+    /// `locked_max` : what its ring and registered buffers may lock; `None` leaves that to the kernel.
+    pub(crate) fn new(
+        descriptor: BorrowedFd<'_>,
+        slot_count: u32,
+        buffers: Buffers,
+        path: Path,
+        locked_max: Option<Bytes>,
+    ) -> io::Result<Self> {
         let ring = Ring::new(slot_count, path)?;
         ring.register_file(descriptor)?;
-        let registration_refused = register_buffers(&ring, &buffers)?;
+        let locked = Bytes(locked::ring_bytes(slot_count, path).0 + buffers.bytes());
+        let registration_refused = if locked_max.is_some_and(|most| locked > most) {
+            Some(Errno(libc::ENOMEM))
+        } else {
+            register_buffers(&ring, &buffers)?
+        };
         let (discards, lengths) = (Discards::new(descriptor)?, vec![Bytes(0); slot_count as usize]);
         let descriptor = descriptor.as_raw_fd();
         Ok(Self { ring, path, buffers, registration_refused, in_flight: 0, discards, descriptor, slot_count, lengths })
@@ -166,7 +179,7 @@ mod tests {
         std::fs::remove_file(&name).expect("ours");
         file.write_all(&[1; 8192]).expect("room");
         let buffers = Buffers::new(Origin::default(), &[DataPattern::Random], 2, 4096).expect("memory");
-        let mut queue = RingQueue::new(file.as_fd(), 2, buffers, Path::Interrupt).expect("a ring");
+        let mut queue = RingQueue::new(file.as_fd(), 2, buffers, Path::Interrupt, None).expect("a ring");
         if let Some(way) = way {
             queue.discards.force(way);
         }

@@ -186,15 +186,21 @@ fn register(descriptor: RawFd, operation: u32, place: &mut RingPlace) -> bool {
     done == 1
 }
 
+/// Submissions that a ring for so many I/Os at a time holds.
+pub(crate) fn entries(slot_count: u32, path: Path) -> u32 {
+    let entries = slot_count.next_power_of_two().max(8);
+    // A thread of the kernel gives them back in batches, by when all of them may have completed and been followed by others.
+    if path == Path::KernelThread { entries * 2 } else { entries }
+}
+
 /// A ring, and whether its completions are deferred.
 fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     slot_count: u32,
     path: Path,
 ) -> io::Result<(IoUring<S, C>, bool)> {
-    let entries = slot_count.next_power_of_two().max(8);
+    let entries = entries(slot_count, path);
     if path == Path::KernelThread {
-        // Its entries are given back in batches, by when all of them may have completed and been followed by others.
-        return Ok((IoUring::<S, C>::builder().setup_sqpoll(KERNEL_THREAD_IDLE_MS).build(entries * 2)?, false));
+        return Ok((IoUring::<S, C>::builder().setup_sqpoll(KERNEL_THREAD_IDLE_MS).build(entries)?, false));
     }
     let mut plain = IoUring::<S, C>::builder();
     if path == Path::Polled {

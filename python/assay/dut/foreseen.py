@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.dut.needs import refuse_without_memory
+from assay.dut.needs import deepest_beyond_one, refuse_depth, refuse_without_memory, thread_needs
 from assay.dut.real.gate import Request, refuse_foreseen
 from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
 from assay.dut.real.placement import place_threads
+from assay.dut.real.preflight import refuse_full_temporary, try_host
 from assay.dut.real.transport import command_set
 from assay.errors import UsageError
 
@@ -35,14 +36,14 @@ def refuse_run(
     A drive that is opened is looked at again, through what is held; the confirmation is asked for only then, and only
     then is known which purges it offers.
     written_bytes_max : by the run at most. kept : paths that must not lie on the drive.
-    Raises GateRefusedError and its kinds, UsageError and its kinds.
+    Raises GateRefusedError and its kinds, such as HostLimitError, UsageError and its kinds.
     """
     _refuse_meaningless(drive, answers)
     if plan.read_only:
         _refuse_writes(plan, tests)
     if drive.kind == "simulated":
         return
-    refuse_without_memory(tests)
+    refuse_host(drive, tests, plan.io_path)
     settings = [test.settings for test in tests]
     place_threads(drive, max(demand.thread_count for one in settings for demand in one.demands), plan.pin)
     request = Request(
@@ -53,12 +54,26 @@ def refuse_run(
         written_bytes_max=written_bytes_max,
         drive_writes_max=answers.drive_writes_max,
         kept=kept,
+        acknowledged=answers.acknowledged,
         read_only=plan.read_only,
     )
     refuse_foreseen(request)
     if plan.io_path == "passthrough":
         passthrough_node(drive)
         check_passthrough_transfer(drive, max(one.transfer_bytes_max for one in settings))
+
+
+def refuse_host(drive: DriveIdentity, tests: Sequence[PlannedTest], io_path: str) -> None:
+    """Raise HostLimitError where this host does not give what a run of these tests takes; all of it is tried.
+
+    io_path : as in the plan. Raises UsageError where it serves no step of one of the tests.
+    """
+    if io_path == "synchronous":
+        refuse_depth(tests)
+    refuse_without_memory(tests, io_path)
+    refuse_full_temporary()
+    shallow = deepest_beyond_one(tests) is None
+    try_host(thread_needs(tests, io_path), io_path, counted=drive.kind == "block", shallow=shallow)
 
 
 def _refuse_writes(plan: Plan, tests: Sequence[PlannedTest]) -> None:

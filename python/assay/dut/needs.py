@@ -1,22 +1,87 @@
-"""What a run needs of this host for its drive: memory of a simulated one, buffers of a real one."""
+"""What a run needs of this host: memory for a simulated drive, what the stimulus threads of a real one take."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, is_dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from assay._native import simulated_memory_bytes
-from assay.dut.real.memory import spare_memory_bytes
+from assay.dut.real.memory import memory_bounds, spare_memory_bytes
 from assay.dut.simulated.model import parse_simulated
-from assay.errors import ValueRangeError
-from assay.spec.units import gigabytes_label
+from assay.engine.records import Demand, StepSpec, TestSettings
+from assay.errors import HostLimitError, UsageError, ValueRangeError
+from assay.procedures.fills import FILL_DEMAND
+from assay.spec.units import KIB, gigabytes_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from _typeshed import DataclassInstance
+
+    from assay.dut.real.memory import MemoryBound
     from assay.dut.simulated.model import SimulatedTarget
-    from assay.engine.records import DriveIdentity
+    from assay.engine.records import AccessPattern, DriveIdentity
     from assay.procedures.procedure import PlannedTest
     from assay.run.plan_file import Plan
+
+OVERWRITE_BYTES = 128 * KIB
+OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
+TOOL_BYTES = 600_000_000
+"""Memory that a run and its report take on top of what is there before it: 0.56 GB were seen."""
+_ADDRESS_BYTES = 2_000_000_000
+_THREAD_ADDRESS_BYTES = 80 << 20
+_STEP_BYTES = 64 << 20
+_PRECONDITIONING = "preconditioning_demand"
+
+
+@runtime_checkable
+class _Step(Protocol):
+    """What steps of all kinds of settings have."""
+
+    @property
+    def label(self) -> str:
+        """As printed."""
+
+    @property
+    def pattern(self) -> AccessPattern:
+        """Its accesses."""
+
+    @property
+    def demand(self) -> Demand:
+        """What it keeps outstanding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Steps that run side by side, or one alone.
+
+    name : of the first step, as printed. demands : of each. data_count : data patterns of the sequence, at least 1.
+    """
+
+    name: str
+    demands: tuple[Demand, ...]
+    data_count: int = 1
+
+    def depths(self, thread_count: int) -> list[int]:
+        """I/Os that each of so many stimulus threads keeps outstanding: threads are dealt out one step after the other.
+
+        Worked: TC 1 x QD 4 beside TC 2 x QD 8 on two threads -> ``[12, 8]``.
+        """
+        found, place = [0] * thread_count, 0
+        for demand in self.demands:
+            for thread in range(place, place + demand.thread_count):
+                found[thread % thread_count] += demand.queue_depth
+            place += demand.thread_count
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadNeeds:
+    """What one stimulus thread takes. depth : I/Os outstanding. buffer_bytes : of its transfer buffers."""
+
+    depth: int
+    buffer_bytes: int
 
 
 def memory_bytes(plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> int:
@@ -26,7 +91,7 @@ def memory_bytes(plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest])
     """
     if drive.kind == "simulated":
         return simulated_bytes(parse_simulated(plan.drive))
-    return _buffer_bytes(tests)
+    return sum(thread.buffer_bytes for thread in thread_needs(tests, plan.io_path))
 
 
 def simulated_bytes(target: SimulatedTarget) -> int:
@@ -34,9 +99,30 @@ def simulated_bytes(target: SimulatedTarget) -> int:
     return simulated_memory_bytes(target.drive_model.text) * (2 if target.state else 1)
 
 
-def refuse_without_memory(tests: Sequence[PlannedTest]) -> None:
-    """Raise ValueRangeError where this host has no room for the buffers of a real drive."""
-    refuse_beyond_memory("demand", _buffer_bytes(tests), "buffers", "lower --thread-count or --queue-depth")
+def refuse_without_memory(tests: Sequence[PlannedTest], io_path: str = "auto") -> None:
+    """Raise HostLimitError where this host has no memory for the buffers of a real drive and for the tool itself."""
+    threads = thread_needs(tests, io_path)
+    for bound in sorted(memory_bounds()):
+        needed = _bounded_bytes(threads, addresses=bound.is_of_addresses)
+        if needed > bound.spare_bytes:
+            raise _little_memory(bound, needed, sum(thread.buffer_bytes for thread in threads))
+
+
+def _bounded_bytes(threads: Sequence[ThreadNeeds], *, addresses: bool) -> int:
+    """What a run takes of memory, or of addresses, where stacks and heaps of threads count that are never touched."""
+    buffers = sum(thread.buffer_bytes for thread in threads)
+    return buffers + (_ADDRESS_BYTES + len(threads) * _THREAD_ADDRESS_BYTES if addresses else TOOL_BYTES)
+
+
+def _little_memory(bound: MemoryBound, needed: int, buffers: int) -> HostLimitError:
+    spare, lower = gigabytes_label(bound.spare_bytes), "lower --thread-count or --queue-depth"
+    taken = f"{gigabytes_label(needed)}, {gigabytes_label(buffers)} of it for buffers"
+    reason = f"the run takes {taken}; {spare} are {bound.words}"
+    if bound.limit_bytes is None:
+        return HostLimitError(bound.name, reason, f"{bound.remedy}, or {lower}")
+    # What is used now differs a little from time to time.
+    whole = ceil((bound.limit_bytes - bound.spare_bytes + needed) / _STEP_BYTES) * _STEP_BYTES
+    return HostLimitError(bound.name, reason, f"{bound.remedy.format(bytes=whole, kib=whole // KIB)}, or {lower}")
 
 
 def refuse_beyond_memory(thing: str, needed_bytes: int, what: str, remedy: str) -> None:
@@ -47,9 +133,96 @@ def refuse_beyond_memory(thing: str, needed_bytes: int, what: str, remedy: str) 
         raise ValueRangeError(thing, reason, remedy)
 
 
-def _buffer_bytes(tests: Sequence[PlannedTest]) -> int:
-    """Every outstanding I/O has a buffer to read into and one to write from."""
-    return max(
-        2 * test.settings.demand.thread_count * test.settings.demand.queue_depth * test.settings.transfer_bytes_max
-        for test in tests
-    )
+def thread_needs(tests: Sequence[PlannedTest], io_path: str = "auto") -> list[ThreadNeeds]:
+    """What each stimulus thread of a run takes at most: as many threads as the largest TC.
+
+    io_path : as in the plan. Every outstanding I/O has a buffer to read into and one per data pattern to write from,
+    all of the largest transfer of the run.
+    Worked: TC 2 x QD 16 of 128 KiB -> two threads of depth 16 and 4 MiB.
+    """
+    thread_count = max(demand.thread_count for test in tests for demand in test.settings.demands)
+    groups = [group for test in tests for group in planned_groups(test)]
+    if any(test.purge_count for test in tests):
+        groups.append(Group(name="overwrite", demands=(overwrite_demand(io_path),)))
+    transfer_bytes = max(OVERWRITE_BYTES, *(_transfer_bytes_max(test.settings) for test in tests))
+    threads = zip(*(_sizes(group, thread_count, transfer_bytes) for group in groups), strict=True)
+    return [
+        ThreadNeeds(depth=max(depth for depth, _ in found), buffer_bytes=max(size for _, size in found))
+        for found in map(list, threads)
+    ]
+
+
+def overwrite_demand(io_path: str) -> Demand:
+    """What a purge by overwrite asks of the drive: as deep as the I/O path serves."""
+    return Demand(thread_count=1, queue_depth=1) if io_path == "synchronous" else OVERWRITE_DEMAND
+
+
+def deepest_beyond_one(tests: Sequence[PlannedTest]) -> tuple[str, str, int] | None:
+    """The first test, its first step that keeps several I/Os outstanding in one thread, and how many; None: no step."""
+    thread_count = max(demand.thread_count for test in tests for demand in test.settings.demands)
+    for test in tests:
+        for group in planned_groups(test):
+            if (depth := max(group.depths(thread_count))) > 1:
+                return test.settings.test_label, group.name, depth
+    return None
+
+
+def refuse_depth(tests: Sequence[PlannedTest]) -> None:
+    """Raise UsageError where a step has several I/Os outstanding, which one system call each cannot carry."""
+    if found := deepest_beyond_one(tests):
+        test, step, depth = found
+        reason = f"carries one I/O at a time per thread, and step {step!r} of {test} has {depth}"
+        raise UsageError("--io-path synchronous", reason, "choose --io-path auto, or steps of queue depth 1")
+
+
+def planned_groups(test: PlannedTest) -> Iterator[Group]:
+    """Everything that the settings of a test say of its demands, in the order of its settings."""
+    asked = set(test.settings.demands)
+    for group in _groups(test.settings, test.outline.what):
+        # A preconditioning of nothing has a demand, and a test of streams one of its own that it does not use.
+        unused = group.name == "preconditioning" and not test.written_first_bytes
+        if not unused and asked.intersection(group.demands):
+            yield group
+    if getattr(test.settings, "fill_bytes", 0):
+        yield Group(name="fill", demands=(FILL_DEMAND,))
+
+
+def _groups(part: DataclassInstance, name: str) -> Iterator[Group]:
+    """Of one part of the settings. name : of what has no label."""
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if isinstance(value, Demand):
+            yield Group(name="preconditioning" if field.name == _PRECONDITIONING else name, demands=(value,))
+        elif isinstance(value, TestSettings):
+            yield from _groups(value, field.name)
+        elif isinstance(value, StepSpec):
+            yield Group(name=value.label, demands=(value.demand,))
+        elif isinstance(value, tuple):
+            yield from _groups_of_many(value, name)
+
+
+def _groups_of_many(values: tuple[object, ...], name: str) -> Iterator[Group]:
+    steps = [one for one in values if isinstance(one, _Step)]
+    data_count = len({repr(step.pattern.data) for step in steps})
+    if steps and all(isinstance(step, StepSpec) for step in steps):
+        yield Group(name=steps[0].label, demands=tuple(step.demand for step in steps), data_count=data_count)
+        return
+    for one in values:
+        if isinstance(one, Demand):
+            yield Group(name=f"TC {one.thread_count} x QD {one.queue_depth}", demands=(one,))
+        elif isinstance(one, _Step):
+            yield Group(name=one.label, demands=(one.demand,), data_count=data_count)
+        elif is_dataclass(one) and not isinstance(one, type):
+            yield from _groups(one, getattr(one, "label", name))
+
+
+def _sizes(group: Group, thread_count: int, transfer_bytes: int) -> list[tuple[int, int]]:
+    return [(depth, depth * (group.data_count + 1) * transfer_bytes) for depth in group.depths(thread_count)]
+
+
+def _transfer_bytes_max(settings: TestSettings) -> int:
+    """The largest transfer of a test, that of its preconditioning or fill included."""
+    stated: list[int] = [
+        getattr(settings, field.name) for field in fields(settings) if field.name.endswith("transfer_bytes")
+    ]
+    return max(settings.transfer_bytes_max, *stated, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pydantic_core import to_json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from assay.engine.records import ActiveRange, DataPattern, IoPath, StepSpec
+    from assay.engine.records import ActiveRange, DataPattern, Demand, IoPath, StepSpec
 
 ERROR_LIMIT = 100
 """Failed I/Os after which a sequence ends."""
@@ -66,6 +66,16 @@ class Stimulus:
     def __init__(self, native: NativeStimulus, io_time_limit_ns: int = IO_TIME_LIMIT_NS) -> None:
         self._native, self._io_time_limit_ns = native, io_time_limit_ns
         self._threads = ""
+        self._depth_max: int | None = None
+
+    def served(self, demand: Demand) -> Demand:
+        """The demand, or what the path of the I/Os serves of it.
+
+        Worked: ``synchronous`` alone serves one I/O at a time per thread: TC 1 x QD 32 -> TC 1 x QD 1.
+        """
+        if self._depth_max is None:
+            return demand
+        return replace(demand, queue_depth=min(demand.queue_depth, self._depth_max))
 
     @classmethod
     def simulated(cls, drive_model: SimulatedModel, *, seed: int, epoch_wall_ns: int) -> Self:
@@ -124,6 +134,7 @@ class Stimulus:
         counters_path: str | None,
         transfer_bytes_max: int = 0,
         path: IoPath = "interrupt",
+        ring_beyond: bool = True,
         placement: Placement = _FREE,
         io_time_limit_ns: int = IO_TIME_LIMIT_NS,
     ) -> Self:
@@ -132,14 +143,14 @@ class Stimulus:
         thread_count : the largest TC of the run. data_origin : makes the written data unlike any other run's.
         counters_path : the disk's ``stat`` file in sysfs, None for a file.
         transfer_bytes_max : largest transfer of the run, so that buffers are made once; 0 when unsure.
-        path : the way that I/Os take; ``synchronous`` has sequences with one I/O at a time per thread, others go over
-        a ring all the same. ``polled`` takes a drive with queues for polling (one read of its first block tells),
-        ``kernel-thread`` two idle processors per thread on a host of at least four, ``passthrough`` a descriptor of
-        ``gate.open_passthrough``; it has no counters.
+        path : the way that I/Os take; ``synchronous`` is for sequences with one I/O at a time per thread; with
+        ``ring_beyond`` others go over a ring, else they are refused. ``polled`` takes a drive with queues for polling
+        (one read of its first block tells), ``kernel-thread`` two idle processors per thread on a host of at least
+        four, ``passthrough`` a descriptor of ``gate.open_passthrough``; it has no counters.
         placement : CPUs of the threads.
         io_time_limit_ns : an I/O that takes longer ends its sequence; above 0.
-        Raises ValueRangeError where the drive or the host cannot serve the path, DeviceFailureError where the drive
-        cannot be opened or a thread cannot be kept on its CPU.
+        Raises ValueRangeError where the drive or the host cannot serve the path, HostLimitError where the host has too
+        few files or threads or a thread cannot be kept on its CPU, DeviceFailureError where the drive cannot be opened.
         """
         stimulus = cls(
             NativeStimulus.real(
@@ -152,11 +163,13 @@ class Stimulus:
                 transfer_bytes_max,
                 None if path == "passthrough" else counters_path,
                 path,
+                ring_beyond,
                 list(placement.cpus),
             ),
             io_time_limit_ns,
         )
         stimulus._threads = placement.text
+        stimulus._depth_max = None if ring_beyond or path != "synchronous" else 1
         return stimulus
 
     def run(
@@ -173,9 +186,9 @@ class Stimulus:
         replay : Parquet file of the I/Os that a step of the operation ``replay`` issues: ``due_ns``, ``operation``,
         ``offset_bytes``, ``length_bytes``.
         Returns one record per step that was begun; the last says why it ended early, if it did.
-        Raises ValueRangeError before any I/O where a step is impossible, DeviceFailureError where the device
-        could not be made ready, StoreError where a capture could not be written or has lost completions, or a
-        replay not be read.
+        Raises ValueRangeError before any I/O where a step is impossible, HostLimitError where the host does not give
+        what it takes, DeviceFailureError where the device could not be made ready, StoreError where a capture could
+        not be written or has lost completions, or a replay not be read.
         """
         asked = None if capture is None else (capture.path, capture.addresses)
         text = program_text(steps)

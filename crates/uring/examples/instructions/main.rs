@@ -80,7 +80,17 @@ fn open(request: &Request) -> io::Result<(OwnedFd, DeviceInfo)> {
 fn engine(request: &Request) -> io::Result<Outcome> {
     let (descriptor, info) = open(request)?;
     let transfer = Bytes(request.bytes);
-    let target = Target { descriptor, info, counters: None, data_origin: 1, transfer, path: request.path, cpu: None };
+    let target = Target {
+        descriptor,
+        info,
+        counters: None,
+        data_origin: 1,
+        transfer,
+        path: request.path,
+        ring_beyond: true,
+        locked_max: None,
+        cpu: None,
+    };
     on_stimulus(request, move || UringDevice::new(target))
 }
 
@@ -91,7 +101,7 @@ where
     D: Device + 'static,
     F: FnOnce() -> io::Result<D> + Send + 'static,
 {
-    let mut stimulus = Stimulus::open(1, vec![opener])?;
+    let mut stimulus = Stimulus::open(1, vec![opener]).map_err(|error| error.into_device(|error| error))?;
     let capacity = stimulus.info().capacity.0;
     let warm_up = step(request, capacity, request.count / WARM_UP_SHARE);
     let steps = [warm_up.clone(), warm_up, step(request, capacity, request.count)];

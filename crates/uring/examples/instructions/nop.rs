@@ -30,6 +30,8 @@ impl<const TIMED: bool> NopDevice<TIMED> {
             data_origin: 0,
             transfer,
             path: Path::Interrupt,
+            ring_beyond: true,
+            locked_max: None,
             cpu: None,
         })?;
         let entered = clock.now();

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import resource
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.dut.real.host_limits import file_text
 from assay.dut.real.platform import available_memory_bytes
 
 if TYPE_CHECKING:
@@ -14,9 +16,26 @@ if TYPE_CHECKING:
 _PROC, _CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 # The files of a control group with its limit, what it uses, and of that what the kernel would give up: version 2 and 1.
 _FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("memory.max", "memory.current", ("inactive_file", "active_file")),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class MemoryBound:
+    """Something that bounds the memory of this process.
+
+    spare_bytes : that may still be taken. words : of it, as printed. limit_bytes : of the whole, None where it is all
+    of the host. name, remedy : of the limit, and how it is raised, with ``{bytes}`` or ``{kib}`` for the amount.
+    is_of_addresses : it counts what is mapped, touched or not.
+    """
+
+    spare_bytes: int
+    words: str
+    limit_bytes: int | None = None
+    name: str = "memory"
+    remedy: str = "end other programs"
+    is_of_addresses: bool = False
 
 
 def spare_memory_bytes(*, proc: Path = _PROC, cgroups: Path = _CGROUPS) -> tuple[int, str] | None:
@@ -25,33 +44,38 @@ def spare_memory_bytes(*, proc: Path = _PROC, cgroups: Path = _CGROUPS) -> tuple
     The smallest of: what the host has available, the limit of this process's addresses (``ulimit -v``), and the limits
     of its control groups. Worked: 8 GB available and a group limited to 2 GB that uses 0.5 GB -> 1.5 GB, of the group.
     """
-    found = [*_host(proc), *_addresses(proc), *_groups(proc, cgroups)]
-    return min(found, default=None)
+    tightest = min(memory_bounds(proc=proc, cgroups=cgroups), default=None)
+    return None if tightest is None else (tightest.spare_bytes, tightest.words)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace").strip()
-    except OSError:
-        return ""
+def memory_bounds(*, proc: Path = _PROC, cgroups: Path = _CGROUPS) -> list[MemoryBound]:
+    """Everything that bounds the memory of this process."""
+    return [*_host(proc), *_addresses(proc), *_groups(proc, cgroups)]
 
 
-def _host(proc: Path) -> Iterator[tuple[int, str]]:
+def _host(proc: Path) -> Iterator[MemoryBound]:
     available = available_memory_bytes(proc=proc)
     if available is not None:
-        yield available, "available on this host"
+        yield MemoryBound(spare_bytes=available, words="available on this host")
 
 
-def _addresses(proc: Path) -> Iterator[tuple[int, str]]:
+def _addresses(proc: Path) -> Iterator[MemoryBound]:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    pages = _text(proc / "self/statm").split()
+    pages = file_text(proc / "self/statm").split()
     if limit != resource.RLIM_INFINITY and pages:
-        yield max(limit - int(pages[0]) * resource.getpagesize(), 0), "left under the limit of this process (ulimit -v)"
+        yield MemoryBound(
+            spare_bytes=max(limit - int(pages[0]) * resource.getpagesize(), 0),
+            words="left under the limit of this process (ulimit -v)",
+            limit_bytes=limit,
+            name="addresses of the process (RLIMIT_AS)",
+            remedy="raise it with ulimit -v {kib}",
+            is_of_addresses=True,
+        )
 
 
-def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
+def _groups(proc: Path, cgroups: Path) -> Iterator[MemoryBound]:
     """The limit of every control group that the process is in, up to the outermost."""
-    for line in _text(proc / "self/cgroup").splitlines():
+    for line in file_text(proc / "self/cgroup").splitlines():
         _, _, rest = line.partition(":")
         kinds, _, name = rest.partition(":")
         if kinds and "memory" not in kinds.split(","):
@@ -64,10 +88,16 @@ def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
             yield from _group(folder, *_FILES[bool(kinds)])
 
 
-def _group(folder: Path, limit_name: str, used_name: str, spare_name: str) -> Iterator[tuple[int, str]]:
-    limit, used = (_text(folder / name) for name in (limit_name, used_name))
+def _group(folder: Path, limit_name: str, used_name: str, cached: tuple[str, ...]) -> Iterator[MemoryBound]:
+    limit, used = (file_text(folder / name) for name in (limit_name, used_name))
     if not limit.isdecimal() or not used.isdecimal():
         return
-    facts = dict(line.split(maxsplit=1) for line in _text(folder / "memory.stat").splitlines() if " " in line)
-    spare = facts.get(spare_name, "0")
-    yield max(int(limit) - int(used) + int(spare), 0), "left in the control group of this process"
+    facts = dict(line.split(maxsplit=1) for line in file_text(folder / "memory.stat").splitlines() if " " in line)
+    spare = sum(int(facts.get(name, "0")) for name in cached)
+    yield MemoryBound(
+        spare_bytes=max(int(limit) - int(used) + spare, 0),
+        words="left in the control group of this process",
+        limit_bytes=int(limit),
+        name=f"memory of the control group ({folder / limit_name})",
+        remedy="raise it to {bytes}",
+    )

@@ -1,0 +1,127 @@
+"""The limits of this host on threads and files, and whether it forbids io_uring: what each is, and how it is raised."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import HostLimitError, errno_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PROC, _CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+_ALL, _GROUP = 2, 1
+_PROFILE = "as the seccomp profile of a container does"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountLimit:
+    """A limit of a number of things.
+
+    used : by all that it counts, this process included. remedy : what raises it, with ``{needed}`` for the amount.
+    """
+
+    name: str
+    limit: int
+    used: int
+    remedy: str
+
+    @property
+    def spare(self) -> int:
+        """What may still be had."""
+        return self.limit - self.used
+
+
+def file_text(path: Path) -> str:
+    """A small file of the kernel; empty where it cannot be read."""
+    try:
+        return path.read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def raise_open_files() -> int:
+    """Raise the soft limit of open files to the hard one; what it is then."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def open_file_count(*, proc: Path = _PROC) -> int:
+    """Files that this process has open."""
+    return len(list((proc / "self/fd").iterdir()))
+
+
+def own_thread_count(*, proc: Path = _PROC) -> int:
+    """Threads of this process."""
+    return len(list((proc / "self/task").iterdir()))
+
+
+def thread_limits(*, proc: Path = _PROC, cgroups: Path = _CGROUPS) -> list[CountLimit]:
+    """The limits that a new thread of this process meets: of its user, its control groups and the host."""
+    return [*_of_user(proc), *_of_groups(proc, cgroups), *_of_host(proc)]
+
+
+def forbidden_ring(code: int, *, remedy_beside: str = "", proc: Path = _PROC) -> HostLimitError:
+    """The error where the host forbids io_uring.
+
+    code : EPERM, EACCES or ENOSYS. remedy_beside : another way, for plans that have one.
+    """
+    switch = file_text(proc / "sys/kernel/io_uring_disabled")
+    if code == errno.EPERM and switch in {str(_ALL), str(_GROUP)}:
+        whom = "everybody" if switch == str(_ALL) else "all but CAP_SYS_ADMIN and kernel.io_uring_group"
+        reason = f"kernel.io_uring_disabled is {switch}, which forbids it to {whom}"
+        remedy = "allow it with sysctl kernel.io_uring_disabled=0"
+    elif code == errno.ENOSYS:
+        reason = f"this kernel lacks it or a filter hides it, {_PROFILE} ({errno_label(code)})"
+        remedy = "run on Linux 5.11 or newer, or allow io_uring_setup, io_uring_enter and io_uring_register"
+    else:
+        reason = f"this host forbids it, {_PROFILE} ({errno_label(code)})"
+        remedy = "allow io_uring_setup, io_uring_enter and io_uring_register, or run outside the container"
+    return HostLimitError("io_uring", reason, remedy + remedy_beside)
+
+
+def _of_user(proc: Path) -> Iterator[CountLimit]:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if limit != resource.RLIM_INFINITY:
+        name = "threads of this user (RLIMIT_NPROC)"
+        yield CountLimit(name=name, limit=limit, used=_user_threads(proc), remedy="raise it with ulimit -u {needed}")
+
+
+def _user_threads(proc: Path) -> int:
+    """Of all processes of the user that this one runs as."""
+    user, count = os.getuid(), 0
+    for status in proc.glob("[0-9]*/status"):
+        facts = dict(line.split(":", 1) for line in file_text(status).splitlines() if ":" in line)
+        if facts.get("Uid", "-1").split()[0] == str(user):
+            count += int(facts.get("Threads", "0"))
+    return count
+
+
+def _of_groups(proc: Path, cgroups: Path) -> Iterator[CountLimit]:
+    for line in file_text(proc / "self/cgroup").splitlines():
+        _, kinds, name = line.split(":", 2)
+        if kinds and "pids" not in kinds.split(","):
+            continue
+        root = cgroups / "pids" if kinds else cgroups
+        inside = root / name.lstrip("/")
+        for folder in (inside, *inside.parents):
+            if folder != root and root not in folder.parents:
+                break
+            limit, used = (file_text(folder / file) for file in ("pids.max", "pids.current"))
+            if limit.isdecimal() and used.isdecimal():
+                name_shown, remedy = f"threads of the control group ({folder / 'pids.max'})", "raise it to {needed}"
+                yield CountLimit(name=name_shown, limit=int(limit), used=int(used), remedy=remedy)
+
+
+def _of_host(proc: Path) -> Iterator[CountLimit]:
+    limit, load = file_text(proc / "sys/kernel/threads-max"), file_text(proc / "loadavg")
+    if limit and load:
+        used = int(load.split()[3].partition("/")[2])
+        remedy = "raise it with sysctl kernel.threads-max={needed}"
+        yield CountLimit(name="threads of the host (kernel.threads-max)", limit=int(limit), used=used, remedy=remedy)

@@ -1,0 +1,135 @@
+"""What a run takes of this host, tried before the drive is opened: rings, buffers, files, threads and memory.
+
+Everything is taken for a moment, in this process and by the code that takes it in the run, on ``/dev/null``. What is
+refused is no fault of the drive: the error names the limit, the amount that the run takes, and what raises it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import tempfile
+from typing import TYPE_CHECKING
+
+from assay._native import NativeStimulus
+from assay.dut.real.host_limits import (
+    forbidden_ring,
+    open_file_count,
+    own_thread_count,
+    raise_open_files,
+    thread_limits,
+)
+from assay.errors import HostLimitError, errno_label
+from assay.spec.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.dut.needs import ThreadNeeds
+
+FILES_BESIDE = 64
+"""Open files of a run beside those of its stimulus threads: a run and its report were seen to have 11."""
+THREADS_BESIDE = 24
+"""Threads of a run beside its stimulus, those of the typesetter included; a library has one per processor, too."""
+TEMPORARY_BYTES = 64 << 20
+"""Of temporary files, of which a report was seen to take 12 MB."""
+_LOWER = "lower --thread-count"
+_SYNCHRONOUS = "; or choose --io-path synchronous, which needs no ring"
+# The kernel counts a ring that is gone for a moment longer: that of the trial, one in use, and one that replaces it.
+_RINGS_COUNTED = 3
+
+
+def try_host(threads: Sequence[ThreadNeeds], io_path: str, *, counted: bool, shallow: bool) -> None:
+    """Take what the stimulus threads of a run take, for a moment.
+
+    threads : what each takes. io_path : as in the plan. counted : the drive has counters, which each thread opens.
+    shallow : no step keeps several I/Os outstanding in one thread, so that system calls carry all of them.
+    Raises HostLimitError naming the limit, the amount and the remedy.
+    """
+    path = "interrupt" if io_path == "auto" else io_path
+    file_count = 1 + (counted and path != "passthrough")
+    shares = [(thread.depth, thread.buffer_bytes, file_count) for thread in threads]
+    files = FILES_BESIDE + len(shares) * (file_count + (path != "synchronous"))
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < files:
+        raise_open_files()
+    spare_files = max(FILES_BESIDE - open_file_count() - 1, 0)
+    spare_threads = max(_threads_beside() - own_thread_count(), 0)
+    lack = NativeStimulus.try_host(path, shares, spare_files, spare_threads)
+    if lack is None:
+        return
+    resource_name, code = lack
+    if resource_name == "file":
+        raise _few_files(files, code)
+    if resource_name == "thread":
+        raise _few_threads(len(shares), code)
+    if resource_name == "memory":
+        raise _little_memory(threads, code)
+    raise _no_ring(threads, path, code, shallow=shallow)
+
+
+def refuse_full_temporary() -> None:
+    """Raise HostLimitError where the folder of temporary files, which reports are typeset in, cannot hold them."""
+    try:
+        folder = tempfile.gettempdir()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, TEMPORARY_BYTES)
+    except OSError as error:
+        reason = f"{TEMPORARY_BYTES >> 20} MiB cannot be written there ({errno_label(error.errno or 0)})"
+        thing = f"temporary files ({os.environ.get('TMPDIR') or '/tmp'})"  # noqa: S108 - the name that is looked up first
+        raise HostLimitError(thing, reason, "free space there, or set TMPDIR to a folder with space") from None
+
+
+def _threads_beside() -> int:
+    return THREADS_BESIDE + 2 * (os.cpu_count() or 1)
+
+
+def _few_files(needed: int, code: int) -> HostLimitError:
+    if code == errno.ENFILE:
+        return HostLimitError(
+            "open files of the host (fs.file-max)",
+            f"the run takes {needed:,} more than are left",
+            f"raise it with sysctl fs.file-max, or {_LOWER}",
+        )
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return HostLimitError(
+        "open files (RLIMIT_NOFILE)",
+        f"the run takes {needed:,}, the hard limit is {limit:,}",
+        f"raise it with ulimit -n {needed}, or {_LOWER}",
+    )
+
+
+def _few_threads(count: int, code: int) -> HostLimitError:
+    """The error for the limit that leaves the least."""
+    own, limits = own_thread_count(), thread_limits()
+    tightest = min(limits, key=lambda one: one.spare, default=None)
+    more = count + _threads_beside()
+    if tightest is None or tightest.spare >= more:
+        reason = f"the run takes {more:,}, and the host starts no more ({errno_label(code)})"
+        return HostLimitError("threads", reason, f"{_LOWER}, or end other programs")
+    needed = tightest.used - own + more
+    used = tightest.used - own
+    reason = f"the run takes {more:,} beside {used:,} of others, {needed:,} in all; the limit is {tightest.limit:,}"
+    return HostLimitError(tightest.name, reason, f"{tightest.remedy.format(needed=needed)}, or {_LOWER}")
+
+
+def _little_memory(threads: Sequence[ThreadNeeds], code: int) -> HostLimitError:
+    """The addresses of buffers were refused: what is in memory was looked at before."""
+    needed = sum(thread.buffer_bytes for thread in threads)
+    reason = f"the buffers of the run take {needed / 1e9:.2f} GB, which the host refuses ({errno_label(code)})"
+    return HostLimitError(
+        "memory", reason, f"{_LOWER} or --queue-depth, or see vm.overcommit_memory and vm.max_map_count"
+    )
+
+
+def _no_ring(threads: Sequence[ThreadNeeds], path: str, code: int, *, shallow: bool) -> HostLimitError:
+    if code in {errno.EPERM, errno.EACCES, errno.ENOSYS}:
+        return forbidden_ring(code, remedy_beside=_SYNCHRONOUS if shallow else "")
+    limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if code == errno.ENOMEM and limit != resource.RLIM_INFINITY:
+        needed = _RINGS_COUNTED * sum(NativeStimulus.ring_locked_bytes(path, thread.depth) for thread in threads)
+        beside = "" if limit < needed else ", and other programs of this user take of it"
+        reason = f"the rings of the run take up to {needed // KIB:,} KiB, the limit is {limit // KIB:,} KiB{beside}"
+        remedy = f"raise it with ulimit -l {needed // KIB}, or {_LOWER}"
+        return HostLimitError("locked memory (RLIMIT_MEMLOCK)", reason, remedy)
+    return HostLimitError("io_uring", f"a ring cannot be made ({errno_label(code)})", "choose another --io-path")
