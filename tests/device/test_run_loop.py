@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,11 @@ from assay.procedures.saturation.result import saturation_result
 from assay.results import issued_bytes, sequence_audits
 from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, allocate, known_id
+from quiet_host import QUIET_ASSAY
+from undisturbed import HANG_S, quiet_assay, undisturbed, verdict_code
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
 FEW_ROUNDS = "scale = 0.0003\n[iops]\nround_limit = 5\n"
-
-
-def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    patient = PATIENT if arguments[0] == "run" else ()
-    return subprocess.run([ASSAY, *arguments, *patient], capture_output=True, text=True, timeout=280, check=False)
 
 
 def few_rounds(folder: Path) -> str:
@@ -45,10 +40,9 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(
 ) -> None:
     path = loop_drive_in_memory(SIZE)
     merging = queue(path, "nomerges")
-    out = tmp_path / "run"
-    plan = few_rounds(tmp_path)
-    done = assay("run", plan, path, "--test", "iops", "--yes-destroy", known_id(path), "--out", str(out))
-    assert done.returncode in {0, 5, 7}, done.stderr
+    options = ("run", few_rounds(tmp_path), path, "--test", "iops", "--yes-destroy", known_id(path), *PATIENT)
+    done, out = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), tmp_path)
+    assert done.returncode == verdict_code(out), done.stderr
     assert queue(path, "nomerges") == merging
     run = read_run(out)
     (test,) = run.tests
@@ -66,10 +60,10 @@ def test_a_loop_device_gets_the_same_report_labelled_with_its_deviations(
 
 
 def test_write_saturation_writes_what_the_kernel_counts(loop_drive_in_memory: LoopDrive, tmp_path: Path) -> None:
-    path = loop_drive_in_memory(256 << 20)
-    out = tmp_path / "run"
-    done = assay("run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), "--out", str(out))
-    assert done.returncode in {0, 5}, done.stderr
+    path = loop_drive_in_memory(SIZE)
+    options = ("run", path, "--test", "wsat", "--scale", "0.001", "--yes-destroy", known_id(path), *PATIENT)
+    done, out = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), tmp_path)
+    assert done.returncode == 0, done.stderr
     run = read_run(out)
     (test,) = run.tests
     assert test.ended in {"amount", "steady", "time"}
@@ -138,21 +132,14 @@ def check_counters(record: StepRecord, split: int) -> None:
 @pytest.mark.long
 def test_a_plain_file_gives_the_same_report_without_root(tmp_path: Path) -> None:
     file = allocate(tmp_path / "target.img", 256 << 20)
-    out = tmp_path / "run"
-    arguments = [
-        "run",
-        few_rounds(tmp_path),
-        str(file),
-        "--file-target",
-        "--test",
-        "iops",
-        "--yes-destroy",
-        str(file),
-        "--out",
-        str(out),
-    ]
-    done = subprocess.run([*unprivileged(), ASSAY, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode in {0, 5, 7}, done.stderr
+    options = ["run", few_rounds(tmp_path), str(file), "--file-target", "--test", "iops", "--yes-destroy", str(file)]
+    command = [*unprivileged(), *QUIET_ASSAY, *options, *PATIENT, "--out"]
+
+    def attempt(out: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, str(out)], capture_output=True, text=True, check=False, timeout=HANG_S)
+
+    done, out = undisturbed(attempt, tmp_path)
+    assert done.returncode == verdict_code(out), done.stderr
     run = read_run(out)
     assert run.engine["transfer buffers"].startswith("not registered")
     assert "a file on a file system instead of a block device" in run.deviations
@@ -176,7 +163,7 @@ def test_a_wrong_confirmation_writes_nothing_and_exits_3(
 ) -> None:
     path = loop_drive_in_memory(SIZE)
     before = identify(path, file_target=False)
-    done = assay(
+    done = quiet_assay(
         "run",
         path,
         "--test",
@@ -199,7 +186,7 @@ def test_a_drive_that_is_held_by_another_run_is_refused(loop_drive_in_memory: Lo
     path = loop_drive_in_memory(SIZE)
     drive = identify(path, file_target=False)
     with open_drive(drive, confirmation=drive.id, acknowledged_signatures=frozenset(), needed_bytes=0):
-        done = assay(
+        done = quiet_assay(
             "run",
             path,
             "--test",

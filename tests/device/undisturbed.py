@@ -1,0 +1,88 @@
+"""Runs that this host let come to their end, and the one exit code that follows from what they stored.
+
+A host can cost a run its time by being late where no record of it stands: at a boundary of two threads, in a step too
+short for it to complete an I/O, between two sequences. Such an attempt counts for nothing, and only where the host was
+seen to be disturbed meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from assay.endings import NO_COMPLETIONS
+from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, TimekeepingError
+from assay.host import HostWatch
+from assay.results import host_findings, withholding
+from assay.run.store.read import read_run
+from quiet_host import QUIET_ASSAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from assay.engine.records import StoredTest
+
+ATTEMPTS_MAX = 5
+HANG_S = 900
+"""Whatever has not ended by then hangs; no limit here measures a speed."""
+
+
+def quiet_assay(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command line on a quiet host, whatever its exit code."""
+    return subprocess.run(
+        [*QUIET_ASSAY, *arguments], capture_output=True, text=True, timeout=HANG_S, check=False, env=env
+    )
+
+
+def undisturbed(
+    attempt: Callable[[Path], subprocess.CompletedProcess[str]],
+    folder: Path,
+    broken: Callable[[Path], str | None] = lambda _: None,
+) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """The first attempt in which this host cost the run no time, and its run folder; skips where there is none.
+
+    attempt : makes a run in a new folder, on a quiet host. broken : what a run that ended well lacks if its threads
+    were late, None where it has it.
+    """
+    lost: list[str] = []
+    for number in range(ATTEMPTS_MAX):
+        out = folder / f"run-{number}"
+        with HostWatch() as watch:
+            done = attempt(out)
+        assert out.exists(), f"no run was begun: {done.stderr}"
+        lacks = {EXIT_OK: broken, EXIT_WITHHELD: lost_time}.get(done.returncode)
+        reason = lacks(out) if lacks else None
+        if reason is None:
+            return done, out
+        assert host_findings(watch.record, 1)[0].level != "pass", f"the host kept still, and yet: {reason}"
+        lost.append(reason)
+    pytest.skip(f"SKIPPED: the host disturbed all {ATTEMPTS_MAX} attempts: {'; '.join(lost)}")
+
+
+def lost_time(out: Path) -> str | None:
+    """What this host cost a run that is withheld, None where it is withheld for any other reason."""
+    found = [_lost_time(test) for test in read_run(out).tests if next(withholding(test), None)]
+    return "; ".join(str(one) for one in found) if found and None not in found else None
+
+
+def _lost_time(test: StoredTest) -> str | None:
+    if test.ended in {TimekeepingError.slug, NO_COMPLETIONS}:
+        return f"{test.ended} {test.ended_detail}".strip()
+    first = next(withholding(test))
+    return first.finding.reason if first.name == "sequence-gap" else None
+
+
+def verdict_code(out: Path) -> int:
+    """7 if and only if the last stored verdict of a stage says not steady, else 0; of tests that require it in each."""
+    reached: dict[tuple[int, str], bool] = {}
+    number = 0
+    for line in (out / "journal.jsonl").read_text("utf-8").splitlines():
+        fact = json.loads(line)
+        number += fact["kind"] == "test_started"
+        if fact["kind"] == "verdict":
+            reached[number, fact["data"]["stage"]] = fact["data"]["window"]["reached"]
+    assert reached, "no verdict is stored"
+    return EXIT_OK if all(reached.values()) else EXIT_NOT_STEADY
