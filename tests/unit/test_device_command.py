@@ -9,16 +9,19 @@ from pathlib import Path
 import pytest
 from assay.dut.real.command import TOOL_FOLDERS, CommandError, find_tool, run_command
 
+LONG_S, LONGER_S = 1000, 3600
+"""A limit that no tool of these tests reaches, and a time that exceeds that of pytest for one test."""
+
 
 def test_arguments_are_no_shell_words() -> None:
     words = ["$HOME", "; rm x", "$(x)", "--force"]
-    assert run_command("printf", ["%s|", *words], seconds=20).output == b"$HOME|; rm x|$(x)|--force|"
+    assert run_command("printf", ["%s|", *words], seconds=LONG_S).output == b"$HOME|; rm x|$(x)|--force|"
 
 
 def test_a_tool_sees_an_environment_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LD_PRELOAD", "PYTHONPATH", "LC_ALL", "PATH", "LANG"):
         monkeypatch.setenv(name, "/nonexistent")
-    lines = run_command("env", [], seconds=20).output.decode().splitlines()
+    lines = run_command("env", [], seconds=LONG_S).output.decode().splitlines()
     assert sorted(lines) == ["LC_ALL=C", f"PATH={TOOL_FOLDERS}"]
 
 
@@ -30,7 +33,7 @@ def test_a_tool_of_the_callers_path_is_never_found(tmp_path: Path, monkeypatch: 
     assert find_tool("assay-fake-tool") is None
     with pytest.raises(CommandError, match="assay-fake-tool is not installed"):
         run_command("assay-fake-tool", [], seconds=1)
-    assert run_command(str(fake), [], seconds=20).code == 0
+    assert run_command(str(fake), [], seconds=LONG_S).code == 0
 
 
 def test_a_tool_that_cannot_be_run_says_so(tmp_path: Path) -> None:
@@ -38,11 +41,11 @@ def test_a_tool_that_cannot_be_run_says_so(tmp_path: Path) -> None:
     broken.write_bytes(b"\x7fELF")
     broken.chmod(0o755)
     with pytest.raises(CommandError, match="cannot be run"):
-        run_command(str(broken), [], seconds=20)
+        run_command(str(broken), [], seconds=LONG_S)
 
 
 def test_exit_code_output_and_errors_are_told_apart() -> None:
-    answer = run_command("sh", ["-c", "echo out; echo err >&2; exit 3"], seconds=20)
+    answer = run_command("sh", ["-c", "echo out; echo err >&2; exit 3"], seconds=LONG_S)
     assert (answer.code, answer.output, answer.errors) == (3, b"out\n", b"err\n")
 
 
@@ -56,22 +59,24 @@ def alive(group: int) -> list[str]:
     return states
 
 
-@pytest.mark.parametrize("script", ["sleep 60 & wait", "exec >&- 2>&-; sleep 60"], ids=["streams", "silent"])
+@pytest.mark.parametrize("script", ["sleep {} & wait", "exec >&- 2>&-; sleep {}"], ids=["streams", "silent"])
 def test_a_tool_that_does_not_come_back_is_ended_with_its_children(tmp_path: Path, script: str) -> None:
     note = tmp_path / "pid"
-    begun = time.monotonic()
-    with pytest.raises(CommandError, match="did not come back"):
-        run_command("sh", ["-c", f"echo $$ > {note}; {script}"], seconds=1)
-    assert time.monotonic() - begun < 20
-    # A process that was killed goes when it is next scheduled.
-    while alive(int(note.read_text())) and time.monotonic() - begun < 20:
+    note.touch()
+    # On a busy host a shell may not have begun within a second.
+    for seconds in (1, 10, 100):
+        with pytest.raises(CommandError, match="did not come back"):
+            run_command("sh", ["-c", f"echo $$ > {note}; {script.format(LONGER_S)}"], seconds=seconds)
+        if note.read_text():
+            break
+    # A process that was killed goes when it is next scheduled; one that was not would be there for an hour.
+    while alive(int(note.read_text())):
         time.sleep(0.01)
-    assert alive(int(note.read_text())) == []
 
 
 def test_a_tool_that_says_too_much_is_ended() -> None:
     with pytest.raises(CommandError, match="more than 1000 bytes"):
-        run_command("yes", [], seconds=20, output_bytes_max=1000)
+        run_command("yes", [], seconds=LONG_S, output_bytes_max=1000)
 
 
 def test_descriptors_are_inherited_only_where_asked(tmp_path: Path) -> None:
@@ -79,5 +84,5 @@ def test_descriptors_are_inherited_only_where_asked(tmp_path: Path) -> None:
         given.write(b"held")
         given.flush()
         number = given.fileno()
-        assert run_command("cat", [f"/proc/self/fd/{number}"], seconds=20, pass_fds=(number,)).output == b"held"
-        assert run_command("cat", [f"/proc/self/fd/{number}"], seconds=20).code != 0
+        assert run_command("cat", [f"/proc/self/fd/{number}"], seconds=LONG_S, pass_fds=(number,)).output == b"held"
+        assert run_command("cat", [f"/proc/self/fd/{number}"], seconds=LONG_S).code != 0

@@ -162,7 +162,7 @@ def test_fio_reads_the_same_events_of_a_trace_of_blktrace(tmp_path: Path) -> Non
     os.truncate(image, 8 << 20)
     command = [str(shutil.which("fio")), "--name=j", f"--read_iolog={tmp_path / 'x'}", "--ioengine=psync"]
     command += [f"--replay_redirect={image}", "--replay_no_stall=1", "--write_lat_log=log", "--log_offset=1"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60, cwd=tmp_path)
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
     # Time, response time, direction, size, offset and priority of what it did.
     lines = [line.split(",") for line in (tmp_path / "log_lat.1.log").read_text("ascii").splitlines()]
     by_fio = [(int(line[2]), int(line[4]), int(line[3])) for line in lines]

@@ -15,7 +15,7 @@ MODEL = Path(__file__).parents[2] / "python/assay/dut/simulated/models/client-20
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, timeout=280, check=False, cwd=cwd)
+    return subprocess.run(["/bin/bash", "-c", line], capture_output=True, text=True, check=False, cwd=cwd)
 
 
 @pytest.mark.parametrize(

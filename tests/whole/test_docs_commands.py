@@ -67,7 +67,6 @@ def test_the_commands_of_a_page_run_in_their_order(page: Path, tmp_path: Path) -
             env=environment,
             capture_output=True,
             text=True,
-            timeout=250,
             check=False,
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"

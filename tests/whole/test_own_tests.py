@@ -41,9 +41,7 @@ def package(tmp_path: Path) -> Path:
 def assay(*arguments: str, beside: Path | None = None) -> subprocess.CompletedProcess[str]:
     places = [str(ROOT / "python"), *([str(beside)] if beside else [])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
-    return subprocess.run(
-        [*ASSAY, *arguments], capture_output=True, text=True, timeout=100, check=False, env=environment
-    )
+    return subprocess.run([*ASSAY, *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
 def test_the_guides_test_is_short() -> None:

@@ -89,7 +89,6 @@ def test_a_running_run_a_killed_one_and_a_finished_one_are_told_apart(tmp_path: 
         [ASSAY, "run", DRIVE, "--test", "wsat", "--scale", "0.01", "--no-report", "-q", "--out", str(finished)],
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -100,9 +99,9 @@ def test_a_running_run_a_killed_one_and_a_finished_one_are_told_apart(tmp_path: 
 
 
 def test_a_folder_of_progress_that_somebody_made_up_is_no_traceback(tmp_path: Path) -> None:
-    done = subprocess.run([ASSAY, "status"], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+    done = subprocess.run([ASSAY, "status"], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, "assay: runs: holds no run; name a run folder\n" in done.stderr) == (2, True)
-    done = subprocess.run([ASSAY, "status", "x"], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+    done = subprocess.run([ASSAY, "status", "x"], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, "no run folder" in done.stderr) == (6, True)
 
 
@@ -114,7 +113,7 @@ def test_a_command_is_run_at_the_end_and_at_a_failure_and_changes_no_exit_code(
 ) -> None:
     end = f'echo "$ASSAY_OUTCOME $ASSAY_EXIT_CODE $ASSAY_RUN" > {tmp_path}/end; echo said; exit 9'
     command = [ASSAY, "run", DRIVE, "--test", "wsat", "--no-report", "--out", str(tmp_path / "run"), "--on-end", end]
-    done = subprocess.run([*command, *more, "--json"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*command, *more, "--json"], capture_output=True, text=True, check=False)
     folder = str(tmp_path / "run") if not code else ""
     assert (done.returncode, (tmp_path / "end").read_text().strip()) == (code, f"{outcome} {code} {folder}".strip())
     assert "ended with 9; the run is not affected" in done.stderr
@@ -134,22 +133,16 @@ def status(*arguments: str, folder: Path) -> dict[str, Any]:
 
 
 def told(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [ASSAY, "status", *arguments], capture_output=True, text=True, timeout=60, check=False, cwd=folder
-    )
+    done = subprocess.run([ASSAY, "status", *arguments], capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 60
     while not path.exists():
-        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
 def wait_until_stopped(pid: int) -> None:
-    deadline = time.monotonic() + 60
     while " T " not in Path(f"/proc/{pid}/stat").read_text("utf-8"):
-        assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -61,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=280, check=False)
+    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(("kind", "chunk"), CHUNKS)
