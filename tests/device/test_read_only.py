@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +21,11 @@ from assay.procedures.editions import load_edition
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
 from conftest import PATIENT, allocate, command
+from undisturbed import quiet_assay, undisturbed
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 64 << 20
 MARK = os.urandom(4096)
 EDITION = """
@@ -43,10 +41,6 @@ step_seconds_least = {{ value = 0.05, source = "short, for a test" }}
 """
     for test in ("iops", "tp", "lat")
 )
-
-
-def assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ASSAY, *arguments], capture_output=True, text=True, timeout=120, check=False)
 
 
 def short_edition(folder: Path) -> str:
@@ -69,11 +63,12 @@ def digest(path: Path | str) -> str:
 def test_a_file_with_data_is_read_without_confirmation_and_is_the_same_afterwards(
     memory_path: Path, tmp_path: Path
 ) -> None:
-    image, out = memory_path / "data.img", tmp_path / "run"
+    image = memory_path / "data.img"
     before, changed = filled(image), image.stat().st_mtime_ns
-    options = ("--quick", "--read-only", "--edition", short_edition(tmp_path), *PATIENT, "--json", "--out", str(out))
-    done = assay("run", str(image), "--file-target", *options)
-    assert done.returncode in {0, 5}, done.stderr
+    chosen = ("--file-target", "--quick", "--read-only", "--edition", short_edition(tmp_path))
+    options = ("run", str(image), *chosen, *PATIENT, "--json")
+    done, out = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), tmp_path)
+    assert done.returncode == 0, done.stderr
     assert (digest(image), image.stat().st_mtime_ns) == (before, changed)
     assert done.stderr.startswith("QUICK LOOK, NOT A TEST OF THE SPECIFICATION\nread only: no purge, no precond")
     assert "reads of what was never written may be answered without the flash" in done.stderr
@@ -92,24 +87,27 @@ def test_a_read_only_loop_device_can_be_looked_at_and_not_be_tested(
 ) -> None:
     path = loop_drive_in_memory(SIZE, read_only=True)
     before, identity = digest(path), identify(path, file_target=False).id
-    options = ("--read-only", "--edition", short_edition(tmp_path), *PATIENT, "--no-report", "--json")
-    done = assay("run", path, *options, "--out", str(tmp_path / "read"))
-    assert done.returncode in {0, 5}, done.stderr
+    chosen = ("--read-only", "--edition", short_edition(tmp_path))
+    options = ("run", path, *chosen, *PATIENT, "--no-report", "--json")
+    done, _ = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), tmp_path)
+    assert done.returncode == 0, done.stderr
     assert [test["ended"] for test in json.loads(done.stdout)["tests"]] != []
     assert digest(path) == before
-    refused = assay("run", path, "--quick", "--yes-destroy", identity, "--json", "--out", str(tmp_path / "written"))
+    refused = quiet_assay(
+        "run", path, "--quick", "--yes-destroy", identity, "--json", "--out", str(tmp_path / "written")
+    )
     assert (refused.returncode, "read-only: the kernel refuses writes" in refused.stderr) == (3, True)
 
 
 def test_what_is_on_a_drive_need_not_be_acknowledged_to_read_it(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path = loop_drive(SIZE)
     command("mkfs.ext4", "-q", "-F", path)
-    done = assay("plan", path, "--read-only", "--out", str(tmp_path / "run"))
+    done = quiet_assay("plan", path, "--read-only", "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
     assert "Writes    nothing" in done.stdout
     assert done.stdout.endswith("is opened for reading only; nothing is written to it.\n")
     assert "ALL DATA" not in done.stdout
-    assert assay("plan", path, "--quick", "--out", str(tmp_path / "run")).returncode == 3
+    assert quiet_assay("plan", path, "--quick", "--out", str(tmp_path / "run")).returncode == 3
 
 
 def test_a_mounted_drive_is_not_read_either(loop_drive: LoopDrive, tmp_path: Path) -> None:
@@ -119,7 +117,7 @@ def test_a_mounted_drive_is_not_read_either(loop_drive: LoopDrive, tmp_path: Pat
     command("mount", path, str(place))
     try:
         for verb in ("plan", "run"):
-            done = assay(verb, path, "--read-only", "--out", str(tmp_path / "run"), "--json")
+            done = quiet_assay(verb, path, "--read-only", "--out", str(tmp_path / "run"), "--json")
             assert (done.returncode, f"mounted on {place}" in done.stderr) == (3, True), done.stderr
     finally:
         command("umount", str(place))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.results.audit import counted
@@ -12,22 +9,24 @@ from assay.run.store.read import read_run
 from assay.verify import verify_run
 from conftest import PATIENT, known_id
 from every_kind import TRACE
+from undisturbed import quiet_assay, undisturbed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import LoopDrive
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 256 << 20
 
 
 def test_the_ios_of_a_trace_reach_a_drive_and_their_lateness_is_graded(
     loop_drive_in_memory: LoopDrive, tmp_path: Path
 ) -> None:
-    path, out = loop_drive_in_memory(SIZE), tmp_path / "run"
-    known = known_id(path)
-    arguments = ["run", path, "--replay", str(TRACE), "--map", "scale", "--yes-destroy", known, "--out", str(out)]
-    arguments += ["--capture", "addresses", "--no-report", *PATIENT]
-    done = subprocess.run([ASSAY, *arguments], capture_output=True, text=True, check=False, timeout=200)
+    path = loop_drive_in_memory(SIZE)
+    chosen = ("--replay", str(TRACE), "--map", "scale", "--capture", "addresses", "--no-report")
+    options = ("run", path, *chosen, "--yes-destroy", known_id(path), *PATIENT)
+    done, out = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), tmp_path)
+    assert done.returncode == 0, done.stderr
     run = read_run(out, histograms=True)
     (test,) = run.tests
     sequence = test.sequences[-1]

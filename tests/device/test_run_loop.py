@@ -16,9 +16,9 @@ from assay.procedures.editions import load_edition
 from assay.procedures.saturation.result import saturation_result
 from assay.results import issued_bytes, sequence_audits
 from assay.run.store.read import read_run
-from conftest import PATIENT, LoopDrive, allocate, known_id
+from conftest import HANG_S, PATIENT, LoopDrive, allocate, known_id
 from quiet_host import QUIET_ASSAY
-from undisturbed import HANG_S, quiet_assay, undisturbed, verdict_code
+from undisturbed import quiet_assay, undisturbed, verdict_code
 
 SIZE = 256 << 20
 FEW_ROUNDS = "scale = 0.0003\n[iops]\nround_limit = 5\n"

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -10,10 +9,10 @@ import pyarrow as pa
 import pytest
 from assay.run.store.read import read_run
 from conftest import FEW, PATIENT, allocate
+from undisturbed import quiet_assay, undisturbed, verdict_code
 
 pytestmark = pytest.mark.long
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 64 << 20
 PIECE = 4096
 PIECES = 128
@@ -21,17 +20,16 @@ ZSTD_HEADER = 13
 """Magic number, frame header of a few bytes, checksum."""
 
 
-def run(folder: Path, test: str, data: str) -> Path:
-    """The file that a short run wrote to, from one end to the other."""
+def run(folder: Path, test: str, data: str) -> tuple[Path, Path]:
+    """The file that a short run wrote to, from one end to the other, and its run folder."""
     file, plan = allocate(folder / "target.img", SIZE), folder / "plan.toml"
     rounds = "\n".join(f"[{name}]\nround_limit = 5" for name in ("iops", "tp", "lat"))
     plan.write_text(f'schema = 1\nedition = "pts-e-1.1"\nscale = 0.0002\nseed = 3\n{rounds}\n')
-    arguments = ["--file-target", "--yes-destroy", str(file), "--out", str(folder / "run"), "--test", test]
-    command = [ASSAY, "run", str(plan), str(file), *arguments, "--data", data, *FEW, *PATIENT]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    # A busy host may keep the rounds from being steady, or have its results withheld.
-    assert done.returncode in {0, 5, 7}, done.stderr
-    return file
+    chosen = ("--file-target", "--yes-destroy", str(file), "--test", test, "--data", data)
+    options = ("run", str(plan), str(file), *chosen, *FEW, *PATIENT)
+    done, out = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), folder)
+    assert done.returncode == verdict_code(out), done.stderr
+    return file, out
 
 
 def gzip_share(content: bytes) -> float:
@@ -56,17 +54,17 @@ def pieces(content: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("test", ["iops", "tp", "lat"])
 def test_what_a_run_of_random_data_wrote_does_not_compress(test: str, memory_path: Path) -> None:
-    file = run(memory_path, test, "random")
+    file, out = run(memory_path, test, "random")
     assert gzip_share(file.read_bytes()) >= 0.999
     assert zstd_share(file) >= 0.999
-    stored = read_run(memory_path / "run")
+    stored = read_run(out)
     assert int(stored.engine["data origin"], 16) > 0
     assert not any(line.startswith("data pattern") for line in stored.deviations)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 def test_what_a_run_of_compressible_data_wrote_comes_to_its_share(share: float, memory_path: Path) -> None:
-    file = run(memory_path, "lat", f"compressible:{share}")
+    file, _ = run(memory_path, "lat", f"compressible:{share}")
     content = file.read_bytes()
     zstd = pa.Codec("zstd", compression_level=3)
     for piece in pieces(content):
@@ -77,7 +75,7 @@ def test_what_a_run_of_compressible_data_wrote_comes_to_its_share(share: float, 
 
 
 def test_stamped_data_compress_and_are_a_listed_deviation(memory_path: Path) -> None:
-    file = run(memory_path, "lat", "stamped")
+    file, out = run(memory_path, "lat", "stamped")
     assert gzip_share(file.read_bytes()) < 0.9
-    (line,) = [line for line in read_run(memory_path / "run").deviations if line.startswith("data pattern")]
+    (line,) = [line for line in read_run(out).deviations if line.startswith("data pattern")]
     assert line.startswith("data pattern stamped: 16 of every 512 bytes are fresh in each write")

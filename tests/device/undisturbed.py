@@ -17,6 +17,7 @@ from assay.errors import EXIT_NOT_STEADY, EXIT_OK, EXIT_WITHHELD, TimekeepingErr
 from assay.host import HostWatch
 from assay.results import host_findings, withholding
 from assay.run.store.read import read_run
+from conftest import HANG_S
 from quiet_host import QUIET_ASSAY
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
 
 ATTEMPTS_MAX = 5
-HANG_S = 900
-"""Whatever has not ended by then hangs; no limit here measures a speed."""
 
 
 def quiet_assay(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
