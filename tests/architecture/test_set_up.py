@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -110,6 +111,16 @@ def test_what_is_missing_is_named_with_what_to_type(host: Path, name: str) -> No
     take_away(host, name)
     code, text = run(host, ROOT, "tools/needs")
     assert (code, LINES[name] in text, text.count("\n")) == (1, True, 1), text
+
+
+def test_the_readme_names_the_same_packages(host: Path) -> None:
+    if OTHER_CERTIFICATES:
+        pytest.skip("this host keeps certificates in another place, too")
+    for name in ("venv", "cc", "certificates"):
+        take_away(host, name)
+    code, text = run(host, ROOT, "tools/needs", "--packages")
+    (line,) = re.findall(r"`apt-get install (.*?)`", (ROOT / "README.md").read_text("utf-8"))
+    assert (code, sorted(line.split())) == (0, sorted(["make", *text.split()]))
 
 
 def test_a_compiler_without_the_headers_of_libc_is_none(host: Path) -> None:
