@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 
-__all__ = ["NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
+__all__ = ["NativeStallGauge", "NativeStalls", "NativeStimulus", "check_faults", "clock_reads", "drive_model_fault", "drive_parameters", "fill_rate", "hands_to_workers", "open_descriptors", "place_segments", "simulated_memory_bytes", "toml_positions", "written_data"]
 
 @final
 class NativeStallGauge:
@@ -172,6 +172,14 @@ def hands_to_workers(descriptor: SupportsIndex, logical_block_bytes: SupportsInd
     """
     Whether the device behind an open descriptor hands the I/Os of a ring to worker threads of the kernel; the first block
     is read a few times to see. Raises `DeviceFailureError` where it cannot be read.
+    """
+
+def open_descriptors(proc: str | PathLike[str], local_mounts: set[SupportsIndex], foreign_mounts: set[SupportsIndex], files: set[tuple[SupportsIndex, SupportsIndex]]) -> tuple[list[tuple[int, int, int, str, int, int]], list[int]]:
+    """
+    Every descriptor of all processes below `proc` that is of a `block` or `character` device or of one of `files`, and
+    the processes that have others which cannot be looked at. The GIL is released.
+
+    Mounts are identifiers of `mountinfo`: `local_mounts` answer from this host alone, `foreign_mounts` are left out.
     """
 
 def place_segments(capacity_bytes: SupportsIndex, count: SupportsIndex, segment_bytes: SupportsIndex, seed: SupportsIndex) -> list[int]:

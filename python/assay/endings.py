@@ -11,6 +11,7 @@ _WORDS = {
     "no-completions": "no I/O completed, so that nothing can be judged",
     "interrupted": "it was interrupted",
     "device-failure": "the drive failed, or stopped answering",
+    "drive-changed": "the drive was changed, or used by others, under the test",
     "timekeeping": "the host lost track of time",
     "store": "the run folder could not be written",
     "system": "the system refused what the run needed",

@@ -136,10 +136,15 @@ def on_a_file_in_the_run_folder(stage: Stage) -> Case:
 
 
 def on_a_file_that_cannot_be_told_from_others(stage: Stage) -> Case:
-    drive = stage.drive()
+    drive, _ = stage.drive(), stage.drive()
     stage.patch.setattr(loop, "_asked", lambda _: None)
     stage.patch.setattr(loop, "_found", lambda _: None)
-    return Case(drive, {"known": "which cannot be told from other files"})
+    rules = {
+        "known": "which cannot be told from other files",
+        "unasked-loops": "which perhaps backs loop.*--acknowledge unknown-backing",
+        "alike": "lies on unknown, where it cannot be told",
+    }
+    return Case(drive, rules)
 
 
 def on_a_file_that_a_process_writes(stage: Stage) -> Case:
@@ -147,7 +152,7 @@ def on_a_file_that_a_process_writes(stage: Stage) -> Case:
     drive = stage.on_top(target.path)
     opened(stage, target.path, os.O_RDWR)
     says = rf"stands on {target.path}, which is open for writing by process {os.getpid()} \("
-    return Case(drive, {"file-writers": says})
+    return Case(drive, {"writers": says})
 
 
 def on_a_file_that_a_process_has_mapped(stage: Stage) -> Case:
@@ -155,7 +160,7 @@ def on_a_file_that_a_process_has_mapped(stage: Stage) -> Case:
     descriptor = os.open(target.path, os.O_RDONLY)
     stage.undo.enter_context(mmap.mmap(descriptor, SIZE_BYTES, prot=mmap.PROT_READ))
     os.close(descriptor)
-    return Case(stage.on_top(target.path), {"file-maps": f"which is mapped by process {os.getpid()}"})
+    return Case(stage.on_top(target.path), {"maps": f"which is mapped by process {os.getpid()}"})
 
 
 def on_a_file_that_somebody_has_locked(stage: Stage) -> Case:
@@ -170,7 +175,7 @@ def on_a_file_under_test(stage: Stage) -> Case:
     drive = identify(stage.loop_upon(target.path), file_target=False)
     stage.undo.enter_context(held)
     rules = {
-        "file-writers": f"which is open for writing by process {os.getpid()}",
+        "writers": f"which is open for writing by process {os.getpid()}",
         "lock": "which is locked by another process",
         "range-lock": "which is locked by another process",
     }

@@ -11,13 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.dut.real.gate import files, processes
+from assay.dut.real.gate import doubts, exports, files, lease, mounts, processes
 from assay.dut.real.identity import identify
-from conftest import command
+from conftest import allocate, command
 from gate_stage import SIZE_BYTES, Case
 
 if TYPE_CHECKING:
     from gate_stage import Stage
+
+
+HIDDEN = {
+    "hidden-writers": "open for writing by somebody who cannot be seen",
+    "opened-unseen": "open by somebody who cannot be seen",
+}
+"""What the kernel tells of a file that is written though no process is seen with it."""
 
 
 def opened(stage: Stage, path: str, flags: int) -> int:
@@ -62,7 +69,7 @@ def file_that_is_swapped_to(stage: Stage) -> Case:
 def file_beneath_a_loop(stage: Stage) -> Case:
     target = stage.file()
     node = stage.loop_upon(target.path)
-    return Case(target, {"file-loops": f"backs {Path(node).name}", "file-writers": "somebody who cannot be seen"})
+    return Case(target, {"file-loops": f"backs {Path(node).name}", **HIDDEN})
 
 
 def file_beneath_a_loop_by_a_name_that_is_gone(stage: Stage) -> Case:
@@ -70,27 +77,28 @@ def file_beneath_a_loop_by_a_name_that_is_gone(stage: Stage) -> Case:
     os.link(target.path, other)
     node = stage.loop_upon(str(other))
     other.unlink()
-    return Case(target, {"file-loops": f"backs {Path(node).name}", "file-writers": "somebody who cannot be seen"})
+    return Case(target, {"file-loops": f"backs {Path(node).name}", **HIDDEN})
 
 
 def file_that_a_process_writes(stage: Stage) -> Case:
     target = stage.file()
     opened(stage, target.path, os.O_WRONLY)
-    return Case(target, {"file-writers": rf"open for writing by process {os.getpid()} \("})
+    return Case(target, {"writers": rf"open for writing by process {os.getpid()} \("})
 
 
 def file_that_a_hidden_process_writes(stage: Stage) -> Case:
     target = stage.file()
     opened(stage, target.path, os.O_WRONLY)
-    stage.patch.setattr(processes, "_processes", lambda: iter(()))
-    return Case(target, {"file-writers": "open for writing by somebody who cannot be seen from here"})
+    stage.patch.setattr(processes, "open_descriptors", lambda *_: ([], []))
+    return Case(target, HIDDEN)
 
 
 def file_that_is_written_where_leases_are_unknown(stage: Stage) -> Case:
     target = stage.file()
     opened(stage, target.path, os.O_WRONLY)
-    stage.patch.setattr(processes, "_is_written", lambda _: None)
-    return Case(target, {"file-writers": rf"open for writing by process {os.getpid()} \("})
+    stage.patch.setattr(lease, "_leased", lambda *_: None)
+    stage.patch.setattr(lease, "held_alone", lambda _: None)
+    return Case(target, {"writers": rf"open for writing by process {os.getpid()} \("})
 
 
 def file_that_a_process_has_mapped(stage: Stage) -> Case:
@@ -98,7 +106,73 @@ def file_that_a_process_has_mapped(stage: Stage) -> Case:
     descriptor = os.open(target.path, os.O_RDONLY)
     stage.undo.enter_context(mmap.mmap(descriptor, SIZE_BYTES, prot=mmap.PROT_READ))
     os.close(descriptor)
-    return Case(target, {"file-maps": rf"mapped by process {os.getpid()} \("})
+    return Case(target, {"maps": rf"mapped by process {os.getpid()} \("})
+
+
+def file_that_a_process_reads(stage: Stage) -> Case:
+    target = stage.file()
+    opened(stage, target.path, os.O_RDONLY)
+    said = rf"open for reading by process {os.getpid()} \(.*--acknowledge reader:"
+    return Case(target, {"readers": said}, {"acknowledged": frozenset()})
+
+
+def file_that_a_file_system_is_mounted_from(stage: Stage) -> Case:
+    target, real = stage.file(), mounts.mounts
+    there = mounts.Mount("0:99", "/srv/x", target.path, "ro", own=True, kind="erofs")
+    stage.patch.setattr(mounts, "mounts", lambda **more: [*real(**more), there])
+    opened(stage, target.path, os.O_RDONLY)
+    return Case(target, {"file-mounts": "mounted on /srv/x"})
+
+
+def file_that_may_be_mounted_from_elsewhere(stage: Stage) -> Case:
+    target, real = stage.file(), mounts.mounts
+    there = mounts.Mount("0:99", "/srv/x", "img.erofs", "ro", own=True, kind="erofs")
+    stage.patch.setattr(mounts, "mounts", lambda **more: [*real(**more), there])
+    opened(stage, target.path, os.O_RDONLY)
+    return Case(target, {"file-mounts": "perhaps carries what is mounted on /srv/x: the source of that, img.erofs"})
+
+
+def file_with_another_name_in_a_place_of_the_system(stage: Stage) -> Case:
+    target, place = stage.file(), stage.folder / "place/deep"
+    place.mkdir(parents=True)
+    os.link(target.path, place / "library")
+    stage.patch.setattr(files, "PLACES", (str(place.parent),))
+    return Case(target, {"file-places": f"lies in {place.parent} as {place / 'library'}"})
+
+
+def file_by_a_bind_mount_of_a_part_of_a_place(stage: Stage) -> Case:
+    place, view = stage.folder / "place/deep", stage.folder / "view"
+    place.mkdir(parents=True)
+    view.mkdir()
+    command("mount", "--bind", str(place), str(view))
+    stage.undo.callback(command, "umount", str(view))
+    stage.patch.setattr(files, "PLACES", (str(place.parent),))
+    target = identify(str(allocate(view / "target.img", SIZE_BYTES)), file_target=True)
+    return Case(target, {"file-places": f"belongs to the system: it lies in {place.parent}"})
+
+
+def file_that_a_server_exports(stage: Stage) -> Case:
+    target = stage.file()
+    exported(stage, "target/core/fileio_0/disk/udev_path", target.path)
+    return Case(target, {"file-exports": "exported by LIO as target/core/fileio_0/disk"})
+
+
+def exported(stage: Stage, place: str, path: str) -> None:
+    """Let a server of the kernel say that it serves a path."""
+    stage.patch.setattr(exports, "CONFIG", stage.folder / "config")
+    entry = stage.folder / "config" / place
+    entry.parent.mkdir(parents=True)
+    entry.write_text(f"{path}\n")
+
+
+def file_where_files_cannot_be_told_apart(stage: Stage) -> Case:
+    stage.patch.setattr(mounts, "OWN_INODES", frozenset())
+    return Case(stage.file(), {"alike": "cannot be told from other files.*--acknowledge file-system:"})
+
+
+def file_whose_backing_is_in_a_process(stage: Stage) -> Case:
+    stage.patch.setattr(doubts, "file_system", lambda _: "fuse.bindfs")
+    return Case(stage.file(), {"untold": r"does not tell \(fuse.bindfs\).*--acknowledge unknown-backing"})
 
 
 def file_that_somebody_has_locked(stage: Stage) -> Case:
@@ -152,6 +226,14 @@ FILE_CASES = [
     file_that_a_hidden_process_writes,
     file_that_is_written_where_leases_are_unknown,
     file_that_a_process_has_mapped,
+    file_that_a_process_reads,
+    file_that_a_file_system_is_mounted_from,
+    file_that_may_be_mounted_from_elsewhere,
+    file_with_another_name_in_a_place_of_the_system,
+    file_by_a_bind_mount_of_a_part_of_a_place,
+    file_that_a_server_exports,
+    file_where_files_cannot_be_told_apart,
+    file_whose_backing_is_in_a_process,
     file_that_somebody_has_locked,
     file_of_which_somebody_has_locked_a_byte,
     file_that_was_replaced,

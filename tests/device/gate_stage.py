@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 SIZE_BYTES = 16 * MIB
+READER = f"reader:{Path('/proc/self/comm').read_text('utf-8').strip()}"
+"""The test's own process, which holds drives open to make cases."""
 EXT4 = {"acknowledged_signatures": frozenset({"ext4"})}
 
 
@@ -39,6 +41,7 @@ class Case:
             "confirmation": self.identity.id,
             "acknowledged_signatures": frozenset(),
             "needed_bytes": 0,
+            "acknowledged": frozenset({READER}),
             **self.wish,
         }
         open_drive(self.identity, **wish).close()
@@ -71,8 +74,8 @@ class Stage:
         """Change something between claim and check, and back when the drive is let go of."""
         claimed, close = claim.claim_drive, entry.OpenDrive.close
 
-        def claim_and_change(identity: DriveIdentity) -> int:
-            descriptor = claimed(identity)
+        def claim_and_change(identity: DriveIdentity, pin: int | None = None) -> int:
+            descriptor = claimed(identity, pin)
             change()
             return descriptor
 

@@ -45,10 +45,21 @@ def block(path: str) -> DriveIdentity:
 
 
 def try_open(
-    drive: DriveIdentity, *, confirmation: str | None = "", signatures: frozenset[str] = frozenset(), needed: int = 0
+    drive: DriveIdentity,
+    *,
+    confirmation: str | None = "",
+    signatures: frozenset[str] = frozenset(),
+    needed: int = 0,
+    acknowledged: frozenset[str] = frozenset(),
 ) -> OpenDrive:
     given = drive.id if confirmation == "" else confirmation
-    return open_drive(drive, confirmation=given, acknowledged_signatures=signatures, needed_bytes=needed)
+    return open_drive(
+        drive,
+        confirmation=given,
+        acknowledged_signatures=signatures,
+        needed_bytes=needed,
+        acknowledged=acknowledged,
+    )
 
 
 def checksum(image: Path) -> str:
@@ -215,7 +226,8 @@ def test_refuses_a_drive_that_somebody_has_locked(loop_drive: LoopDrive, image: 
     drive = block(loop_drive(SIZE_BYTES))
     with Path(drive.path).open("rb") as locked:
         fcntl.flock(locked, fcntl.LOCK_EX)
-        refused(drive, DriveBusyError, image, "locked")
+        reader = Path("/proc/self/comm").read_text("utf-8").strip()
+        refused(drive, DriveBusyError, image, "locked", acknowledged=frozenset({f"reader:{reader}"}))
 
 
 def test_waits_for_a_claim_that_lasts_a_moment_only(loop_drive: LoopDrive, monkeypatch: pytest.MonkeyPatch) -> None:

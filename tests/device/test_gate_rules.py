@@ -6,7 +6,10 @@ A case that several rules catch names them all; each is tried with the others ta
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
+import re
+import struct
 import subprocess
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from assay.dut.real.gate import claim, entry, facts, holders, system
+from assay.dut.real.gate import claim, doubts, entry, facts, holders, processes, system, users
 from assay.dut.real.sysfs import Disk
 from assay.errors import AssayError
 from conftest import command
 from gate_cases_below import BELOW_CASES
-from gate_cases_files import FILE_CASES
+from gate_cases_files import FILE_CASES, exported
 from gate_stage import EXT4, SIZE_BYTES, Case, Stage
 
 if TYPE_CHECKING:
@@ -28,9 +31,10 @@ if TYPE_CHECKING:
     from conftest import LoopDrive
 
 TABLES: tuple[dict[str, Any], ...] = (
-    entry.USERS,
-    entry.FILE_USERS,
-    entry.FILE_PROCESSES,
+    users.USERS,
+    users.FILE_USERS,
+    users.PROCESSES,
+    doubts.DOUBTS,
     entry.WISHES,
     entry.HELD,
     entry.HELD_FILE,
@@ -120,6 +124,70 @@ def beneath_the_run_folder(stage: Stage) -> Case:
     return Case(drive, {"run-folder": "backs the run folder"}, {"kept": (Path(drive.path),)})
 
 
+def opened_for_writing_by_a_node_of_any_name(stage: Stage) -> Case:
+    drive, node = stage.drive(), stage.folder / "any-name"
+    os.mknod(node, 0o600 | 0o060000, Path(drive.path).stat().st_rdev)
+    stage.undo.callback(os.close, os.open(node, os.O_WRONLY))
+    return Case(drive, {"writers": rf"open for writing by process {os.getpid()} \("})
+
+
+def opened_for_writing_by_another_process(stage: Stage) -> Case:
+    drive = stage.drive()
+    child = subprocess.Popen(["/bin/sleep", "600"], stdout=os.open(drive.path, os.O_WRONLY | os.O_CLOEXEC))
+    stage.undo.callback(child.wait)
+    stage.undo.callback(child.kill)
+    return Case(drive, {"writers": "open for writing by process"})
+
+
+def opened_by_its_controller(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.patch.setattr(Disk, "characters", lambda _: {"10:237"})
+    stage.undo.callback(os.close, os.open("/dev/loop-control", os.O_RDWR))
+    return Case(drive, {"writers": rf"open for writing by process {os.getpid()} \("})
+
+
+def mapped_by_a_process(stage: Stage) -> Case:
+    drive = stage.drive()
+    descriptor = os.open(drive.path, os.O_RDWR)
+    stage.undo.enter_context(mmap.mmap(descriptor, mmap.PAGESIZE))
+    os.close(descriptor)
+    # Python's map keeps a descriptor of its own.
+    return Case(drive, {"maps": rf"mapped by process {os.getpid()} \(", "writers": "open for writing"})
+
+
+def read_by_somebody(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.undo.callback(os.close, os.open(drive.path, os.O_RDONLY))
+    said = rf"open for reading by process {os.getpid()} \(.*--acknowledge reader:"
+    return Case(drive, {"readers": said}, {"acknowledged": frozenset()})
+
+
+def where_a_process_cannot_be_seen(stage: Stage) -> Case:
+    drive = stage.drive()
+    stage.patch.setattr(processes, "open_descriptors", lambda *_: ([], [1, 2]))
+    return Case(drive, {"unseen": "the open files of process 1 .*and 1 more.*--acknowledge unseen-processes"})
+
+
+def whose_backing_is_not_told(stage: Stage) -> Case:
+    stage.patch.setattr(doubts, "_UNTOLD", re.compile(r"loop\d+"))
+    return Case(stage.drive(), {"untold": "the kernel does not tell .*--acknowledge unknown-backing"})
+
+
+def exported_by_a_server(stage: Stage) -> Case:
+    drive = stage.drive()
+    exported(stage, "nvmet/subsystems/x/namespaces/1/device_path", drive.path)
+    return Case(drive, {"exports": "exported by nvmet as nvmet/subsystems/x/namespaces/1"})
+
+
+def locked_as_virtual_machines_lock(stage: Stage) -> Case:
+    drive = stage.drive()
+    descriptor = os.open(drive.path, os.O_RDONLY)
+    stage.undo.callback(os.close, descriptor)
+    wish = struct.pack("hhqqi0q", fcntl.F_RDLCK, os.SEEK_SET, 100, 1, 0)
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, wish)
+    return Case(drive, {"range-lock": "is locked by another process"})
+
+
 def claimed_by_somebody(stage: Stage) -> Case:
     drive = stage.drive()
     stage.undo.callback(os.close, os.open(drive.path, os.O_RDONLY | os.O_EXCL))
@@ -191,7 +259,8 @@ def under_another_name(stage: Stage) -> Case:
     drive, other = stage.drive(), stage.drive()
     real = os.open
     stage.patch.setattr("os.open", lambda path, *rest: real(other.path if path == drive.path else path, *rest))
-    return Case(drive, {"node": "no longer this disk", "sequence": "replaced since it was named"})
+    rules = {"node": "no longer this disk", "sequence": "replaced since it was named", "unasked-loops": "perhaps backs"}
+    return Case(drive, rules)
 
 
 def with_another_serial(stage: Stage) -> Case:
@@ -228,6 +297,15 @@ CASES = [
     with_a_loop_over_its_image,
     beneath_the_running_system,
     beneath_the_run_folder,
+    opened_for_writing_by_a_node_of_any_name,
+    opened_for_writing_by_another_process,
+    opened_by_its_controller,
+    mapped_by_a_process,
+    read_by_somebody,
+    where_a_process_cannot_be_seen,
+    whose_backing_is_not_told,
+    exported_by_a_server,
+    locked_as_virtual_machines_lock,
     claimed_by_somebody,
     locked_by_somebody,
     read_only,

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -54,6 +55,22 @@ def test_a_wrong_word_is_refused_and_the_identity_is_taken(loop_drive_in_memory:
     assert " round 1: " in shown
 
 
+def test_a_file_that_takes_the_inode_of_the_one_at_the_prompt_is_refused_and_kept(tmp_path: Path) -> None:
+    path, other = allocate(tmp_path / "target.img", 64 << 20), tmp_path / "other.img"
+    allocate(other, 64 << 20)
+
+    def replace() -> None:
+        # On ext4 the inode of a removed file is given to the next one, unless somebody holds on to it.
+        path.unlink()
+        shutil.copyfile(other, path)
+        with path.open("r+b") as file:
+            file.write(b"what somebody needs")
+
+    code, shown = typed(str(path), tmp_path / "run", str(path), "--file-target", meanwhile=replace)
+    assert (code, "the file was replaced since it was named" in shown) == (3, True), shown
+    assert path.read_bytes()[:19] == b"what somebody needs"
+
+
 def test_a_file_that_is_replaced_at_the_prompt_is_refused_and_kept(tmp_path: Path) -> None:
     path = allocate(tmp_path / "target.img", 64 << 20)
     other = tmp_path / "other.img"
@@ -61,5 +78,5 @@ def test_a_file_that_is_replaced_at_the_prompt_is_refused_and_kept(tmp_path: Pat
     with other.open("r+b") as file:
         file.write(b"what somebody needs")
     code, shown = typed(str(path), tmp_path / "run", str(path), "--file-target", meanwhile=lambda: other.rename(path))
-    assert (code, "replaced after it was shown for confirmation" in shown) == (3, True), shown
+    assert (code, "the file was replaced since it was named" in shown) == (3, True), shown
     assert path.read_bytes()[:19] == b"what somebody needs"

@@ -12,7 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
-from assay.dut.real.gate import OpenDrive, claim, confirm, entry, examined, facts, files, levels, open_drive, refusals
+from assay.dut.real.gate import (
+    OpenDrive,
+    claim,
+    confirm,
+    entry,
+    examined,
+    facts,
+    files,
+    levels,
+    open_drive,
+    refusals,
+    users,
+)
 from assay.dut.real.identity import identify
 from assay.errors import (
     AssayError,
@@ -49,6 +61,8 @@ def try_open(
         confirmation=drive.id if confirmation == "" else confirmation,
         acknowledged_signatures=frozenset(),
         needed_bytes=needed_bytes,
+        # The test's own process reads some of them.
+        acknowledged=frozenset({f"reader:{Path('/proc/self/comm').read_text('utf-8').strip()}"}),
         shown_file_id=shown,
     )
 
@@ -181,7 +195,7 @@ def test_a_file_of_the_system_is_refused_wherever_it_is_said_to_be(target: Drive
 def test_a_mount_point_that_could_steer_a_terminal_is_shown_with_its_escapes(
     target: DriveIdentity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(entry.FILE_USERS, "file-swap", lambda _: ["swap on /x\x1b[31m/größe"])
+    monkeypatch.setitem(users.FILE_USERS, "file-swap", lambda _: ["swap on /x\x1b[31m/größe"])
     assert refusals(target) == ("swap on /x\\x1b[31m/größe",)
     with pytest.raises(DriveBusyError) as caught:
         try_open(target)

@@ -118,7 +118,9 @@ def test_mounts_of_hidden_and_ended_processes_are_passed_over(tmp_path: Path, mo
         (tmp_path / process / "mountinfo").write_text(line + "\n")
     (tmp_path / "9").mkdir()
     monkeypatch.setattr(mounts, "PROC", tmp_path)
-    own = mounts.Mount("98:0", "/mnt two", "/dev/root\\x", "rw,errors=continue", own=True, kind="ext3")
+    own = mounts.Mount(
+        "98:0", "/mnt two", "/dev/root\\x", "rw,errors=continue", own=True, kind="ext3", root="/sub", mark=36
+    )
     assert [(found.point, found.own) for found in mounts.mounts()] == [("/mnt two", True), ("/mnt two", False)]
     assert mounts.mounts(everywhere=False) == [own]
 

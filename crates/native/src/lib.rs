@@ -8,6 +8,7 @@ mod errors;
 mod faults;
 mod gauge;
 mod models;
+mod openers;
 mod paths;
 mod positions;
 mod records;
@@ -27,6 +28,8 @@ mod _native {
     use crate::gauge::{NativeStallGauge, NativeStalls, clock_reads};
     #[pymodule_export]
     use crate::models::{drive_model_fault, drive_parameters, simulated_memory_bytes};
+    #[pymodule_export]
+    use crate::openers::open_descriptors;
     #[pymodule_export]
     use crate::paths::hands_to_workers;
     #[pymodule_export]

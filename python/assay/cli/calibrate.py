@@ -76,20 +76,21 @@ def _reference(
     new_baseline: bool,
     yes_destroy: str | None,
     signatures: tuple[str, ...],
+    acknowledged: frozenset[str],
     file_target: bool,
 ) -> ReferenceDrive | None:
     from assay.dut.dut import Answers  # noqa: PLC0415
     from assay.host.reference import measure_reference  # noqa: PLC0415
 
     if reference is None:
-        if new_baseline or yes_destroy or signatures or file_target:
+        if new_baseline or yes_destroy or signatures or acknowledged or file_target:
             raise UsageError(
                 "--reference", "is missing, and other options speak of its drive", "name the drive with it"
             )
         return None
     return measure_reference(
         reference,
-        Answers(confirmation=yes_destroy, signatures=frozenset(signatures)),
+        Answers(confirmation=yes_destroy, signatures=frozenset(signatures), acknowledged=acknowledged),
         file_target=file_target,
         seconds=reference_seconds,
         new_baseline=new_baseline,

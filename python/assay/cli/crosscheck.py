@@ -52,6 +52,7 @@ def crosscheck(drive: str, out: Path | None, yes_destroy: str | None, as_json: b
             confirmation=yes_destroy,
             file_target=options["file_target"],
             signatures=frozenset(options["signatures"]),
+            acknowledged=options["acknowledged"],
             seconds=options["seconds"],
             pairs=options["pairs"],
             show=lambda text: click.echo(f"assay: now: {text}", err=True),

@@ -147,9 +147,29 @@ def gate_options(command: Command) -> Command:
 
 
 def signature_option(command: Command) -> Command:
-    """Add the acknowledgement of what is on a drive."""
+    """Add the acknowledgements of what is on a drive, and of what the gate cannot tell of its users."""
     help_text = "Acknowledge what is on it. Default: nothing is acknowledged."
-    return click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=help_text)(command)
+    signature = click.option("--destroy-signature", "signatures", multiple=True, metavar="TYPE", help=help_text)
+    return signature(
+        click.option(
+            "--acknowledge",
+            "acknowledged",
+            multiple=True,
+            metavar="WORD",
+            callback=_words,
+            help="Accept a doubt by the word that the refusal names. Default: none.",
+        )(command)
+    )
+
+
+def _words(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> frozenset[str]:
+    """Words of doubts. Raises UsageError for one that is none."""
+    from assay.dut.real.gate.doubts import is_word  # noqa: PLC0415
+
+    if wrong := next((word for word in given if not is_word(word)), None):
+        remedy = "give reader:NAME, unseen-processes, unknown-backing or file-system:TYPE, as the refusal names it"
+        raise UsageError("--acknowledge", f'"{wrong}" is no doubt of the gate', remedy)
+    return frozenset(given)
 
 
 def report_folder_option(command: Command) -> Command:

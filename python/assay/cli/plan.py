@@ -40,10 +40,10 @@ def plan(as_json: bool, out: Path | None, **options: Any) -> None:
     from assay.run.forecast import forecast  # noqa: PLC0415
     from assay.run.run import plan_run, refuse_planned  # noqa: PLC0415
 
-    limits = {name: options.pop(name) for name in ("drive_writes_max", "all_namespaces")}
+    limits = {name: options.pop(name) for name in ("acknowledged", "drive_writes_max", "all_namespaces")}
     answers = Answers(signatures=frozenset(options.pop("signatures")), **limits)
     made = make_plan(**options)
-    drive = find_drive(made, answers.signatures, (out,) if out else ())
+    drive = find_drive(made, answers, (out,) if out else ())
     planned = plan_run(made, drive)
     expected = forecast(made, drive, planned.tests)
     try:

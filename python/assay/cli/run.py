@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from assay.cli.progress import RunDisplay
 from assay.errors import EXIT_NOT_MET, EXIT_OK, AssayError, InterruptedRunError, UsageError, joined, strongest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from assay.cli.progress import Verbosity
     from assay.dut.dut import Answers
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from assay.limits.shown import ShownLimits
     from assay.run.plan_file import Plan
     from assay.run.run import Outcome
+
+_CONSENTS = ("yes_destroy", "signatures", "acknowledged", "drive_writes_max", "all_namespaces")
 
 
 @click.command()
@@ -74,14 +78,13 @@ def run(
     verbosity: Verbosity = "quiet" if quiet or (as_json and not verbose) else "verbose" if verbose else "normal"
     if resume is None and not options["targets"]:
         raise click.MissingParameter(param=_parameter("targets"))
-    given = {name: options.pop(name) for name in ("yes_destroy", "signatures", "drive_writes_max", "all_namespaces")}
+    given = {name: options.pop(name) for name in _CONSENTS}
     plan = make_plan(**options) if resume is None else _plan_again(resume, out, options)
     for notice in () if quiet else _notices(plan):
         click.echo(notice, err=True)
     display = RunDisplay(verbosity)
     with command_at_end(on_end, display) as ended:
-        answers = _answers(plan, resume or out, **given)
-        with display:
+        with _answers(plan, resume or out, **given) as answers, display:
             outcome = _run(plan, out, answers, display) if resume is None else _resume(resume, plan, answers, display)
             without = ", before its limits are judged" if plan.limits else ""
             display.say(f"run ended: exit code {outcome.exit_code}{without}")
@@ -134,26 +137,32 @@ def _notices(plan: Plan) -> tuple[str, ...]:
     return tuple(notice.upper() if not place else notice for place, notice in enumerate(notices))
 
 
+@contextmanager
 def _answers(
     plan: Plan, out: Path | None, yes_destroy: str | None, signatures: tuple[str, ...], **limits: Any
-) -> Answers:
-    from assay.dut.dut import Answers, find_drive  # noqa: PLC0415
+) -> Iterator[Answers]:
+    """What the user confirms and acknowledges. The drive that is shown is named by a descriptor until the run ends."""
+    from assay.dut.dut import Answers, find_drive, named_drive  # noqa: PLC0415
     from assay.run.forecast import forecast  # noqa: PLC0415
     from assay.run.run import plan_run  # noqa: PLC0415
 
-    acknowledged, shown = frozenset(signatures), None
-    if yes_destroy is None and sys.stdin.isatty():
-        drive = find_drive(plan, acknowledged, (out,) if out else ())
+    answers = Answers(confirmation=yes_destroy, signatures=frozenset(signatures), **limits)
+    if yes_destroy is not None or not sys.stdin.isatty():
+        yield answers
+        return
+    drive = find_drive(plan, answers, (out,) if out else ())
+    with named_drive(drive, answers) as named:
         if drive.kind != "simulated" and not drive.refusals and not plan.read_only:
             planned = plan_run(plan, drive)
             expected = forecast(plan, drive, planned.tests)
-            purge = known_purge(drive, plan, expected, Answers(**limits))
+            purge = known_purge(drive, plan, expected, answers)
             click.echo(describe(drive, planned, expected, plan.edition_name, purge=purge))
             # An empty answer is one, and refused like any other that is not the identity.
             question = f"Type the identity of the drive ({drive.id}) to destroy its data"
-            yes_destroy = click.prompt(question, default="", show_default=False)
-            shown = drive.file_id
-    return Answers(confirmation=yes_destroy, signatures=acknowledged, shown_file_id=shown, **limits)
+            typed = click.prompt(question, default="", show_default=False)
+            yield replace(named, confirmation=typed, shown_file_id=drive.file_id)
+        else:
+            yield named
 
 
 def _run(plan: Plan, out: Path | None, answers: Answers, display: RunDisplay) -> Outcome:

@@ -67,6 +67,7 @@ def survey(
     out: Path,
     confirmed: tuple[str, ...],
     signatures: tuple[str, ...],
+    acknowledged: frozenset[str],
     drive_writes_max: float | None,
     blind: bool,
     no_report: bool,
@@ -82,7 +83,7 @@ def survey(
 
     given = {name: value for name, value in options.items() if value is not None}
     samples = survey_samples(plan, drives, given, out, completed=with_settings)
-    common = Answers(signatures=frozenset(signatures), drive_writes_max=drive_writes_max)
+    common = Answers(signatures=frozenset(signatures), acknowledged=acknowledged, drive_writes_max=drive_writes_max)
     answers = answers_of(samples, confirmed, common)
     refuse_survey(samples, answers)
     ended = _run(samples, answers, report=not no_report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,8 +35,9 @@ def trace_stack(
     drive: str | None,
     yes_destroy: str | None,
     signatures: tuple[str, ...],
-    out: Path | None,
     *,
+    acknowledged: frozenset[str],
+    out: Path | None,
     as_json: bool,
 ) -> None:
     """Show I/Os on their way down the stack, in files of its own in the folder PATH, or on a raw drive.
@@ -49,7 +50,7 @@ def trace_stack(
     if (path is None) == (drive is None):
         raise UsageError("trace-stack", "needs a folder or a drive", "give PATH or --drive DRIVE, one of both")
     folder = new_folder(out, f"trace-{time.time_ns():x}", below=output_folder())
-    trace = _traced(path, drive, yes_destroy, frozenset(signatures))
+    trace = _traced(path, drive, confirmation=yes_destroy, signatures=frozenset(signatures), acknowledged=acknowledged)
     paths = write_stack_trace(folder, trace)
     if as_json:
         click.echo(json.dumps({**stack_facts(trace), "report": [str(one) for one in paths]}, indent=2))
@@ -61,7 +62,7 @@ def trace_stack(
         click.echo(f"Report: {one.resolve()}")
 
 
-def _traced(path: Path | None, drive: str | None, confirmation: str | None, signatures: frozenset[str]) -> StackTrace:
+def _traced(path: Path | None, drive: str | None, **consent: Any) -> StackTrace:
     from importlib.metadata import version  # noqa: PLC0415
 
     from assay.iostack import trace_drive, trace_folder  # noqa: PLC0415
@@ -69,7 +70,7 @@ def _traced(path: Path | None, drive: str | None, confirmation: str | None, sign
     tool = f"Assay {version('assay')}"
     if path is not None:
         return trace_folder(path, tool=tool, show=_show)
-    return trace_drive(drive or "", confirmation=confirmation, signatures=signatures, tool=tool, show=_show)
+    return trace_drive(drive or "", **consent, tool=tool, show=_show)
 
 
 def _show(example: StackExample) -> None:

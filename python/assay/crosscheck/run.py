@@ -37,6 +37,7 @@ def crosscheck_drive(
     confirmation: str | None,
     file_target: bool = False,
     signatures: frozenset[str] = frozenset(),
+    acknowledged: frozenset[str] = frozenset(),
     seconds: float = 5.0,
     pairs: int = 5,
     points: Sequence[CheckPoint] = POINTS,
@@ -44,19 +45,19 @@ def crosscheck_drive(
 ) -> Crosscheck:
     """Measure points alternately by our engine and by fio on the first 16 GiB of a real drive, whose data is lost.
 
-    confirmation : the drive's identity. signatures : types that may be destroyed. seconds : of every measurement, at
-    least 0.1. pairs : of every point, at least 2. show : told what runs.
+    confirmation : the drive's identity. signatures : types that may be destroyed. acknowledged : words of doubts.
+    seconds : of every measurement, at least 0.1. pairs : of every point, at least 2. show : told what runs.
     Raises UsageError for a simulated drive or without fio, GateRefusedError and its kinds, DeviceFailureError.
     """
     if is_simulated(path):
         raise UsageError(path, "cannot be measured by fio", "name a block device, or a file with --file-target")
     version = fio_version()
-    drive = examined(identify(path, file_target=file_target), signatures)
+    drive = examined(identify(path, file_target=file_target), signatures, words=acknowledged)
     range_bytes = min(drive.capacity_bytes, RANGE_BYTES_MAX) // _GRID_BYTES * _GRID_BYTES
     started = time.time_ns()
     with hold_drive(
         drive,
-        Answers(confirmation=confirmation, signatures=signatures),
+        Answers(confirmation=confirmation, signatures=signatures, acknowledged=acknowledged),
         needed_bytes=_GRID_BYTES,
         thread_count=max(point.demand.thread_count for point in points),
         transfer_bytes_max=max(_GRID_BYTES, *(point.transfer_bytes for point in points)),

@@ -5,6 +5,7 @@ The one place that knows whether a drive is real or simulated; what runs on the 
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from contextlib import contextmanager, nullcontext
@@ -15,7 +16,7 @@ from assay._native import check_faults, hands_to_workers
 from assay.dut.ended import check_sequence
 from assay.dut.needs import refuse_beyond_memory, refuse_without_memory, simulated_bytes
 from assay.dut.real.condition import read_condition
-from assay.dut.real.gate import examined, open_drive, open_passthrough
+from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
 from assay.dut.real.heat import too_hot
 from assay.dut.real.identity import identify
 from assay.dut.real.placement import place_threads
@@ -23,7 +24,8 @@ from assay.dut.real.purge import choose_purge, purge_drive
 from assay.dut.real.queue import merging_off, stat_path
 from assay.dut.real.transport import HeldDrive, command_set
 from assay.dut.real.trim import trim_range
-from assay.dut.real.unchanged import check_present, check_unchanged
+from assay.dut.real.unchanged import check_present
+from assay.dut.real.user_watch import UserWatch
 from assay.dut.real.watch import DriveWatch
 from assay.dut.real.write_cache import WriteCache, write_cache_held
 from assay.dut.simulated.fault_watch import FaultWatch
@@ -32,7 +34,7 @@ from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.engine.pattern import fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
-from assay.errors import AssayError, DeviceFailureError, UsageError, ValueRangeError
+from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError, ValueRangeError
 from assay.host import HostWatch
 from assay.run.plan_file import Plan
 from assay.spec.units import KIB, SECOND_NS
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from assay.dut.real.purge import PurgeWatch
     from assay.dut.real.write_cache import HeldCache
     from assay.dut.simulated.model import SimulatedTarget
-    from assay.engine.records import CacheState, DriveIdentity, IoPath
+    from assay.engine.records import CacheState, DriveIdentity, IoPath, LooksRecord
     from assay.procedures.procedure import PlannedTest
 
 _CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
@@ -62,6 +64,8 @@ class Answers:
     drive_writes_max : how often the run may write the whole drive at most; None lets the gate decide.
     all_namespaces : number of namespaces of its controller, if a purge may destroy all of them.
     shown_file_id : the ``file_id`` of a file target when it was shown for confirmation.
+    acknowledged : words that acknowledge what the gate cannot tell, see ``gate.doubts``.
+    pin : the descriptor that names the drive since it was shown, see ``gate.pinned``.
     """
 
     confirmation: str | None = None
@@ -69,6 +73,12 @@ class Answers:
     drive_writes_max: float | None = None
     all_namespaces: int | None = None
     shown_file_id: str | None = None
+    acknowledged: frozenset[str] = frozenset()
+    pin: int | None = None
+
+
+def _no_users() -> None:
+    """Nobody else can use a simulated drive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +87,9 @@ class Dut:
 
     identity : with the write cache in the state that it has for the run.
     purge : purges it, watched, and says how. condition : reads its condition.
-    unchanged : raises DeviceFailureError where it was resized, replaced or changed otherwise since it was named.
+    unchanged : raises DriveChangedError where it was resized, replaced, turned to another disk or taken into use by
+    others since it was named; ``look`` is the same within a sequence, ``looked`` at the end of a test.
+    looks : what was looked at for that since it was last asked; None where nobody looks.
     trim : gives what lies between two places back; set_write_cache : sets it until it is set again. Both raise
     ValueRangeError where the drive's ``controls`` do not name them.
     heat : raises DeviceFailureError where it is as warm as it warns of.
@@ -95,16 +107,19 @@ class Dut:
     condition: Callable[[], DriveCondition]
     trim: Callable[[int, int], None]
     set_write_cache: Callable[[CacheState], None]
+    look: Callable[[], None] = _no_users
+    looked: Callable[[], None] = _no_users
+    looks: Callable[[], LooksRecord | None] = lambda: None
     watch_host: Callable[[], AbstractContextManager[HostWatch | None]] = nullcontext
     watched: DriveWatch | FaultWatch | None = None
     queue: dict[str, str] = field(default_factory=dict)
     host_time: bool = True
 
 
-def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tuple[Path, ...] = ()) -> DriveIdentity:
+def find_drive(plan: Plan, answers: Answers | None = None, kept: tuple[Path, ...] = ()) -> DriveIdentity:
     """The identity of the plan's drive with the reasons why it would be refused; it is not opened for writing.
 
-    acknowledged : types of signature that may be destroyed. kept : paths that must not lie on the drive.
+    answers : what is acknowledged; None means nothing. kept : paths that must not lie on the drive.
     Raises DriveNotFoundError, NotADriveError, PartitionError, UsageError, and ValueRangeError, also for a simulated
     drive whose tables would not fit into memory.
     """
@@ -118,7 +133,24 @@ def find_drive(plan: Plan, acknowledged: frozenset[str] = frozenset(), kept: tup
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
         drive = replace(drive, controls=(*drive.controls, "write-cache"))
-    return examined(drive, acknowledged, kept, read_only=plan.read_only)
+    said = answers or Answers()
+    return examined(drive, said.signatures, kept, words=said.acknowledged, read_only=plan.read_only)
+
+
+@contextmanager
+def named_drive(drive: DriveIdentity, answers: Answers) -> Iterator[Answers]:
+    """The answers with a descriptor that names the drive from now on, so that no other can take its place.
+
+    One that they have already stays. Raises IdentityError.
+    """
+    if drive.kind == "simulated" or answers.pin is not None:
+        yield answers
+        return
+    pin = pinned(drive)
+    try:
+        yield replace(answers, pin=pin)
+    finally:
+        os.close(pin)
 
 
 def expected_drive(plan: Plan, drive: DriveIdentity, demanded: CacheState) -> DriveIdentity:
@@ -254,23 +286,26 @@ def _real(
 ) -> Iterator[Dut]:
     refuse_without_memory(tests)
     demands = [demand for test in tests for demand in test.settings.demands]
-    with hold_drive(
-        drive,
-        answers,
-        read_only=plan.read_only,
-        io_path=plan.io_path,
-        io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
-        needed_bytes=max(test.settings.range_amount_bytes for test in tests),
-        thread_count=max(demand.thread_count for demand in demands),
-        transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
-        seed=seed,
-        written_bytes=sum(test.written_bytes for test in tests),
-        written_bytes_max=written_bytes_max,
-        kept=kept,
-        pin=plan.pin,
-    ) as (held, stimulus, queue):
+    with (
+        hold_drive(
+            drive,
+            answers,
+            read_only=plan.read_only,
+            io_path=plan.io_path,
+            io_time_limit_ns=round(plan.io_time_limit_seconds * SECOND_NS),
+            needed_bytes=max(test.settings.range_amount_bytes for test in tests),
+            thread_count=max(demand.thread_count for demand in demands),
+            transfer_bytes_max=max(test.settings.transfer_bytes_max for test in tests),
+            seed=seed,
+            written_bytes=sum(test.written_bytes for test in tests),
+            written_bytes_max=written_bytes_max,
+            kept=kept,
+            pin=plan.pin,
+        ) as (held, stimulus, queue),
+        _watch_users(drive, held, answers, kept) as users,
+    ):
         if plan.read_only:
-            yield from _read_only(drive, held, stimulus, queue)
+            yield from _read_only(drive, stimulus, queue, users)
             return
         offers = choose_purge(
             held,
@@ -282,6 +317,7 @@ def _real(
 
             def purge(watch: PurgeWatch) -> PurgeRecord:
                 record = purge_drive(held, offers, watch)
+                users.boundary()
                 cache.check()
                 if watched:
                     watched.forget()
@@ -291,7 +327,10 @@ def _real(
                 identity=replace(drive, write_cache=cache.state),
                 stimulus=stimulus,
                 purge=purge,
-                unchanged=lambda: check_unchanged(held),
+                unchanged=users.boundary,
+                look=users.during,
+                looked=users.end,
+                looks=users.record,
                 heat=lambda: _refuse_heat(drive),
                 condition=lambda: read_condition(drive),
                 trim=lambda first, end: trim_range(held, first, end),
@@ -302,7 +341,18 @@ def _real(
             )
 
 
-def _read_only(drive: DriveIdentity, held: OpenDrive, stimulus: Stimulus, queue: dict[str, str]) -> Iterator[Dut]:
+@contextmanager
+def _watch_users(
+    drive: DriveIdentity, held: OpenDrive, answers: Answers, kept: tuple[Path, ...]
+) -> Iterator[UserWatch]:
+    watch = UserWatch(held, Asking(identity=drive, kept=kept, held=held.fd), answers.acknowledged)
+    try:
+        yield watch
+    finally:
+        watch.close()
+
+
+def _read_only(drive: DriveIdentity, stimulus: Stimulus, queue: dict[str, str], users: UserWatch) -> Iterator[Dut]:
     """A drive that is held for reading: it is sent no command, and what would change it is refused."""
 
     def refused(*_: object) -> NoReturn:
@@ -313,7 +363,10 @@ def _read_only(drive: DriveIdentity, held: OpenDrive, stimulus: Stimulus, queue:
             identity=drive,
             stimulus=stimulus,
             purge=refused,
-            unchanged=lambda: check_unchanged(held),
+            unchanged=users.boundary,
+            look=users.during,
+            looked=users.end,
+            looks=users.record,
             heat=lambda: _refuse_heat(drive),
             condition=lambda: read_condition(drive),
             trim=refused,
@@ -378,6 +431,8 @@ def hold_drive(
             drive_writes_max=answers.drive_writes_max,
             kept=kept,
             shown_file_id=answers.shown_file_id,
+            acknowledged=answers.acknowledged,
+            pin=answers.pin,
             read_only=read_only,
         ) as held,
         merging_off(drive) as queue,
@@ -408,7 +463,7 @@ def change_told(verify: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     except DeviceFailureError as failure:
-        if isinstance(failure.__cause__, AssayError):
+        if isinstance(failure, DriveChangedError) or isinstance(failure.__cause__, AssayError):
             # It was a look at the drive that found it.
             raise
         try:

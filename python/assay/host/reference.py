@@ -65,7 +65,7 @@ def measure_reference(
         raise UsageError(
             path, "is simulated and checked in every calibration", "name a block device, or a file with --file-target"
         )
-    drive = examined(identify(path, file_target=file_target), answers.signatures)
+    drive = examined(identify(path, file_target=file_target), answers.signatures, words=answers.acknowledged)
     range_bytes = min(drive.capacity_bytes, RANGE_BYTES_MAX) // _GRID_BYTES * _GRID_BYTES
     with hold_drive(
         drive,

@@ -67,12 +67,14 @@ def trace_drive(
     *,
     confirmation: str | None,
     signatures: frozenset[str] = frozenset(),
+    acknowledged: frozenset[str] = frozenset(),
     tool: str,
     show: Callable[[StackExample], None] = lambda _: None,
 ) -> StackTrace:
     """Run the examples that need no files on the first 16 MiB of a raw drive, whose data is lost.
 
-    confirmation : the drive's identity. signatures : types that may be destroyed. tool, show : as for a folder.
+    confirmation : the drive's identity. signatures : types that may be destroyed. acknowledged : words of doubts.
+    tool, show : as for a folder.
     Raises UsageError for what is no block device, GateRefusedError and its kinds, DeviceFailureError.
     """
     disk = None if is_simulated(path) else disk_at(path)
@@ -80,9 +82,13 @@ def trace_drive(
         raise UsageError(
             path, "has no stack of the kernel above it", "name a block device, or a folder without --drive"
         )
-    drive = examined(identify(path, file_target=False), signatures)
+    drive = examined(identify(path, file_target=False), signatures, words=acknowledged)
     with open_drive(
-        drive, confirmation=confirmation, acknowledged_signatures=signatures, needed_bytes=AREA_BYTES
+        drive,
+        confirmation=confirmation,
+        acknowledged_signatures=signatures,
+        acknowledged=acknowledged,
+        needed_bytes=AREA_BYTES,
     ) as held:
         try:
             return _traced(drive.id, disk, "", Area(held.fd), None, tool=tool, show=show)

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from assay.engine.records import Cell, StoredTest
     from assay.finding import Finding
 
-ENDINGS = {None: "UNFINISHED", "interrupted": "INTERRUPTED", "device-failure": "DEVICE FAILURE"}
+ENDINGS = {
+    None: "UNFINISHED",
+    "interrupted": "INTERRUPTED",
+    "device-failure": "DEVICE FAILURE",
+    "drive-changed": "DRIVE CHANGED",
+}
 """How a test ended early, as printed."""
 
 

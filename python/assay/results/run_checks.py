@@ -6,6 +6,7 @@ come from only warns.
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -88,6 +89,18 @@ def _log(test: StoredTest) -> Finding:
     if lost:
         return Finding(level="warn", reason=f"none, but the kernel's log overran {lost} times")
     return Finding(level="pass", reason="none")
+
+
+def _others(test: StoredTest) -> Iterator[Finding]:
+    """Who came to read the drive; who came to write has ended the test."""
+    if test.looks is None:
+        return
+    arrivals = test.looks.arrivals
+    for one in arrivals:
+        stamp = time.strftime("%H:%M:%S", time.gmtime(one.wall_ns / SECOND_NS))
+        yield Finding(level="warn", reason=f"{one.name} (process {one.process}) read it from {stamp} UTC")
+    if not arrivals:
+        yield Finding(level="pass", reason=f"none in {test.looks.process_look_count} looks at all processes")
 
 
 def _write_cache(test: StoredTest) -> Finding:
@@ -233,6 +246,8 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
           alone=_ALONE),
     Check(name="drive-events", number="C10", title="Resets, timeouts and errors of drive and bus", passes="none",
           answer=_drive_events),
+    Check(name="other-users", title="Other users of the drive", passes="none", answer=_others,
+          absent="nobody looked"),
     Check(name="write-cache", number="C12", title="Write cache", passes="stays as it was", answer=_write_cache),
     Check(name="queue", number="C13", title="Queue settings", passes="stay as they were", answer=_queue),
     Check(name="link", number="C15", title="Link", passes="stays as it was, at full speed", answer=_link),

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.dut.dut import find_drive, open_dut
+from assay.dut.dut import find_drive, named_drive, open_dut
 from assay.dut.foreseen import refuse_run
 from assay.dut.real.platform import describe_platform
 from assay.endings import is_cut_short
 from assay.engine.codec import encode
-from assay.errors import DeviceFailureError, StoreError, UsageError, joined
+from assay.errors import DeviceFailureError, DriveChangedError, StoreError, UsageError, joined
 from assay.procedures.editions import load_edition
 from assay.results import missed_steady_state
 from assay.run.forecast import disk_bytes, forecast
@@ -88,7 +88,7 @@ def resume_run(folder: Path, plan: Plan, *, answers: Answers, show: Callable[[Pr
     FolderBusyError while the run goes on; and as ``run_plan``.
     """
     cut, platform = _cut(folder), describe_platform()
-    drive, edition = find_drive(plan, answers.signatures, (folder,)), load_edition(plan.edition_name)
+    drive, edition = find_drive(plan, answers, (folder,)), load_edition(plan.edition_name)
     _refuse_others(cut, [*differences(cut.run, plan, drive, edition, platform)])
     rest = _rest(cut, plan_suite(edition, plan, drive))
     expected = forecast(plan, drive, rest.tests)
@@ -96,6 +96,7 @@ def resume_run(folder: Path, plan: Plan, *, answers: Answers, show: Callable[[Pr
     refuse_run(plan, drive, rest.tests, answers, written_bytes_max=most, kept=(folder,))
     refuse_full(folder, disk_bytes(rest.tests))
     with ExitStack() as stack:
+        answers = stack.enter_context(named_drive(drive, answers))
         dut = stack.enter_context(
             open_dut(plan, drive, rest.tests, answers=answers, seed=seed, written_bytes_max=most, kept=(folder,))
         )
@@ -138,7 +139,7 @@ def _cut(folder: Path) -> _Cut:
     """A run as far as it goes. Raises UsageError where the drive failed in it."""
     run, journal = read_with_journal(folder)
     done = tuple(test for test in run.tests if not is_cut_short(test.ended))
-    failed = [test for test in run.tests if test.ended == DeviceFailureError.slug]
+    failed = [test for test in run.tests if test.ended in {DeviceFailureError.slug, DriveChangedError.slug}]
     if failed:
         reason = f"the drive failed in {failed[-1].settings.test}, which is the result of this run"
         raise UsageError(str(folder), reason, "begin a new run once the drive was looked at")

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.dut.dut import expected_drive, find_drive, open_dut
+from assay.dut.dut import expected_drive, find_drive, named_drive, open_dut
 from assay.dut.foreseen import refuse_run
 from assay.dut.real.platform import describe_platform
 from assay.errors import (
@@ -124,11 +124,12 @@ def run_plan(
     Raises AssayError; what was measured until then is in the folder.
     """
     drive, edition = find_drive(plan), load_edition(plan.edition_name)
-    planned = plan_suite(edition, plan, drive)
-    expected = forecast(plan, drive, planned.tests)
-    refuse_planned(plan, drive, planned, expected, out=out, answers=answers, below=below)
-    seed = secrets.randbits(32) if plan.seed is None else plan.seed
     with ExitStack() as stack:
+        answers = stack.enter_context(named_drive(drive, answers))
+        planned = plan_suite(edition, plan, drive)
+        expected = forecast(plan, drive, planned.tests)
+        refuse_planned(plan, drive, planned, expected, out=out, answers=answers, below=below)
+        seed = secrets.randbits(32) if plan.seed is None else plan.seed
         dut = stack.enter_context(
             open_dut(
                 plan,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from assay.dut.dut import change_told
 from assay.dut.ended import check_sequence
 from assay.dut.real.purge import PurgeWatch
+from assay.engine.codec import encode
 from assay.engine.records import Purge, SetCache, StepSequence, Trim
 from assay.engine.stimulus import Capture
-from assay.errors import AssayError, DeviceFailureError
+from assay.errors import AssayError, DeviceFailureError, DriveChangedError
 from assay.procedures.procedure import Context
 from assay.results import stalled_steps, void_reason
 from assay.run.progress import Pace, PhaseEnd, Progress, Watched
@@ -64,6 +65,8 @@ def run_test(
         with change_told(dut.unchanged), runner.write_cache_put_back():
             writer.test_condition(dut.condition())
             ending = runner.follow(planned.run(planned.settings, Context(drive=dut.identity, seed=seed)))
+        dut.looked()
+        _note_looks(dut, writer)
         writer.test_condition(dut.condition())
         writer.note("test_ended", reason=ending.reason, **({"detail": ending.detail} if ending.detail else {}))
         runner.tell_ending(ending)
@@ -71,18 +74,26 @@ def run_test(
         writer.note("test_ended", reason="interrupted")
         raise
     except AssayError as error:
+        _note_looks(dut, writer)
+        if isinstance(error, DriveChangedError) and error.since_wall_ns is not None:
+            writer.note("drive_changed", since_wall_ns=error.since_wall_ns, reason=error.reason)
         writer.note("test_ended", reason=error.slug)
         raise
     return ending.reached
 
 
-def _both(drive: DriveWatch | FaultWatch | None, watch: Watcher) -> Watcher:
-    """Look at the drive whenever the stimulus is looked at, so that what befalls it is known to the step."""
-    if drive is None:
-        return watch
+def _note_looks(dut: Dut, writer: RunWriter) -> None:
+    if looks := dut.looks():
+        writer.note("looked", **encode(looks))
+
+
+def _both(drive: DriveWatch | FaultWatch | None, users: Callable[[], None], watch: Watcher) -> Watcher:
+    """Look at the drive and its users whenever the stimulus is looked at, so that what befalls it is known."""
 
     def look(step_index: int, io_count: int, latency_ns_sum: int, elapsed_ns: int) -> None:
-        drive.look(step_index)
+        if drive:
+            drive.look(step_index)
+        users()
         watch(step_index, io_count, latency_ns_sum, elapsed_ns)
 
     return look
@@ -144,6 +155,7 @@ class _Runner:
         self._tell("purge", name="purge", phase_end=PhaseEnd(name=f"purge ({record.method})", span_ns=record.span_ns))
 
     def _show_purge(self, done: float | None, elapsed_ns: int) -> None:
+        self._dut.look()
         left_ns = round(elapsed_ns * (1 - done) / done) if done else None
         left = None if left_ns is None else TimeLeft(left_ns, left_ns)
         self._tell("purge", name="purge", share=done, left=left, unit_elapsed_ns=elapsed_ns)
@@ -217,7 +229,7 @@ class _Runner:
         if drive:
             drive.begin()
         with self._dut.watch_host() as host:
-            records = self._dut.stimulus.run(sequence.steps, _both(drive, watch), capture, replay)
+            records = self._dut.stimulus.run(sequence.steps, _both(drive, self._dut.look, watch), capture, replay)
         records = drive.finished(records) if drive else records
         self._disclose()
         self._times.sequence_ended(sequence, records)

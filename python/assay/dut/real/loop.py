@@ -11,10 +11,15 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.dut.real.sysfs import SYSFS, Disk
 
-# Linux ``LOOP_GET_STATUS64``: ``struct loop_info64`` begins with lo_device, lo_inode and lo_rdevice.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Linux ``LOOP_GET_STATUS64``: ``struct loop_info64`` begins with lo_device, lo_inode, lo_rdevice, lo_offset,
+# lo_sizelimit, lo_number, two fields of encryption, and lo_flags.
 _STATUS, _STATUS_BYTES = 0x4C05, 232
 _DELETED = " (deleted)"
 
@@ -25,6 +30,7 @@ class Backing:
 
     path : as the kernel names it. device, inode : of the file or node, as ``stat`` gives them; inode 0 where they
     cannot be told. block : device number of a block device, 0 for a file. is_part : only a part of it is used.
+    extent : offset and size limit in bytes, and flags, as the driver has them; None where it was not asked.
     """
 
     path: Path
@@ -32,6 +38,7 @@ class Backing:
     inode: int
     block: int
     is_part: bool = False
+    extent: tuple[int, int, int] | None = None
 
 
 def loop_backing(disk: Disk) -> Path | None:
@@ -48,21 +55,29 @@ def loop_status(disk: Disk) -> Backing | None:
 
     Without the right to open the loop device, device and inode are those of what its path leads to now.
     """
-    path = loop_backing(disk)
-    if path is None:
-        return None
-    device, inode, block = _asked(disk) or _found(path) or (0, 0, 0)
-    is_part = any(disk.number(f"loop/{limit}") for limit in ("offset", "sizelimit"))
-    return Backing(Path(str(path).removesuffix(_DELETED)), device, inode, block, is_part)
+    return _status(disk, _found)
 
 
 def loops() -> list[tuple[str, Backing]]:
-    """Every loop device that is set up, by name, and what it lies on."""
+    """Every loop device that is set up, by name, and what it lies on; inode 0 where it could not be asked.
+
+    No path is looked at: one may lead to a file system that hangs.
+    """
     disks = [Disk(path.name, path) for path in sorted((SYSFS / "block").glob("loop*"))]
-    return [(disk.name, backing) for disk in disks if (backing := loop_status(disk))]
+    return [(disk.name, backing) for disk in disks if (backing := _status(disk, lambda _: None))]
 
 
-def _asked(disk: Disk) -> tuple[int, int, int] | None:
+def _status(disk: Disk, by_path: Callable[[Path], tuple[int, int, int] | None]) -> Backing | None:
+    path = loop_backing(disk)
+    if path is None:
+        return None
+    asked, extent = _asked(disk) or (by_path(path) or (0, 0, 0), None)
+    is_part = any(disk.number(f"loop/{limit}") for limit in ("offset", "sizelimit"))
+    return Backing(Path(str(path).removesuffix(_DELETED)), *asked, is_part, extent)
+
+
+def _asked(disk: Disk) -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
+    """What the driver says: device, inode and number of the backing; offset, size limit and flags."""
     try:
         descriptor = os.open(disk.node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -71,12 +86,13 @@ def _asked(disk: Disk) -> tuple[int, int, int] | None:
         number = os.fstat(descriptor).st_rdev
         if f"{os.major(number)}:{os.minor(number)}" != disk.number_text:
             return None
-        device, inode, block = struct.unpack_from("3Q", fcntl.ioctl(descriptor, _STATUS, bytes(_STATUS_BYTES)))
+        status = fcntl.ioctl(descriptor, _STATUS, bytes(_STATUS_BYTES))
     except OSError:
         return None
     finally:
         os.close(descriptor)
-    return device, inode, block
+    device, inode, block, offset, size_limit, _number, _cipher, _key, flags = struct.unpack_from("5Q4I", status)
+    return (device, inode, block), (offset, size_limit, flags)
 
 
 def _found(path: Path) -> tuple[int, int, int] | None:

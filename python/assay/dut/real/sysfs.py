@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,19 @@ class Disk:
     def whole(self) -> Disk:
         """The whole disk: that of a partition, else this one."""
         return self if self.number("partition") is None else Disk(self.folder.parent.name, self.folder.parent)
+
+    def characters(self) -> set[str]:
+        """Numbers of the character devices that lead to the disk: sg, bsg, NVMe controller and generic namespace.
+
+        Worked: of ``sda`` those of ``device/scsi_generic/sg0`` and ``device/bsg/0:0:0:0``; of ``nvme0n1`` those of
+        ``nvme0`` and ``ng0n1``.
+        """
+        folders = [*self.folder.glob("device/scsi_generic/*"), *self.folder.glob("device/bsg/*")]
+        if match := re.fullmatch(r"nvme(\d+)(?:c\d+)?(n\d+)", self.name):
+            # Those of a subsystem with several controllers lie beside the disk.
+            beside = [path for path in self.folder.parent.glob("nvme*") if re.fullmatch(r"nvme\d+", path.name)]
+            folders += [self.folder / "device", self.folder.parent / f"ng{match[1]}{match[2]}", *beside]
+        return {text for folder in folders if (text := read_text(folder / "dev"))}
 
     @property
     def node(self) -> str:

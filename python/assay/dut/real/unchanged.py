@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from assay.dut.real.sysfs import disk_at
-from assay.errors import AssayError, DeviceFailureError, DriveNotFoundError
+from assay.errors import AssayError, DriveChangedError, DriveNotFoundError
 
 if TYPE_CHECKING:
     from assay.dut.real.gate import OpenDrive
@@ -19,7 +19,7 @@ _REMEDY = "find out who changed it; what was measured before is kept"
 def check_unchanged(held: OpenDrive) -> None:
     """Look at the held drive: a few reads of sysfs and of its descriptor, no word to its flash.
 
-    Raises DeviceFailureError where it was resized, with both sizes, replaced, or changed otherwise.
+    Raises DriveChangedError where it was resized, with both sizes, replaced, or changed otherwise.
     Worked: a loop device that grew -> ``"its size changed from 268,435,456 to 536,870,912 bytes"``.
     """
     try:
@@ -28,14 +28,14 @@ def check_unchanged(held: OpenDrive) -> None:
         before, after = held.identity.capacity_bytes, _size_bytes(held.identity, held.fd)
         resized = after is not None and after != before
         reason = f"its size changed from {before:,} to {after:,} bytes" if resized else change.reason
-        raise DeviceFailureError(held.identity.path, f"{reason} while it was tested", _REMEDY) from change
+        raise DriveChangedError(held.identity.path, f"{reason} while it was tested", _REMEDY) from change
 
 
 def check_present(identity: DriveIdentity, present_bytes: int | None) -> None:
     """Look at a simulated drive with faults in the same way.
 
     present_bytes : what is left of it, None where it is gone.
-    Raises DeviceFailureError where that is not all of it.
+    Raises DriveChangedError where that is not all of it.
     Worked: half of 32 GB is left -> ``"its size changed from 32,000,000,000 to 16,000,000,000 bytes while it was
     tested"``.
     """
@@ -44,7 +44,7 @@ def check_present(identity: DriveIdentity, present_bytes: int | None) -> None:
         return
     reason = "it is gone" if present_bytes is None else f"its size changed from {before:,} to {present_bytes:,} bytes"
     change = DriveNotFoundError(identity.path, f"{reason} while it was tested", _REMEDY)
-    raise DeviceFailureError(identity.path, change.reason, _REMEDY) from change
+    raise DriveChangedError(identity.path, change.reason, _REMEDY) from change
 
 
 def _size_bytes(identity: DriveIdentity, descriptor: int) -> int | None:

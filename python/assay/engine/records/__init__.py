@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         StopRule,
         TraceSummary,
     )
-    from assay.engine.records.watched import DriveEvent, DriveRecord, DriveState, HostRecord
+    from assay.engine.records.watched import Arrival, DriveEvent, DriveRecord, DriveState, HostRecord, LooksRecord
 
 __all__ = [
     "DIRECTIONS",
@@ -66,6 +66,7 @@ __all__ = [
     "AccessLine",
     "AccessPattern",
     "ActiveRange",
+    "Arrival",
     "CacheState",
     "Cell",
     "Control",
@@ -87,6 +88,7 @@ __all__ = [
     "IoPath",
     "JournalEnd",
     "KernelCounters",
+    "LooksRecord",
     "MeasurementWindow",
     "OnVoid",
     "PatternSettings",

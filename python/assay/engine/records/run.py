@@ -10,7 +10,7 @@ from assay.engine.records.host import HostCertificate
 from assay.engine.records.sequence import OnVoid, Role, Stage
 from assay.engine.records.settings import TestSettings
 from assay.engine.records.stimulus import HistogramTable, SeriesTable, StepRecord, StepSpec, TraceSummary
-from assay.engine.records.watched import DriveRecord, HostRecord
+from assay.engine.records.watched import DriveRecord, HostRecord, LooksRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -114,6 +114,7 @@ class StoredTest:
     ended : None while the test runs or after a crash, else ``steady``, ``round-limit``, ``time``, ``amount``,
         ``no-completions`` (no I/O of a tracking cell completed within its step), ``interrupted`` or ``device-failure``.
     ended_detail : more of the reason, in words.
+    looks : for other users of a real drive, None where nobody looked.
     """
 
     settings: TestSettings
@@ -127,6 +128,7 @@ class StoredTest:
     window_stage: Stage = ""
     window_indexes: tuple[int, ...] = ()
     conditions: tuple[DriveCondition, ...] = ()
+    looks: LooksRecord | None = None
 
     def settings_as(self, kind: type[Kind]) -> Kind:
         """The settings as those of a kind of test. Raises TypeError for any other test."""

@@ -81,3 +81,27 @@ class DriveRecord:
     after: DriveState
     log: Literal["read", "unknown"]
     lost_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A process that came to read the drive while it was tested. wall_ns : when it was first seen. process : number."""
+
+    wall_ns: int
+    process: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LooksRecord:
+    """How often it was looked for other users of the drive during one test.
+
+    look_count : at the stack, mounts, holders and the like; process_look_count : at the descriptors of all processes.
+    span_ns_max, process_span_ns_max : the longest of each. arrivals : who came to read; who came to write ends the test.
+    """
+
+    look_count: int
+    process_look_count: int
+    span_ns_max: int
+    process_span_ns_max: int
+    arrivals: tuple[Arrival, ...] = ()

@@ -130,6 +130,14 @@ class TestEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DriveChanged:
+    """The drive was changed or taken into use under a test. since_wall_ns : what ran since then is void."""
+
+    since_wall_ns: _Instant
+    reason: _Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
     """A run was resumed. torn_bytes : of a line that was not whole. changed : of the test system, a line each."""
 

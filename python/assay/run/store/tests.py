@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import decode
-from assay.engine.records import DriveCondition, PurgeRecord, StoredSequence, StoredTest
+from assay.engine.records import DriveCondition, DriveEvent, LooksRecord, PurgeRecord, StoredSequence, StoredTest
 from assay.errors import StoreError, UsageError
 from assay.files import is_plain_name
 from assay.procedures.registry import find_procedure
 from assay.run.store.asked import AskedReader
-from assay.run.store.forms import Steps, TestEnded, TestStarted, Verdict
+from assay.run.store.forms import DriveChanged, Steps, TestEnded, TestStarted, Verdict
 from assay.run.store.replays import replayed_ios
 from assay.run.store.series import completions, series_rows, with_series
 from assay.run.store.settings import impossible
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from assay.traces import Batch
 
 _TEST_NAME_MAX = 64
+# What changes a drive under a test is as grave as the kernel's word of a critical condition.
+_GRAVE = 2
+_EVENT_MAX = 200
 _DAMAGED = "the run was changed or damaged, or written by another version of Assay"
 
 
@@ -96,6 +99,7 @@ class _Test:
     ended: str | None = None
     ended_detail: str = ""
     ended_wall_ns: int | None = None
+    looks: LooksRecord | None = None
 
     def take(self, entry: Entry) -> None:
         match entry.kind:
@@ -105,10 +109,28 @@ class _Test:
                 self.conditions.append(decode(DriveCondition, entry.data, name=entry.place))
             case "verdict":
                 self.verdict = decode(Verdict, entry.data, name=entry.place)
+            case "looked":
+                self.looks = decode(LooksRecord, entry.data, name=entry.place)
+            case "drive_changed":
+                self._void(decode(DriveChanged, entry.data, name=entry.place))
             case "test_ended" if self.ended is None:
                 ended = decode(TestEnded, entry.data, name=entry.place)
                 self.ended, self.ended_detail = ended.reason, ended.detail
                 self.ended_wall_ns = entry.wall_ns
+
+    def _void(self, change: DriveChanged) -> None:
+        """Mark what ran since the drive was last seen as it was; a verdict on any of that is none."""
+        event = DriveEvent(level=_GRAVE, device="", text=change.reason[:_EVENT_MAX])
+        for place, sequence in enumerate(self.sequences):
+            if max(step.start_wall_ns + step.span_ns for step in sequence.steps) > change.since_wall_ns:
+                steps = tuple(replace(step, drive_events=(*step.drive_events, event)) for step in sequence.steps)
+                self.sequences[place] = replace(sequence, steps=steps)
+                if self.verdict and (sequence.stage, sequence.index) in self._judged(self.verdict):
+                    self.verdict = None
+
+    @staticmethod
+    def _judged(verdict: Verdict) -> set[tuple[str, int]]:
+        return {(verdict.stage, index) for index in verdict.covered}
 
     def stored(self) -> StoredTest:
         return StoredTest(
@@ -123,6 +145,7 @@ class _Test:
             ended=self.ended,
             ended_detail=self.ended_detail,
             conditions=tuple(self.conditions),
+            looks=self.looks,
         )
 
 

@@ -2,24 +2,30 @@
 
 A drive that is only read it opens for reading, so that the kernel refuses writes; who uses it is refused then, too.
 Everything is checked before the first byte is written; the exclusive claim is held until the run ends. A drive that is
-in use, or that the running system lies on, is refused whatever options are given. An exclusive open of the whole disk
-catches mounts (in any namespace), swap, device-mapper and MD holders; what it misses (a loop device stacked on the
-disk, inactive members, what a layer above lies on) is looked for on its own, and so is what it finds, to name it. All
-of it is asked of every disk and file that the target stands on, too.
+in use, or that the running system lies on, is refused whatever options are given; what cannot be told, or may do no
+harm, until it is acknowledged by a word (``doubts``). An exclusive open of the whole disk catches mounts (in any
+namespace), swap, device-mapper and MD holders; what it misses (a process with the node open, a loop device stacked on
+the disk, a kernel server, inactive members, what a layer above lies on) is looked for on its own, and so is what it
+finds, to name it. All of it is asked of every disk and file that the target stands on, too, and again behind the claim.
 """
 
+from assay.dut.real.gate.claim import pinned
 from assay.dut.real.gate.commands import open_passthrough
 from assay.dut.real.gate.contents import signatures
 from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals, refuse_foreseen
 from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
+from assay.dut.real.gate.users import Asking, arrived
 
 __all__ = [
     "DRIVE_WRITES_MAX",
+    "Asking",
     "OpenDrive",
     "Request",
+    "arrived",
     "examined",
     "open_drive",
     "open_passthrough",
+    "pinned",
     "refusals",
     "refuse_foreseen",
     "signatures",

@@ -47,28 +47,41 @@ def unreadable(path: str) -> tuple[str, ...]:
     return () if os.access(path, os.R_OK) else ("no permission to read it",)
 
 
-def claim_drive(identity: DriveIdentity) -> int:
+def pinned(identity: DriveIdentity) -> int:
+    """A descriptor that names a drive and does not open it: what is named then can be opened, and nothing else.
+
+    Held from naming on, it keeps a file's inode from being given to another. Raises IdentityError.
+    """
+    try:
+        return os.open(identity.path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise open_error(identity, error) from None
+
+
+def claim_drive(identity: DriveIdentity, pin: int | None = None) -> int:
     """The descriptor of a drive, opened for uncached writing, exclusive and locked until it is closed.
 
     An exclusive claim on a whole disk fails while anything on it is mounted in any namespace, swapped to, or held by
     device mapper or MD. The lock keeps udev from probing the drive at every close. A file is only locked.
+    pin : as of ``pinned``; None opens what the path leads to.
     Raises DriveBusyError, ReadOnlyError, IdentityError, NotADriveError.
     """
-    return _claimed(identity, os.O_RDWR, fcntl.F_WRLCK)
+    return _claimed(identity, pin, os.O_RDWR, fcntl.F_WRLCK)
 
 
-def claim_for_reading(identity: DriveIdentity) -> int:
+def claim_for_reading(identity: DriveIdentity, pin: int | None = None) -> int:
     """The same, opened for reading: the kernel refuses every write through it. Raises as ``claim_drive``."""
-    return _claimed(identity, os.O_RDONLY, fcntl.F_RDLCK)
+    return _claimed(identity, pin, os.O_RDONLY, fcntl.F_RDLCK)
 
 
-def _claimed(identity: DriveIdentity, access: int, ranges: int) -> int:
+def _claimed(identity: DriveIdentity, pin: int | None, access: int, ranges: int) -> int:
     exclusive = EXCLUSIVE if identity.kind == "block" else 0
+    path, follow = (identity.path, os.O_NOFOLLOW) if pin is None else (f"/proc/self/fd/{pin}", 0)
     try:
-        descriptor = _claim(identity.path, access | os.O_DIRECT | os.O_CLOEXEC | os.O_NOFOLLOW | exclusive)
+        descriptor = _claim(path, access | os.O_DIRECT | os.O_CLOEXEC | follow | exclusive)
     except OSError as error:
         raise open_error(identity, error, read_only=access == os.O_RDONLY) from None
-    if reason := _lock(descriptor, ranges=ranges if identity.kind == "file" else None):
+    if reason := _lock(descriptor, ranges=ranges):
         os.close(descriptor)
         raise DriveBusyError(identity.path, reason, "wait for it to end")
     return descriptor
@@ -116,8 +129,8 @@ def _below_error(identity: DriveIdentity, level: DiskLevel | FileLevel, reason: 
 def _lock(descriptor: int, *, ranges: int | None) -> str | None:
     """Lock a descriptor for as long as it is open; why it cannot be locked, None where it is.
 
-    ranges : the kind of lock on all bytes of a file that others respect who lock that way, such as virtual machines;
-    None for a disk.
+    ranges : the kind of lock on all bytes that others respect who lock that way, such as virtual machines; None for
+    a disk below the target, which is only read.
     """
     for attempt in range(_ATTEMPTS):
         if attempt:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import shlex
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from assay.dut.real.gate import claim, confirm, contents, facts, files, holders, processes, system
+from assay.dut.real.gate import claim, confirm, contents, facts
+from assay.dut.real.gate.doubts import READER_PAUSE_S
 from assay.dut.real.gate.facts import Request
-from assay.dut.real.gate.levels import DiskLevel, FileLevel, levels, levels_below
+from assay.dut.real.gate.levels import levels_below
+from assay.dut.real.gate.stack import Stack
+from assay.dut.real.gate.users import Asking, doubtful, users
 from assay.dut.real.sysfs import disk_at, readable
 from assay.errors import DriveBusyError, IdentityError, ReadOnlyError
 
@@ -18,29 +23,7 @@ if TYPE_CHECKING:
 
     from assay.engine.records import DriveIdentity
 
-# Each rule stands in one of these tables under the name that its test knows it by. Those of users are asked of every
-# level that a drive stands on, those of processes only where no other has spoken.
-USERS: dict[str, Callable[[DiskLevel], list[str]]] = {
-    "system": system.running_system,
-    "mounts": holders.mounted,
-    "swap": holders.swapped,
-    "btrfs": holders.btrfs_members,
-    "md": holders.md_arrays,
-    "holders": holders.held,
-    "loops": holders.stacked_loops,
-    "run-folder": system.run_folder,
-}
-FILE_USERS: dict[str, Callable[[FileLevel], list[str]]] = {
-    "file-system": files.of_system,
-    "file-places": files.of_places,
-    "file-swap": files.swapped,
-    "file-loops": files.backing,
-    "file-kept": files.kept,
-}
-FILE_PROCESSES: dict[str, Callable[[FileLevel], list[str]]] = {
-    "file-writers": processes.writers,
-    "file-maps": processes.mappers,
-}
+# Each rule stands in one of these tables under the name that its test knows it by; those of users in ``users``.
 WISHES: dict[str, Callable[[Request], None]] = {
     "known": facts.refuse_unknown,
     "zoned": facts.refuse_zoned,
@@ -78,6 +61,12 @@ class OpenDrive:
         self.read_only = read_only
         self.fd = descriptor
         self._below: list[int] = []
+        self.stack: Stack | None = None
+
+    @property
+    def own(self) -> frozenset[tuple[int, int]]:
+        """The descriptors that it holds, as (process, descriptor)."""
+        return frozenset((os.getpid(), descriptor) for descriptor in (self.fd, *self._below))
 
     def claim_below(self) -> None:
         """Keep others from what the drive stands on, as long as it is held. Raises DriveBusyError."""
@@ -90,6 +79,8 @@ class OpenDrive:
         for name, check in list((HELD if self.identity.kind == "block" else HELD_FILE).items()):
             if not (self.read_only and name == _OF_WRITING):
                 check(self.identity, self.fd)
+        if self.stack is not None:
+            self.stack.check(self.identity, self.fd)
 
     def close(self) -> None:
         """Let go of the drive."""
@@ -117,6 +108,8 @@ def open_drive(
     drive_writes_max: float | None = None,
     kept: tuple[Path, ...] = (),
     shown_file_id: str | None = None,
+    acknowledged: frozenset[str] = frozenset(),
+    pin: int | None = None,
     read_only: bool = False,
 ) -> OpenDrive:
     """Open a drive for writing, exclusively and for the whole run, or refuse.
@@ -129,6 +122,8 @@ def open_drive(
     that may be, above 0; None holds what is known against ``DRIVE_WRITES_MAX``.
     kept : paths that must survive, such as the run folder; they need not exist yet.
     shown_file_id : the ``file_id`` of a file target when it was shown for confirmation, None where it was not.
+    acknowledged : words that acknowledge doubts, see ``doubts``. pin : the descriptor of ``pinned``, which is opened
+    then, whatever the path leads to by now.
     Raises DriveBusyError, ReadOnlyError, UnsupportedDriveError, TooSmallError, WearError, OverheatedError,
     IdentityError, SignatureError, ConfirmationError, and NotADriveError for a file that is sparse or on a file system
     without uncached I/O. Nothing has been written then.
@@ -143,14 +138,20 @@ def open_drive(
         drive_writes_max=drive_writes_max,
         kept=kept,
         shown_file_id=shown_file_id,
+        acknowledged=acknowledged,
         read_only=read_only,
     )
     _refuse_wishes(request)
     claimed = claim.claim_for_reading if read_only else claim.claim_drive
-    drive = OpenDrive(identity, claimed(identity), read_only=read_only)
+    drive = OpenDrive(identity, claimed(identity, pin), read_only=read_only)
     try:
         drive.verify()
         drive.claim_below()
+        drive.stack = Stack.of(identity, drive.fd)
+        # Whoever came between the first look and the claim is seen now; who comes later, by those who look again.
+        asking = Asking(identity=identity, kept=kept, held=drive.fd, own=drive.own)
+        _refuse_used(request, asking)
+        _refuse_doubtful(request, asking)
         for consent in [] if read_only else list(CONSENT.values()):
             consent(request, drive.fd)
     except BaseException:
@@ -181,8 +182,12 @@ def refusals(identity: DriveIdentity, kept: tuple[Path, ...] = (), *, read_only:
 
     kept : paths that must survive. read_only : the drive is only to be read.
     """
+    return _refusals(Asking(identity=identity, kept=kept), read_only=read_only)
+
+
+def _refusals(asking: Asking, *, read_only: bool) -> tuple[str, ...]:
     denied = _unreadable if read_only else _read_only
-    return _users(identity, kept) or denied(identity) or _unfit(identity)
+    return users(asking) or denied(asking.identity) or _unfit(asking.identity)
 
 
 def examined(
@@ -190,14 +195,19 @@ def examined(
     acknowledged: frozenset[str] = frozenset(),
     kept: tuple[Path, ...] = (),
     *,
+    words: frozenset[str] = frozenset(),
     read_only: bool = False,
 ) -> DriveIdentity:
     """The identity with every reason why the gate would refuse it now; what is on a drive that is free included.
 
-    acknowledged : types of signature that may be destroyed. kept : paths that must survive. read_only : the drive is
-    only to be read. Nothing is opened for writing.
+    acknowledged : types of signature that may be destroyed. kept : paths that must survive. words : that acknowledge
+    doubts. read_only : the drive is only to be read. Nothing is opened for writing.
     """
-    reasons = refusals(identity, kept, read_only=read_only)
+    asking = Asking(identity=identity, kept=kept)
+    reasons = _refusals(asking, read_only=read_only)
+    if not reasons:
+        doubts = doubtful(asking, words, None)
+        reasons = tuple(f"{readable(one.told)}, to be acknowledged with --acknowledge {one.word}" for one in doubts)
     if not reasons and not read_only:
         reasons = contents.unacknowledged(identity, acknowledged)
     return replace(identity, refusals=reasons)
@@ -211,38 +221,26 @@ def _refuse_wishes(request: Request) -> None:
 
 def _refuse_users(request: Request) -> None:
     path = request.identity.path
-    if users := _users(request.identity, request.kept):
-        raise DriveBusyError(path, "; ".join(users), "free the drive first, or name another one")
+    asking = Asking(identity=request.identity, kept=request.kept)
+    _refuse_used(request, asking)
     if request.read_only and (reasons := _unreadable(request.identity)):
         raise ReadOnlyError(path, reasons[0], "run as root, or name another drive")
     if not request.read_only and (reasons := _read_only(request.identity)):
         raise ReadOnlyError(path, reasons[0], "run as root, make it writable, or name another drive")
+    _refuse_doubtful(request, asking)
 
 
-def _users(identity: DriveIdentity, kept: tuple[Path, ...]) -> tuple[str, ...]:
-    try:
-        found = levels(identity, kept)
-    except OSError as error:
-        return (f"its node cannot be reached: {claim.cause(error)}",)
-    if not found:
-        return ("the kernel does not know this device",)
-    return _told(found, _level_users) or _told(found, _level_claims)
+def _refuse_used(request: Request, asking: Asking) -> None:
+    if found := users(asking):
+        raise DriveBusyError(request.identity.path, "; ".join(found), "free the drive first, or name another one")
 
 
-def _told(found: list[DiskLevel | FileLevel], ask: Callable[[DiskLevel | FileLevel], list[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(readable(level.told(reason)) for level in found for reason in ask(level)))
-
-
-def _level_users(level: DiskLevel | FileLevel) -> list[str]:
-    if isinstance(level, DiskLevel):
-        return [reason for rule in list(USERS.values()) for reason in rule(level)]
-    return [reason for rule in list(FILE_USERS.values()) for reason in rule(level)]
-
-
-def _level_claims(level: DiskLevel | FileLevel) -> list[str]:
-    if isinstance(level, DiskLevel):
-        return list(claim.claimed(level.disk.node)) if level.is_free else []
-    return [reason for rule in list(FILE_PROCESSES.values()) for reason in rule(level)]
+def _refuse_doubtful(request: Request, asking: Asking) -> None:
+    path = request.identity.path
+    if doubts := doubtful(asking, request.acknowledged, lambda: time.sleep(READER_PAUSE_S)):
+        words = " ".join(f"--acknowledge {shlex.quote(word)}" for word in dict.fromkeys(one.word for one in doubts))
+        reasons = "; ".join(readable(one.told) for one in doubts)
+        raise DriveBusyError(path, reasons, f"if that does no harm, add {words}; else free the drive first")
 
 
 def _unreadable(identity: DriveIdentity) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ class Request:
     written_bytes_max : what it may write at most. drive_writes_max : capacities that this may be; None holds what is
     known against ``DRIVE_WRITES_MAX``. kept : paths that must not lie on the drive.
     shown_file_id : the ``file_id`` of a file target as it was shown to somebody who then confirmed it.
-    read_only : the drive is opened for reading only.
+    acknowledged : words that acknowledge doubts. read_only : the drive is opened for reading only.
     """
 
     identity: DriveIdentity
@@ -61,6 +61,7 @@ class Request:
     drive_writes_max: float | None = None
     kept: tuple[Path, ...] = ()
     shown_file_id: str | None = None
+    acknowledged: frozenset[str] = frozenset()
     read_only: bool = False
 
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import mounts
 from assay.dut.real.gate.mounts import swap_paths
-from assay.dut.real.loop import Backing, loops
 from assay.dut.real.sysfs import SYSFS
 
 if TYPE_CHECKING:
     from assay.dut.real.gate.levels import DiskLevel
+    from assay.dut.real.gate.mounts import Mount
+    from assay.dut.real.loop import Backing
     from assay.dut.real.sysfs import Disk
 
 BTRFS = SYSFS / "fs/btrfs"
@@ -23,12 +25,15 @@ BTRFS = SYSFS / "fs/btrfs"
 
 def mounted(level: DiskLevel) -> list[str]:
     """Where the disk or a partition of it is mounted, in any namespace."""
-    numbers, nodes = _numbers(level.disk), _nodes(level.disk)
-    return [
-        f"mounted on {mount.point}" + ("" if mount.own else " in another mount namespace")
-        for mount in mounts.mounts()
-        if mount.number in numbers or (mount.source.startswith("/dev/") and os.path.realpath(mount.source) in nodes)
-    ]
+    numbers, nodes, table = _numbers(level.disk), _nodes(level.disk), level.view.mounts
+
+    def is_of(mount: Mount) -> bool:
+        if mount.number in numbers or (mount.source.startswith("/dev/") and os.path.realpath(mount.source) in nodes):
+            return True
+        status = mounts.source_status(mount, table) if mount.is_anonymous else None
+        return bool(status and stat.S_ISBLK(status.st_mode) and _text(status.st_rdev) in numbers)
+
+    return [mount.told for mount in table if is_of(mount)]
 
 
 def swapped(level: DiskLevel) -> list[str]:
@@ -63,7 +68,9 @@ def held(level: DiskLevel) -> list[str]:
 
 def stacked_loops(level: DiskLevel) -> list[str]:
     """Loop devices upon the disk; an exclusive claim does not see them."""
-    return [f"backs {name}" for name, backing in loops() if name not in level.own and _is_of(backing, level.disk)]
+    return [
+        f"backs {name}" for name, backing in level.view.loops if name not in level.own and _is_of(backing, level.disk)
+    ]
 
 
 def _family(disk: Disk) -> list[Disk]:
@@ -90,4 +97,8 @@ def _is_of(backing: Backing, disk: Disk) -> bool:
     """Whether a loop device's backing is the disk or a partition of it, by whatever node."""
     if not backing.inode:
         return str(backing.path) in _nodes(disk)
-    return backing.block != 0 and f"{os.major(backing.block)}:{os.minor(backing.block)}" in _numbers(disk)
+    return backing.block != 0 and _text(backing.block) in _numbers(disk)
+
+
+def _text(number: int) -> str:
+    return f"{os.major(number)}:{os.minor(number)}"

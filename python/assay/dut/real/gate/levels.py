@@ -8,23 +8,71 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.dut.real.loop import loop_status
+from assay.dut.real.gate import lease, mounts
+from assay.dut.real.loop import loop_status, loops
 from assay.dut.real.sysfs import disk_of
 from assay.errors import IdentityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from assay.dut.real.gate.mounts import Mount
     from assay.dut.real.loop import Backing
     from assay.dut.real.sysfs import Disk
     from assay.engine.records import DriveIdentity
 
 # A reason that begins otherwise says what the level is, such as "mounted on /mnt".
-_VERBS = ("is ", "backs ", "belongs ", "carries ", "lies ", "cannot ")
+_VERBS = ("is ", "backs ", "belongs ", "carries ", "lies ", "cannot ", "perhaps ")
+
+
+class View:
+    """The host as one asking of the rules sees it: each thing is looked at once, when a rule wants it.
+
+    held : our own descriptor of the target, where there is one.
+    """
+
+    def __init__(self, held: int | None = None) -> None:
+        self.held = held
+
+    @cached_property
+    def mounts(self) -> list[Mount]:
+        """What is mounted, in all namespaces that can be seen."""
+        return mounts.mounts()
+
+    @cached_property
+    def own_mounts(self) -> list[Mount]:
+        """What is mounted in our own namespace."""
+        return [mount for mount in self.mounts if mount.own]
+
+    @cached_property
+    def _names(self) -> dict[File, tuple[Path, ...]]:
+        return {}
+
+    def names(self, file: File, search: Callable[[], tuple[Path, ...]]) -> tuple[Path, ...]:
+        """The names of a file, which are searched for once."""
+        if file not in self._names:
+            self._names[file] = search()
+        return self._names[file]
+
+    @cached_property
+    def _free(self) -> dict[File, bool | None]:
+        return {}
+
+    def is_free(self, file: File) -> bool | None:
+        """Whether nobody else at all has a target file open; None where the kernel does not tell."""
+        if file not in self._free:
+            self._free[file] = lease.unopened(file) if self.held is None else lease.held_alone(self.held)
+        return self._free[file]
+
+    @cached_property
+    def loops(self) -> list[tuple[str, Backing]]:
+        """Loop devices by name, and what they lie on."""
+        return loops()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +101,13 @@ class Level:
 
     chain : names of what stands on it, the target first; empty for the target itself.
     own : names of all disks of the stack, which use each other by right. kept : paths that must survive.
+    view : of the host, shared by all levels of one asking.
     """
 
     chain: tuple[str, ...] = ()
     own: frozenset[str] = frozenset()
     kept: tuple[Path, ...] = ()
+    view: View = field(default_factory=View, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -100,19 +150,34 @@ class FileLevel(Level):
         """The path of the file."""
         return str(self.file.path)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody at all has it open. Beneath a loop device, which has, that cannot be told."""
+        return not self.chain and self.view.is_free(self.file) is True
 
-def levels(identity: DriveIdentity, kept: tuple[Path, ...] = ()) -> list[DiskLevel | FileLevel]:
+    @property
+    def is_opened(self) -> bool:
+        """Whether somebody has it open, seen or not, as far as the kernel tells."""
+        return self.view.is_free(self.file) is False
+
+
+def levels(
+    identity: DriveIdentity, kept: tuple[Path, ...] = (), held: int | None = None
+) -> list[DiskLevel | FileLevel]:
     """The target and everything that it stands on, the target first; empty where the kernel does not know it.
 
-    kept : paths that must survive. Raises OSError where its node or file cannot be reached.
+    kept : paths that must survive. held : our own descriptor of the target, where there is one.
+    Raises OSError where its node or file cannot be reached.
     """
-    status = Path(identity.path).stat()
+    status = Path(identity.path).stat() if held is None else os.fstat(held)
     if identity.kind == "file":
-        return [FileLevel(file=File(Path(identity.path), status.st_dev, status.st_ino), kept=kept)]
+        file = File(Path(identity.path), status.st_dev, status.st_ino)
+        return [FileLevel(file=file, kept=kept, view=View(held))]
     disk = disk_of(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
     found = list(_standing_on(disk, (), set(), is_free=True)) if disk else []
     own = frozenset(level.name for level in found if isinstance(level, DiskLevel))
-    return [replace(level, own=own, kept=kept) for level in found]
+    view = View(held)
+    return [replace(level, own=own, kept=kept, view=view) for level in found]
 
 
 def levels_below(identity: DriveIdentity) -> list[DiskLevel | FileLevel]:

@@ -1,139 +1,207 @@
-"""Which processes use a regular file, as far as they can be seen.
+"""Which processes have a level of the target open or mapped, as far as they can be seen.
 
-Looking through all of them takes milliseconds on a quiet host and tens of them on a busy one, so these rules are asked
-last. Of each descriptor only what the kernel itself keeps is read: a file system that hangs must not hang the gate.
+A look at all descriptors takes 10 us each, so it is made once for all levels, and last. A file system that hangs must
+not hang it: see ``crates/openers``.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import signal
-import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
+from assay._native import open_descriptors
 from assay.dut.real.gate import mounts
+from assay.dut.real.gate.levels import DiskLevel, FileLevel
+from assay.dut.real.sysfs import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
-    from assay.dut.real.gate.levels import File, FileLevel
+    from assay.dut.real.gate.levels import Level
 
-_HIDDEN = ["open for writing by somebody who cannot be seen from here"]
-_ATTEMPTS = 5
-_PAUSE_S = 0.02
+# The inode that Linux gives the first PID namespace: ``PROC_PID_INIT_INO``.
+_FIRST_PIDS = "pid:[4026531836]"
+_SHARED_WRITES = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s \S+ ([0-9a-f]+:[0-9a-f]+) \d+ +/", re.MULTILINE)
+# Of ``/proc/PID/stat`` behind the name: parent and start.
+_PARENT, _STARTED = 1, 19
 
 
-def writers(level: FileLevel) -> list[str]:
-    """A process that has it open for writing, a mapping that is shared and written included.
+class Process(NamedTuple):
+    """One process. started : tells it from a later one of the same number. parent : the number of its parent."""
 
-    Of a target the kernel knows the number of writers, whoever they are; beneath a loop device, which is one itself,
-    only those count that are seen.
+    number: int
+    name: str = "ended"
+    parent: int = 0
+    started: int = 0
+
+    @property
+    def label(self) -> str:
+        """Worked: ``process 812 (dd)``."""
+        return f"process {self.number} ({self.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """A process with a level open. writes : whether for writing."""
+
+    level: Level
+    process: Process
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at all processes gave. hidden : those with descriptors that cannot be looked at, by number."""
+
+    openers: tuple[Opener, ...] = ()
+    hidden: tuple[int, ...] = ()
+
+    def writers(self) -> list[tuple[Level, str]]:
+        """Who writes, as reasons by level, one process each."""
+        found = [(one.level, f"open for writing by {one.process.label}") for one in self.openers if one.writes]
+        return list(dict.fromkeys(found))
+
+    def readers(self) -> list[Opener]:
+        """Who only reads: processes that write another level, or this one, are left out."""
+        writers = {one.process for one in self.openers if one.writes}
+        return list(dict.fromkeys(one for one in self.openers if one.process not in writers))
+
+
+def look(levels: Sequence[Level], without: Collection[tuple[int, int]] = ()) -> Look:
+    """Look at the descriptors of all processes for any of these levels.
+
+    without : descriptors that do not count, as (process, descriptor). A file that nobody has open is not looked for.
+    Worked: QEMU with the node of a disk open -> one ``Opener`` that writes, ``process 812 (qemu-system-x86)``.
     """
-    counted = None if level.chain else _is_written(level.file)
-    if counted is False:
+    devices = _devices(levels)
+    files = {
+        (level.file.device, level.file.inode): level
+        for level in levels
+        if isinstance(level, FileLevel) and level.file.inode and not level.is_free
+    }
+    if not devices and not files:
+        return Look()
+    table = levels[0].view.mounts
+    opened, hidden = open_descriptors(
+        str(mounts.PROC),
+        {mount.mark for mount in table if mount.is_local},
+        {mount.mark for mount in table if not mount.is_local},
+        {(device, inode) for device, inode in files},
+    )
+    found = []
+    for number, descriptor, flags, kind, device, inode in opened:
+        level = files.get((device, inode)) if kind == "file" else devices.get((kind, device))
+        if level is not None and (number, descriptor) not in without:
+            writes = flags & os.O_ACCMODE != os.O_RDONLY
+            found.append(Opener(level, process_of(number), writes))
+    return Look(tuple(found), tuple(hidden))
+
+
+def process_of(number: int) -> Process:
+    """A process by its number. Source: Linux ``proc_pid_stat(5)``."""
+    try:
+        with open(f"{mounts.PROC}/{number}/stat", "rb") as file:  # noqa: PTH123 - several times quicker than paths
+            name, _, rest = file.read().partition(b"(")[2].rpartition(b") ")
+    except OSError:
+        return Process(number)
+    fields = rest.split()
+    return Process(number, readable(name.decode("utf-8", "replace")), int(fields[_PARENT]), int(fields[_STARTED]))
+
+
+def mapped(levels: Sequence[Level]) -> list[tuple[Level, str]]:
+    """Processes that have a file mapped, as a library has, or a disk shared and for writing, as reasons by level."""
+    disks = {number: level for (kind, number), level in _devices(levels).items() if kind == "block"}
+    files = [level for level in levels if isinstance(level, FileLevel) and level.file.inode and not level.is_free]
+    found: list[tuple[Level, str]] = []
+    for number, text in _maps() if disks or files else ():
+        uses = [
+            *_mapped_disks(number, text, disks, levels[0]),
+            *(one for one in files if _maps_file(number, text, one)),
+        ]
+        found += [(level, f"mapped by {process_of(number).label}") for level in dict.fromkeys(uses)]
+    return found
+
+
+def unseen(levels: Sequence[Level], hidden: Sequence[int]) -> list[str]:
+    """Why not all processes can be seen; empty where they can, or where nobody can have any level open.
+
+    Worked: in a container with a PID namespace of its own -> ``"processes outside this PID namespace cannot be seen"``.
+    """
+    if all(isinstance(level, FileLevel) and level.is_free for level in levels):
         return []
-    found = next((process for process in _processes() if _writes(process, level.file)), None)
-    if found is None:
-        return list(_HIDDEN) if counted else []
-    return [f"open for writing by {_name(found)}"]
-
-
-def mappers(level: FileLevel) -> list[str]:
-    """A process that runs it or has mapped it, such as a library: its memory would change."""
-    found = next((process for process in _processes() if _maps(process, level.file)), None)
-    return [] if found is None else [f"mapped by {_name(found)}"]
-
-
-def _is_written(file: File) -> bool | None:
-    """Whether anybody has a file open for writing, None where the kernel does not tell.
-
-    A read lease is granted only where nobody has; it is given back at once. Somebody who opens the file in that moment
-    waits for it. Source: Linux ``fcntl(2)``, F_SETLEASE.
-    """
+    if hidden:
+        others = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+        return [f"the open files of {process_of(hidden[0]).label}{others} cannot be seen"]
     try:
-        descriptor = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        namespace = str((mounts.PROC / "self/ns/pid").readlink())
     except OSError:
-        return None
-    try:
-        if not file.is_of(os.fstat(descriptor)):
-            return None
-        # By default the kernel would announce such an opener by a signal that ends us.
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
-        return not _leased(descriptor)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
+        namespace = ""
+    if namespace not in {"", _FIRST_PIDS}:
+        return ["processes outside this PID namespace cannot be seen"]
+    if os.geteuid() and any("hidepid=" in mount.options for mount in levels[0].view.own_mounts if mount.kind == "proc"):
+        return ["processes of other users are hidden (hidepid)"]
+    return []
 
 
-def _leased(descriptor: int) -> bool:
-    """Whether a lease is granted, asking again for a moment: a file that was just closed is still being let go of."""
-    for attempt in range(_ATTEMPTS):
-        try:
-            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        except BlockingIOError:
-            if attempt + 1 < _ATTEMPTS:
-                time.sleep(_PAUSE_S)
-        else:
-            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+def _devices(levels: Sequence[Level]) -> dict[tuple[str, int], Level]:
+    """Every number that leads to a level: of disk and partitions, and of character devices."""
+    found: dict[tuple[str, int], Level] = {}
+    for level in levels:
+        if isinstance(level, DiskLevel):
+            blocks = {member.number_text for member in (level.disk, *level.disk.partitions())}
+            found |= {("block", _number(text)): level for text in blocks if text}
+            found |= {("character", _number(text)): level for text in level.disk.characters()}
+    return found
+
+
+def _number(text: str) -> int:
+    major, _, minor = text.partition(":")
+    return os.makedev(int(major), int(minor))
+
+
+def _maps() -> Iterator[tuple[int, bytes]]:
+    """What each process has mapped; those that ended or are hidden are left out."""
+    for name in os.listdir(mounts.PROC):  # noqa: PTH208 - several times quicker than paths
+        if name.isdigit():
+            try:
+                with open(f"{mounts.PROC}/{name}/maps", "rb") as file:  # noqa: PTH123
+                    yield int(name), file.read()
+            except OSError:
+                continue
+
+
+def _mapped_disks(process: int, text: bytes, disks: dict[int, Level], any_level: Level) -> Iterator[Level]:
+    """Disks that a process has mapped shared and for writing: the table has the node, and its file system, only."""
+    for low, high, device in _SHARED_WRITES.findall(text):
+        major, _, minor = device.decode().partition(":")
+        number = f"{int(major, 16)}:{int(minor, 16)}"
+        if not any(mount.number == number and not mount.is_local for mount in any_level.view.mounts):
+            status = _mapping(process, low.decode(), high.decode())
+            if status and stat.S_ISBLK(status.st_mode) and status.st_rdev in disks:
+                yield disks[status.st_rdev]
+
+
+def _maps_file(process: int, text: bytes, level: FileLevel) -> bool:
+    """Whether a mapping is of this file. The device in the table may be another than that of ``stat``, as on btrfs."""
+    file = level.file
+    if b" %d " % file.inode not in text:
+        return False
+    pattern = rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ ([0-9a-f]+:[0-9a-f]+) %d " % file.inode
+    own = f"{os.major(file.device):02x}:{os.minor(file.device):02x}".encode()
+    for low, high, device in re.findall(pattern, text, re.MULTILINE):
+        status = _mapping(process, low.decode(), high.decode())
+        if file.is_of(status) if status else device == own:
             return True
     return False
 
 
-def _processes() -> Iterator[str]:
-    """Folders in /proc."""
-    return (f"{mounts.PROC}/{name}" for name in os.listdir(mounts.PROC) if name.isdigit())  # noqa: PTH208
-
-
-def _name(process: str) -> str:
+def _mapping(process: int, low: str, high: str) -> os.stat_result | None:
+    """The file of a mapping; its name has no leading zeros."""
+    place = f"{low.lstrip('0') or '0'}-{high.lstrip('0') or '0'}"
     try:
-        word = (Path(process) / "comm").read_text("utf-8", "replace").strip()
+        return os.stat(f"{mounts.PROC}/{process}/map_files/{place}")  # noqa: PTH116
     except OSError:
-        word = "ended"
-    return f"process {Path(process).name} ({word})"
-
-
-def _writes(process: str, file: File) -> bool:
-    try:
-        numbers = os.listdir(f"{process}/fd")  # noqa: PTH208 - several times quicker than paths
-        return any(_is_writer(process, number, file) for number in numbers)
-    except OSError:
-        # It has ended, or is hidden from us.
-        return False
-
-
-def _is_writer(process: str, number: str, file: File) -> bool:
-    try:
-        if not os.readlink(f"{process}/fd/{number}").startswith("/"):  # noqa: PTH115
-            return False
-        with open(f"{process}/fdinfo/{number}", "rb") as told:  # noqa: PTH123
-            facts = dict(line.split(b":", 1) for line in told.read().splitlines() if b":" in line)
-    except OSError:
-        return False
-    if int(facts[b"flags"], 8) & os.O_ACCMODE == os.O_RDONLY or int(facts.get(b"ino", file.inode)) != file.inode:
-        return False
-    return file.is_at(f"{process}/fd/{number}")
-
-
-def _maps(process: str, file: File) -> bool:
-    try:
-        with open(f"{process}/maps", "rb") as told:  # noqa: PTH123
-            text = told.read()
-    except OSError:
-        return False
-    if not file.inode or b" %d " % file.inode not in text:
-        return False
-    pattern = rb"^0*([0-9a-f]+-)0*([0-9a-f]+) \S+ \S+ ([0-9a-f]+:[0-9a-f]+) %d " % file.inode
-    found = re.findall(pattern, text, re.MULTILINE)
-    return any(_is_mapping(process, (low + high).decode(), device.decode(), file) for low, high, device in found)
-
-
-def _is_mapping(process: str, place: str, device: str, file: File) -> bool:
-    """Whether a mapping is of this file. The device in the table may be another than that of ``stat``, as on btrfs."""
-    try:
-        return file.is_of(os.stat(f"{process}/map_files/{place}"))  # noqa: PTH116
-    except OSError:
-        return device == f"{os.major(file.device):02x}:{os.minor(file.device):02x}"
+        return None
