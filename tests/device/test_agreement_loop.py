@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,14 +16,17 @@ from assay.host import HostWatch
 from assay.results import host_findings
 from assay.results.step import rate_count
 from assay.run.store.read import read_run
-from conftest import PATIENT, known_id, run_in, set_throttle
+from conftest import ASSAY, HANG_S, PATIENT, known_id, run_in, set_throttle
+from quiet_host import QUIET_ASSAY
+from undisturbed import undisturbed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import LoopDrive
 
 pytestmark = pytest.mark.long
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE, CAP, SECONDS, ATTEMPTS_MAX = 64 << 20, 4000, 6, 3
 CLOSED = 0.005
 """Agreement of the one stream: fio counts the 16 I/Os that it waits for at the end, 0.07 % of 24,000."""
@@ -67,18 +68,24 @@ def throttled(loop_drive: LoopDrive, group: Path) -> str:
     return path
 
 
-def ours(group: Path, path: str, folder: Path) -> dict[str, int]:
-    """Completions of each stream in a run of ours."""
-    plan = folder.with_suffix(".toml")
+def ours(group: Path, path: str, folder: Path) -> tuple[dict[str, int], Path]:
+    """Completions of each stream in a run of ours, and its folder."""
+    plan = folder / "plan.toml"
     plan.write_text(PLAN.replace("PATH", path), "utf-8")
-    known = known_id(path)
-    words = [ASSAY, "run", str(plan), "--yes-destroy", known, "--out", str(folder), "--no-report", *PATIENT]
-    # Results may be withheld on a busy host; what was counted is stored all the same.
-    run_in(group, ["/bin/sh", "-c", '"$@" || true', "sh", *words])
-    measured = (one for one in read_run(folder).tests[0].sequences if one.role == "measure")
-    return {
+    options = ["run", str(plan), "--yes-destroy", known_id(path), "--no-report", *PATIENT, "--out"]
+    shell = f'echo $$ > {group}/cgroup.procs && exec "$@"'
+    command = ["/bin/sh", "-c", shell, "sh", *QUIET_ASSAY, *options]
+
+    def attempt(out: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, str(out)], capture_output=True, text=True, check=False, timeout=HANG_S)
+
+    done, out = undisturbed(attempt, folder)
+    assert done.returncode == 0, done.stderr
+    measured = (one for one in read_run(out).tests[0].sequences if one.role == "measure")
+    counts = {
         spec.label: rate_count(record) for one in measured for spec, record in zip(one.asked, one.steps, strict=True)
     }
+    return counts, out
 
 
 def theirs(group: Path, folder: Path, name: str) -> dict[str, int]:
@@ -105,11 +112,11 @@ def test_fio_counts_what_we_count_in_one_stream_and_in_two_with_rates(
     path = throttled(loop_drive, throttle)
     figures = []
     for attempt in range(ATTEMPTS_MAX):
-        folder = tmp_path / f"attempt-{attempt}" / "run"
-        folder.parent.mkdir()
+        folder = tmp_path / f"attempt-{attempt}"
+        folder.mkdir()
         with HostWatch() as watch:
-            mine = ours(throttle, path, folder)
-            fio = theirs(throttle, folder, "one stream") | theirs(throttle, folder, "two streams")
+            mine, out = ours(throttle, path, folder)
+            fio = theirs(throttle, out, "one stream") | theirs(throttle, out, "two streams")
         figures.append((mine, fio))
         # More than was asked is nobody's noise.
         assert mine["small reads"] <= 400 * SECONDS + 1

@@ -4,16 +4,14 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import LoopDrive
+from conftest import ASSAY, HANG_S, LoopDrive
 
 pytestmark = pytest.mark.long
 
 SIZE = 64 << 20
-ASSAY = str(Path(sys.executable).parent / "assay")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +57,7 @@ def test_one_that_is_interrupted_leaves_no_empty_folder(loop_drive: LoopDrive, t
         assert any("pair 1 of" in line for line in check.stderr), "it measures"
         assert folder.exists()
         check.send_signal(signal.SIGINT)
-        check.communicate(timeout=60)
+        check.communicate(timeout=HANG_S)
     assert check.returncode == 130
     assert not folder.exists()
 

@@ -160,9 +160,7 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 def results(out: Path) -> dict[str, Any]:
     """What a report made afterwards says of the first test."""
-    subprocess.run(
-        [ASSAY, "report", str(out), "--json", "--html"], check=True, capture_output=True, timeout=HANG_S
-    )
+    subprocess.run([ASSAY, "report", str(out), "--json", "--html"], check=True, capture_output=True, timeout=HANG_S)
     tests: list[dict[str, Any]] = json.loads((out / "report/results.json").read_text("utf-8"))["tests"]
     return tests[0]
 

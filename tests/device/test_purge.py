@@ -14,7 +14,7 @@ from assay.dut.real.identity import identify
 from assay.dut.real.purge import Offer, PurgeWatch, choose_purge, discard, marks, purge_drive
 from assay.dut.real.purge.offer import watch_command
 from assay.errors import DeviceFailureError, IdentityError, UsageError
-from conftest import allocate
+from conftest import HANG_S, allocate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,10 +178,10 @@ def test_an_interruption_is_raised_when_the_drive_is_done_with_its_command() -> 
 
     def erase() -> None:
         begun.set()
-        assert done.wait(10)
+        assert done.wait(HANG_S)
 
     def show(_: float | None, __: int) -> None:
-        if begun.wait(10) and not done.is_set():
+        if begun.wait(HANG_S) and not done.is_set():
             done.set()
             raise KeyboardInterrupt
 

@@ -2,22 +2,46 @@
 
 import json
 import os
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import LoopDrive
+from assay.host import HostWatch
+from assay.results import host_findings
+from conftest import ASSAY, HANG_S, LoopDrive
 
 SIZE = 64 << 20
+ATTEMPTS_MAX = 5
 
 
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command line as a user does, with certificates of its own."""
-    command = [str(Path(sys.executable).parent / "assay"), *arguments]
     environment = {**os.environ, "XDG_DATA_HOME": str(data)}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    command = [ASSAY, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=HANG_S)
+
+
+def certified(data: Path, *arguments: str) -> dict[str, Any]:
+    """The first certificate that the host let be measured: of five windows each, whose queue was kept full."""
+    for _ in range(ATTEMPTS_MAX):
+        shutil.rmtree(data, ignore_errors=True)
+        with HostWatch() as watch:
+            done = run(data, *arguments)
+        assert done.returncode == 0, done.stderr
+        facts: dict[str, Any] = json.loads(done.stdout)
+        if all(map(kept_full, facts["reference"]["points"])):
+            return facts
+        assert host_findings(watch.record, 1)[0].level != "pass", facts
+    pytest.skip(f"SKIPPED: the host was disturbed in all {ATTEMPTS_MAX} attempts")
+
+
+def kept_full(point: dict[str, Any]) -> bool:
+    """Whether Little's law gives the depth of a point within 30 %: on a slow host more I/Os cross an end of 0.2 s."""
+    depth = int(point["label"].rpartition(" ")[2])
+    pairs = zip(point["iops"]["values"], point["mean_ns"]["values"], strict=True)
+    return all(rate * mean_ns / 1e9 == pytest.approx(depth, rel=0.3) for rate, mean_ns in pairs)
 
 
 def raised(path: Path, times: float) -> dict[str, Any]:
@@ -48,9 +72,7 @@ def test_a_loop_device_is_measured_five_times_and_held_against_its_baseline(
     assert counters.read_text().split()[6] == written, "nothing was written"
     assert not data.exists(), "nothing was certified"
 
-    done = run(data, *options, "--yes-destroy", identity)
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
+    facts = certified(data, *options, "--yes-destroy", identity)
     first = facts["reference"]
     assert (first["drive"]["id"], first["range_bytes"], first["baseline_wall_ns"]) == (identity, SIZE, None)
     assert [point["label"] for point in first["points"]] == [
@@ -64,8 +86,6 @@ def test_a_loop_device_is_measured_five_times_and_held_against_its_baseline(
         assert len(values) == len(times) == 5
         assert min(values) > 0
         assert point["iops"]["spread"] == pytest.approx((max(values) - min(values)) / (sum(values) / 5))
-        depth = int(point["label"].rpartition(" ")[2])
-        assert values[0] * times[0] / 1e9 == pytest.approx(depth, rel=0.3)
     # Filled once, and written at random.
     assert (int(counters.read_text().split()[6]) - int(written)) * 512 > SIZE
 
