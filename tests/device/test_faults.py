@@ -2,9 +2,9 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,20 +17,20 @@ from assay.procedures.loop.result import loop_result
 from assay.report import FORMATS
 from assay.run.reporting import render_run
 from assay.run.store.read import read_run
-from conftest import LoopDrive, allocate
+from conftest import HANG_S, LoopDrive, allocate
+from quiet_host import QUIET_ASSAY
 from shown_errors import error_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-ASSAY = str(Path(sys.executable).with_name("assay"))
 SIZE = 1 << 30
 
 
 @contextmanager
 def running(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
-    """The tool as a child that does not outlive its test."""
-    command = [ASSAY, "run", *arguments]
+    """A run on a quiet host as a child that does not outlive its test."""
+    command = [*QUIET_ASSAY, "run", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -38,9 +38,10 @@ def running(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
             process.kill()
 
 
-def on_device(path: str, out: Path, scale: str = "0.001") -> list[str]:
+def on_device(path: str, out: Path, scale: str = "0.005") -> list[str]:
+    """The latency test, which has a single I/O outstanding and so no thread that is late for another."""
     identity = identify(path, file_target=False).id
-    return [path, "--test", "iops", "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
+    return [path, "--test", "lat", "--scale", scale, "--yes-destroy", identity, "--out", str(out)]
 
 
 def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
@@ -49,13 +50,25 @@ def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
         assert process.poll() is None, line
 
 
+def wait_until(done: "Callable[[], bool]") -> None:
+    deadline = time.monotonic() + HANG_S
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(4096)
+
+
 def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: LoopDrive, tmp_path: Path) -> None:
     path = loop_drive(SIZE)
     out = tmp_path / "run"
     with running(*on_device(path, out)) as process:
         wait_for(process, "round 1")
         os.truncate(tmp_path / "loop0.img", 1 << 20)
-        error = error_lines(process.communicate(timeout=60)[1])
+        error = error_lines(process.communicate(timeout=HANG_S)[1])
     assert (process.returncode, "EIO" in error, error.count("\n")) == (4, True, 1), error
     (test,) = read_run(out).tests
     assert test.ended == DeviceFailureError.slug
@@ -64,21 +77,24 @@ def test_a_drive_that_begins_to_fail_ends_the_run_with_no_headline(loop_drive: L
 
 
 @pytest.mark.parametrize("phase", ["purge", "precondition", "round"])
-def test_ctrl_c_in_any_phase_stops_within_five_seconds(loop_drive: LoopDrive, tmp_path: Path, phase: str) -> None:
-    path = loop_drive(SIZE)
+def test_ctrl_c_in_any_phase_stops_in_the_middle_of_it(loop_drive: LoopDrive, tmp_path: Path, phase: str) -> None:
+    path, out = loop_drive(SIZE), tmp_path / "run"
     merging = Path(f"/sys/block/{Path(path).name}/queue/nomerges")
     before = merging.read_text()
-    with running(*on_device(path, tmp_path / "run", scale="0.05")) as process:
+    # At least five rounds of half a minute would follow.
+    with running(*on_device(path, out, scale="0.05")) as process:
         wait_for(process, phase)
-        begun = time.monotonic()
         process.send_signal(signal.SIGINT)
-        error = error_lines(process.communicate(timeout=30)[1])
-    assert time.monotonic() - begun < 5
+        error = error_lines(process.communicate(timeout=HANG_S)[1])
     assert process.returncode == 130, error
     assert "assay run" in error
     assert error.count("\n") == 1
     assert merging.read_text() == before
-    assert '"reason":"interrupted"' in (tmp_path / "run/journal.jsonl").read_text()
+    (test,) = read_run(out).tests
+    assert test.ended == "interrupted"
+    # The signal may come before the first cell began.
+    assert [step.ended for step in test.steps("round")][-1:] in ([], ["interrupted"])
+    assert len(test.rounds) <= 1
 
 
 def test_ctrl_c_while_a_file_is_overwritten_is_an_interruption_and_no_accusation(tmp_path: Path) -> None:
@@ -87,17 +103,18 @@ def test_ctrl_c_while_a_file_is_overwritten_is_an_interruption_and_no_accusation
     arguments = [str(file), "--file-target", "--test", "iops", "--scale", "0.01", "--yes-destroy", str(file)]
     with running(*arguments, "--out", str(out)) as process:
         wait_for(process, "purge")
-        time.sleep(0.3)
+        wait_until(lambda: any(first_bytes(file)))
         process.send_signal(signal.SIGINT)
-        error = error_lines(process.communicate(timeout=30)[1])
+        error = error_lines(process.communicate(timeout=HANG_S)[1])
     assert (process.returncode, "assay run" in error, error.count("\n")) == (130, True, 1), error
     assert '"reason":"interrupted"' in (out / "journal.jsonl").read_text()
 
 
 def test_a_log_that_nobody_reads_any_more_does_not_end_the_run(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    command = f"{ASSAY} run sim:client-2011?capacity=1GB --test iops --seed 1 --scale 0.01 --no-report --out {out}"
-    subprocess.run(["/bin/sh", "-c", f"{command} 2>&1 | head -1"], capture_output=True, check=True, timeout=60)
+    options = f"--test iops --seed 1 --scale 0.01 --no-report --out {out}"
+    command = f"{shlex.join(QUIET_ASSAY)} run sim:client-2011?capacity=1GB {options}"
+    subprocess.run(["/bin/sh", "-c", f"{command} 2>&1 | head -1"], capture_output=True, check=True, timeout=HANG_S)
     assert read_run(out).tests[0].ended == "steady"
 
 
@@ -109,7 +126,7 @@ def test_an_absurd_demand_is_refused_before_anything_is_touched(loop_drive: Loop
         ["--thread-count", "32", "--queue-depth", "2048"],
     ):
         identity = identify(path, file_target=False).id
-        command = [ASSAY, "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", identity, *options]
+        command = [*QUIET_ASSAY, "run", path, "--test", "iops", "--scale", "0.001", "--yes-destroy", identity, *options]
         done = subprocess.run([*command, "--out", str(tmp_path / "run")], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         with Path(path).open("rb") as device:
@@ -122,7 +139,7 @@ def test_a_drive_that_failed_and_is_another_one_by_then_is_told_so(loop_drive: L
         wait_for(process, "round 1")
         os.truncate(tmp_path / "loop0.img", 1 << 20)
         subprocess.run(["/usr/sbin/losetup", "--set-capacity", path], check=True)
-        error = error_lines(process.communicate(timeout=60)[1])
+        error = error_lines(process.communicate(timeout=HANG_S)[1])
     assert process.returncode == 4, error
     assert re.search(
         r"and the drive is not the one that was named: its size changed from .* to 1,048,576 bytes", error
@@ -135,7 +152,7 @@ def test_a_drive_that_turns_read_only_ends_the_run_with_no_further_write(loop_dr
         wait_for(process, "round 1")
         subprocess.run(["/usr/sbin/blockdev", "--setro", path], check=True)
         try:
-            error = error_lines(process.communicate(timeout=60)[1])
+            error = error_lines(process.communicate(timeout=HANG_S)[1])
         finally:
             # A loop device keeps this even when another image is attached to it.
             subprocess.run(["/usr/sbin/blockdev", "--setrw", path], check=True)
