@@ -30,7 +30,7 @@ def main() -> int:
     print(title, flush=True)
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     with (
-        Path(log).open("wb") as kept,
+        Path(log).open("wb", buffering=0) as kept,
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **_CARGO}
         ) as process,
