@@ -20,7 +20,9 @@ from assay.errors import ReadOnlyError, UsageError
 from assay.procedures.editions import load_edition
 from assay.run.plan_file import load_plan
 from assay.run.planning import plan_suite
+from assay.run.store.read import read_run
 from conftest import PATIENT, allocate, command
+from quiet_host import RECORDED
 from undisturbed import quiet_assay, undisturbed
 
 if TYPE_CHECKING:
@@ -80,6 +82,11 @@ def test_a_file_with_data_is_read_without_confirmation_and_is_the_same_afterward
     journal = (out / "journal.jsonl").read_text("utf-8")
     assert '"access":"opened for reading only"' in journal
     assert "data origin" not in journal
+    # What stands for this host is what was stored of it.
+    hosts = [sequence.host for test in read_run(out).tests for sequence in test.sequences]
+    assert {host and (host.late_ns_p999, host.late_ns_max) for host in hosts} == {
+        (RECORDED.late_ns_p999, RECORDED.late_ns_max)
+    }
 
 
 def test_a_read_only_loop_device_can_be_looked_at_and_not_be_tested(

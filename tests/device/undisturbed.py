@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from assay.engine.records import StoredTest
 
 ATTEMPTS_MAX = 5
+HOST_ENDINGS = {TimekeepingError.slug, NO_COMPLETIONS}
+"""Of tests: a thread was held up at a boundary, or had no processor in a whole step of milliseconds."""
 
 
 def quiet_assay(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -63,15 +65,17 @@ def undisturbed(
 
 def lost_time(out: Path) -> str | None:
     """What this host cost a run that is withheld, None where it is withheld for any other reason."""
-    found = [_lost_time(test) for test in read_run(out).tests if next(withholding(test), None)]
+    found = [lost_of_test(test) for test in read_run(out).tests if next(withholding(test), None)]
     return "; ".join(str(one) for one in found) if found and None not in found else None
 
 
-def _lost_time(test: StoredTest) -> str | None:
-    if test.ended in {TimekeepingError.slug, NO_COMPLETIONS}:
-        return f"{test.ended} {test.ended_detail}".strip()
-    first = next(withholding(test))
-    return first.finding.reason if first.name == "sequence-gap" else None
+def lost_of_test(test: StoredTest) -> str | None:
+    """The same of one test: its ending, where that is the host's, and gaps, where nothing else withholds it."""
+    by_host = {"sequence-gap"} | ({"ended", "completions"} if test.ended in HOST_ENDINGS else set[str]())
+    found = list(withholding(test))
+    if not found or any(one.name not in by_host for one in found):
+        return None
+    return "; ".join([str(test.ended), *(one.finding.reason for one in found)])
 
 
 def verdict_code(out: Path) -> int:
