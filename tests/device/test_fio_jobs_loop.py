@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay import fio
 from assay.spec.workload import Line, Rate, Stage, Stream, Workload
+from conftest import HANG_S
 
 if TYPE_CHECKING:
     from conftest import LoopDrive
@@ -28,7 +29,7 @@ def run(workload: Workload, drive: str, folder: Path) -> list[dict[str, Any]]:
     path, answer = folder / "jobs.fio", folder / "answer.json"
     path.write_text(fio.job_text(workload, filename=drive, ioengine="libaio"), "utf-8")
     command = [tool, "--output-format=json", f"--output={answer}", str(path)]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=HANG_S)
     return list(json.loads(answer.read_text("utf-8"))["jobs"])
 
 

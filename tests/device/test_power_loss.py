@@ -6,6 +6,7 @@ What a run had said to be stored is there after the next mount, and no rule of `
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import random
@@ -13,6 +14,7 @@ import select
 import struct
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ import pytest
 from assay.errors import StoreError
 from assay.run.store.read import read_run
 from assay.verify import verify_run
-from conftest import allocate, command
+from conftest import HANG_S, allocate, command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,12 +53,27 @@ def file_system(kind: str, folder: Path) -> Iterator[str]:
 
 @contextmanager
 def mounted(device: str, at: Path) -> Iterator[None]:
-    """A device at a folder; also where it was shut down meanwhile."""
+    """A device at a folder; also where it was shut down meanwhile. Afterwards nobody has it mounted.
+
+    A mount namespace that others made meanwhile keeps its copy of the mount, and with it a system that is shut down.
+    """
     command("mount", device, str(at))
     try:
         yield
     finally:
         command("umount", str(at))
+        deadline = time.monotonic() + HANG_S
+        while is_claimed(device):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+def is_claimed(device: str) -> bool:
+    try:
+        os.close(os.open(device, os.O_RDWR | os.O_EXCL))
+    except OSError as error:
+        return error.errno == errno.EBUSY
+    return False
 
 
 def shut_down(folder: Path) -> None:
@@ -89,7 +106,7 @@ def test_power_lost_below_the_store_costs_the_sequence_in_flight_at_most(
                 before = [process.stdout.readline() for _ in range(draw.randrange(2, 14))]
                 select.select([], [], [], draw.random() / 10)
                 shut_down(store)
-                errors = process.communicate(timeout=120)[1]
+                errors = process.communicate(timeout=HANG_S)[1]
             assert process.returncode in {StoreError.exit_code, 0}, errors
         with mounted(device, store):
             found = verify_run(store / "run")
