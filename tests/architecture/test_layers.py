@@ -154,5 +154,5 @@ def test_no_crate_of_the_product_knows_the_file_that_tests_are_held_against() ->
     manifests = [
         path for path in (PACKAGE.parents[1] / "crates").glob("*/Cargo.toml") if path.parent.name != "timed-file"
     ]
-    assert len(manifests) == 6
+    assert len(manifests) == 7
     assert not [path for path in manifests if "timed-file" in path.read_text("utf-8")]

@@ -7,24 +7,25 @@ import json
 import os
 import struct
 import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from assay.dut.real.identity import identify
 from assay.run.store.read import read_run
 from conftest import PATIENT, command
+from quiet_host import QUIET_ASSAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conftest import LoopDrive
 
+pytestmark = pytest.mark.long
+
 MIB = 1 << 20
-ASSAY = str(Path(sys.executable).with_name("assay"))
 PATIENCE_S = 240
 _STATUS, _SET_STATUS = 0x4C05, 0x4C04
 
@@ -33,7 +34,7 @@ _STATUS, _SET_STATUS = 0x4C05, 0x4C04
 def running(path: str, out: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A latency test of two rounds and more on a drive, in a session and mount namespace of its own."""
     identity = identify(path, file_target=False)
-    call = [ASSAY, "run", path, "--test", "lat", "--scale", "0.005", "--out", str(out), *PATIENT]
+    call = [*QUIET_ASSAY, "run", path, "--test", "lat", "--scale", "0.005", "--out", str(out), *PATIENT]
     call += ["--yes-destroy", identity.id, "--no-report", *options]
     with subprocess.Popen(
         ["/usr/bin/unshare", "--mount", *call],
@@ -48,7 +49,7 @@ def running(path: str, out: Path, *options: str) -> Iterator[subprocess.Popen[st
             process.kill()
 
 
-def lines(out: Path, kind: str) -> list[dict[str, object]]:
+def lines(out: Path, kind: str) -> list[dict[str, Any]]:
     """Lines of a kind in the journal of a run that goes on."""
     try:
         text = (out / "journal.jsonl").read_text("utf-8")
@@ -76,11 +77,14 @@ def stopped(process: subprocess.Popen[str]) -> str:
 
 def someone_writes(path: str) -> Callable[[], object]:
     """A process in another session with the node open for writing, which writes nothing."""
-    holder = subprocess.Popen(
-        ["/usr/bin/unshare", "--mount", "/bin/sleep", "600"],
-        stdout=os.open(path, os.O_WRONLY | os.O_CLOEXEC),
-        start_new_session=True,
-    )
+    return holding(path, os.O_WRONLY, "/usr/bin/unshare", "--mount")
+
+
+def holding(path: str, flags: int, *before: str) -> Callable[[], object]:
+    """A process in a session of its own that holds a drive open; what ends it."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    holder = subprocess.Popen([*before, "/bin/sleep", "600"], stdout=descriptor, start_new_session=True)
+    os.close(descriptor)
     return lambda: (holder.kill(), holder.wait())
 
 
@@ -112,7 +116,7 @@ def test_a_user_that_arrives_stops_the_run_and_voids_what_ran_since_the_last_loo
     (test,) = read_run(out).tests
     assert test.ended == "drive-changed"
     assert len(test.sequences) >= before
-    ((since_ns, reason),) = (line["data"].values() for line in lines(out, "drive_changed"))  # type: ignore[attr-defined]
+    ((reason, since_ns),) = (line["data"].values() for line in lines(out, "drive_changed"))
     assert since_ns < arrived_ns
     assert reason in error
     for sequence in test.sequences:
@@ -146,12 +150,11 @@ def test_a_reader_that_arrives_is_named_in_the_checks_and_stops_nothing(
     path, out = loop_drive_in_memory(64 * MIB), tmp_path / "run"
     with running(path, out) as process:
         until(out, "steps", 2, process)
-        holder = subprocess.Popen(["/bin/sleep", "600"], stdin=os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        leave = holding(path, os.O_RDONLY)
         try:
             process.communicate(timeout=PATIENCE_S)
         finally:
-            holder.kill()
-            holder.wait()
+            leave()
     (test,) = read_run(out).tests
     assert process.returncode != 4
     assert test.looks is not None

@@ -16,7 +16,6 @@ from assay.dut.real.gate import (
     OpenDrive,
     claim,
     confirm,
-    entry,
     examined,
     facts,
     files,

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from assay._native import check_faults, hands_to_workers
+from assay._native import hands_to_workers
 from assay.dut.ended import check_sequence
-from assay.dut.needs import refuse_beyond_memory, refuse_without_memory, simulated_bytes
+from assay.dut.needs import refuse_without_memory
 from assay.dut.real.condition import read_condition
 from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
 from assay.dut.real.heat import too_hot
@@ -29,12 +28,12 @@ from assay.dut.real.user_watch import UserWatch
 from assay.dut.real.watch import DriveWatch
 from assay.dut.real.write_cache import WriteCache, write_cache_held
 from assay.dut.simulated.fault_watch import FaultWatch
-from assay.dut.simulated.injected_faults import faults_text
 from assay.dut.simulated.model import is_simulated, parse_simulated
+from assay.dut.simulated.opened import fitting, simulated_stimulus
 from assay.engine.pattern import fill_pattern, leading_range
 from assay.engine.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
-from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError, ValueRangeError
+from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
 from assay.host import HostWatch
 from assay.run.plan_file import Plan
 from assay.spec.units import KIB, SECOND_NS
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from assay.dut.real.gate import OpenDrive
     from assay.dut.real.purge import PurgeWatch
     from assay.dut.real.write_cache import HeldCache
-    from assay.dut.simulated.model import SimulatedTarget
     from assay.engine.records import CacheState, DriveIdentity, IoPath, LooksRecord
     from assay.procedures.procedure import PlannedTest
 
@@ -128,7 +126,7 @@ def find_drive(plan: Plan, answers: Answers | None = None, kept: tuple[Path, ...
             if getattr(plan, key) != Plan.model_fields[key].default:
                 option = f"--{key.replace('_', '-')}"
                 raise UsageError(option, "is a choice for real drives only", "leave it out for a simulated drive")
-        return _fitting(parse_simulated(plan.drive)).identity
+        return fitting(parse_simulated(plan.drive)).identity
     drive = identify(plan.drive, file_target=plan.file_target)
     # A cache that is on can be set; one that is off may be none.
     if drive.write_cache == "enabled" and command_set(drive) is not None:
@@ -194,7 +192,7 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
     target = parse_simulated(plan.drive)
     if target.identity.faults_sha256 != drive.faults_sha256:
         raise UsageError(drive.path, "its file of faults has changed since it was read", "start the run again")
-    with _simulated_stimulus(target, seed, round(plan.io_time_limit_seconds * SECOND_NS)) as stimulus:
+    with simulated_stimulus(target, seed, round(plan.io_time_limit_seconds * SECOND_NS)) as stimulus:
 
         def unchanged() -> None:
             if target.faults:
@@ -228,49 +226,6 @@ def _simulated(plan: Plan, drive: DriveIdentity, seed: int) -> Iterator[Dut]:
             watched=FaultWatch(stimulus.fault_events, stimulus.present_bytes) if target.faults else None,
             host_time=False,
         )
-
-
-def _fitting(target: SimulatedTarget) -> SimulatedTarget:
-    """A simulated drive that can be built here. Raises ValueRangeError naming what it needs and what there is."""
-    for file in target.faults:
-        try:
-            check_faults(
-                faults_text(file.faults), target.drive_model.capacity_bytes, target.drive_model.logical_block_bytes
-            )
-        except ValueRangeError as error:
-            raise ValueRangeError(f"{file.path}: {error.thing}", error.reason, error.remedy) from None
-    try:
-        needed = simulated_bytes(target)
-    except ValueRangeError as error:
-        raise ValueRangeError(target.identity.path, f"{error.thing}: {error.reason}", error.remedy) from None
-    remedy = "choose a smaller capacity, such as ?capacity=32GB, or a host with more memory"
-    refuse_beyond_memory(target.identity.path, needed, "memory", remedy)
-    return target
-
-
-@contextmanager
-def _simulated_stimulus(target: SimulatedTarget, seed: int, io_time_limit_ns: int) -> Iterator[Stimulus]:
-    """The stimulus of a simulated drive that remembers, where it has a file for that, however the run ends.
-
-    io_time_limit_ns : of one with faults; nothing can be late on another.
-    """
-    epoch_wall_ns = time.time_ns()
-    state = target.state
-    if state is not None and state.exists():
-        stimulus = Stimulus.from_state(target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, path=state)
-    elif target.faults:
-        faults = faults_text(tuple(fault for file in target.faults for fault in file.faults))
-        stimulus = Stimulus.faulty(
-            target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns, faults=faults, io_time_limit_ns=io_time_limit_ns
-        )
-    else:
-        stimulus = Stimulus.simulated(target.drive_model, seed=seed, epoch_wall_ns=epoch_wall_ns)
-    with stimulus:
-        try:
-            yield stimulus
-        finally:
-            if state is not None:
-                stimulus.keep_state(state)
 
 
 @contextmanager

@@ -97,7 +97,7 @@ class LooksRecord:
     """How often it was looked for other users of the drive during one test.
 
     look_count : at the stack, mounts, holders and the like; process_look_count : at the descriptors of all processes.
-    span_ns_max, process_span_ns_max : the longest of each. arrivals : who came to read; who came to write ends the test.
+    span_ns_max, process_span_ns_max : the longest of each. arrivals : who came to read.
     """
 
     look_count: int

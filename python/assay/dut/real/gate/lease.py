@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.dut.real.gate.levels import File
+    from assay.dut.real.gate.file import File
 
 _ATTEMPTS = 5
 _PAUSE_S = 0.02

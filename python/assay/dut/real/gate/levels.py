@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import lease, mounts
+from assay.dut.real.gate.file import File
 from assay.dut.real.loop import loop_status, loops
 from assay.dut.real.sysfs import disk_of
 from assay.errors import IdentityError
@@ -73,26 +74,6 @@ class View:
     def loops(self) -> list[tuple[str, Backing]]:
         """Loop devices by name, and what they lie on."""
         return loops()
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A regular file by what tells it from all others. path : leads to it, or led; inode : 0 where it is unknown."""
-
-    path: Path
-    device: int
-    inode: int
-
-    def is_at(self, path: str | Path) -> bool:
-        """Whether a path leads to this very file."""
-        try:
-            return self.is_of(os.stat(path))  # noqa: PTH116 - text or a path
-        except OSError:
-            return False
-
-    def is_of(self, status: os.stat_result) -> bool:
-        """Whether this is the file of a ``stat``."""
-        return self.inode != 0 and (status.st_dev, status.st_ino) == (self.device, self.inode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
