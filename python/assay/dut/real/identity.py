@@ -6,13 +6,13 @@ has neither, numbers that no other drive of this boot can have.
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from assay.dut.real.alignment import direct_block_bytes
 from assay.dut.real.cache import read_write_cache
 from assay.dut.real.loop import loop_backing
 from assay.dut.real.sysfs import SYSFS, Disk, disk_of, numa_node, printable, whole_disks
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # sysfs counts in sectors of 512 bytes whatever the drive's block.
 _SECTOR_BYTES = 512
-_DIRECT_BLOCKS_BYTES = (512, 4096)
 _LIST_REMEDY = "run assay drives to list the drives"
 _INTERFACES = {
     r"/nvme": "NVMe",
@@ -200,7 +199,7 @@ def _file_identity(path: Path, *, file_target: bool) -> DriveIdentity:
 
 
 def _direct_block_bytes(path: Path) -> tuple[int, os.stat_result]:
-    """The smallest direct read that the file system grants, and the state of the file that was read."""
+    """The block of direct I/O on a file, and the state of the file that was asked."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError as error:
@@ -208,21 +207,12 @@ def _direct_block_bytes(path: Path) -> tuple[int, os.stat_result]:
     except OSError as error:
         raise _no_direct_io(str(path)) from error
     try:
-        return next(size for size in _DIRECT_BLOCKS_BYTES if _reads_directly(fd, size)), os.fstat(fd)
-    except StopIteration:
-        raise _no_direct_io(str(path)) from None
+        block_bytes, status = direct_block_bytes(fd), os.fstat(fd)
     finally:
         os.close(fd)
-
-
-def _reads_directly(fd: int, size_bytes: int) -> bool:
-    # An anonymous map is page-aligned, so only the length and the offset are on trial.
-    with mmap.mmap(-1, size_bytes) as buffer:
-        try:
-            os.preadv(fd, [buffer], size_bytes)
-        except OSError:
-            return False
-        return True
+    if block_bytes is None:
+        raise _no_direct_io(str(path))
+    return block_bytes, status
 
 
 def _namespace(disk: Disk) -> dict[str, Any]:
