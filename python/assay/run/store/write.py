@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.engine.codec import canonical, encode
@@ -92,7 +93,7 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0, below: Path =
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_filled(folder)
-        _probe(folder)
+        _probe(folder, folder)
     except OSError as error:
         raise _unwritable(folder, error) from None
     refuse_full(folder, needed_bytes)
@@ -100,13 +101,22 @@ def new_folder(out: Path | None, name: str, needed_bytes: int = 0, below: Path =
 
 
 def refuse_folder(out: Path | None, needed_bytes: int, below: Path = RUNS) -> None:
-    """Raise what ``new_folder`` would, as far as it can be told without making the folder."""
+    """Raise what ``new_folder`` would; a folder is made and removed where the run folder is to be."""
+    folder = out or below
     try:
         if out is not None and out.exists():
             _refuse_filled(out)
+        refuse_full(folder, needed_bytes)
+        with TemporaryDirectory(prefix=".assay-", dir=_nearest(folder)) as tried:
+            _probe(Path(tried), folder)
     except OSError as error:
-        raise _unwritable(out or below, error) from None
-    refuse_full(out or below, needed_bytes)
+        raise _unwritable(folder, error) from None
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder itself, or the one above it that is there."""
+    whole = folder.absolute()
+    return next(place for place in (whole, *whole.parents) if place.exists())
 
 
 def _refuse_filled(folder: Path) -> None:
@@ -118,9 +128,8 @@ def _refuse_filled(folder: Path) -> None:
 def refuse_full(folder: Path, needed_bytes: int) -> None:
     """Raise StoreError where the disk of a folder has less free space than is needed."""
     needed_bytes = max(needed_bytes, FREE_BYTES_MIN)
-    whole = folder.absolute()
     try:
-        room = shutil.disk_usage(next(place for place in (whole, *whole.parents) if place.exists()))
+        room = shutil.disk_usage(_nearest(folder))
     except OSError as error:
         raise _unwritable(folder, error) from None
     # One without any size, as /proc, is no disk: it refuses the folder itself.
@@ -146,9 +155,21 @@ def _locked(folder: Path) -> int:
     return descriptor
 
 
-def _probe(folder: Path) -> None:
+def _probe(folder: Path, named: Path) -> None:
+    """Write a file and remove it. named : in errors. Raises OSError, StoreError where it would not survive a crash."""
     write_inside(folder, "writable", b"", durable=False)
-    (folder / "writable").unlink()
+    try:
+        for path in (folder / "writable", folder):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    except OSError as error:
+        reason = f"files or folders cannot be synced there ({error.strerror or error})"
+        raise StoreError(str(named), reason, "choose a folder on another file system with --out") from None
+    finally:
+        (folder / "writable").unlink()
 
 
 class RunWriter:
