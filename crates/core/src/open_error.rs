@@ -2,6 +2,11 @@
 
 use std::io;
 
+use crate::contract::DeviceInfo;
+
+/// What a worker says of its device.
+pub(crate) type Opened<E> = Result<DeviceInfo, E>;
+
 /// Why a stimulus could not be opened.
 #[derive(Debug)]
 pub enum OpenError<E> {

@@ -12,7 +12,7 @@ use crate::active_range::ActiveRange;
 use crate::arrival::{Arrival, ArrivalProcess};
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
-use crate::open_error::OpenError;
+use crate::open_error::{OpenError, Opened};
 use crate::pattern::{Cursor, Operation};
 use crate::record::{Ended, StepRecord};
 use crate::recorded::{Allowed, Recording};
@@ -392,9 +392,6 @@ impl<D> Drop for WorkerThread<D> {
         }
     }
 }
-
-/// What a worker says of its device.
-type Opened<E> = Result<DeviceInfo, E>;
 
 fn start_worker<D, E, F>(seed: u64, index: usize, opener: F) -> io::Result<(WorkerThread<D>, Opened<E>)>
 where

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.dut.needs import deepest_beyond_one, refuse_depth, refuse_without_memory, thread_needs
+from assay.dut.needs import deepest_beyond_one, refuse_depth, thread_needs
 from assay.dut.real.gate import Request, refuse_foreseen
 from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
 from assay.dut.real.placement import place_threads
-from assay.dut.real.preflight import refuse_full_temporary, try_host
+from assay.dut.real.preflight import refuse_full_temporary, refuse_little_memory, try_host
 from assay.dut.real.transport import command_set
 from assay.errors import UsageError
 
@@ -70,10 +70,10 @@ def refuse_host(drive: DriveIdentity, tests: Sequence[PlannedTest], io_path: str
     """
     if io_path == "synchronous":
         refuse_depth(tests)
-    refuse_without_memory(tests, io_path)
+    threads, shallow = thread_needs(tests, io_path), deepest_beyond_one(tests) is None
+    refuse_little_memory(threads)
     refuse_full_temporary()
-    shallow = deepest_beyond_one(tests) is None
-    try_host(thread_needs(tests, io_path), io_path, counted=drive.kind == "block", shallow=shallow)
+    try_host(threads, io_path, counted=drive.kind == "block", shallow=shallow)
 
 
 def _refuse_writes(plan: Plan, tests: Sequence[PlannedTest]) -> None:

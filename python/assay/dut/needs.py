@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from assay._native import simulated_memory_bytes
-from assay.dut.real.memory import memory_bounds, spare_memory_bytes
+from assay.dut.real.memory import spare_memory_bytes
+from assay.dut.real.preflight import ThreadNeeds, refuse_little_memory
 from assay.dut.simulated.model import parse_simulated
 from assay.engine.records import Demand, StepSpec, TestSettings
-from assay.errors import HostLimitError, UsageError, ValueRangeError
+from assay.errors import UsageError, ValueRangeError
 from assay.procedures.fills import FILL_DEMAND
 from assay.spec.units import KIB, gigabytes_label
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from assay.dut.real.memory import MemoryBound
     from assay.dut.simulated.model import SimulatedTarget
     from assay.engine.records import AccessPattern, DriveIdentity
     from assay.procedures.procedure import PlannedTest
@@ -27,11 +26,6 @@ if TYPE_CHECKING:
 
 OVERWRITE_BYTES = 128 * KIB
 OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
-TOOL_BYTES = 600_000_000
-"""Memory that a run and its report take on top of what is there before it: 0.56 GB were seen."""
-_ADDRESS_BYTES = 2_000_000_000
-_THREAD_ADDRESS_BYTES = 80 << 20
-_STEP_BYTES = 64 << 20
 _PRECONDITIONING = "preconditioning_demand"
 
 
@@ -76,14 +70,6 @@ class Group:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadNeeds:
-    """What one stimulus thread takes. depth : I/Os outstanding. buffer_bytes : of its transfer buffers."""
-
-    depth: int
-    buffer_bytes: int
-
-
 def memory_bytes(plan: Plan, drive: DriveIdentity, tests: Sequence[PlannedTest]) -> int:
     """Memory for the drive of a run beside that of the tool itself.
 
@@ -101,28 +87,7 @@ def simulated_bytes(target: SimulatedTarget) -> int:
 
 def refuse_without_memory(tests: Sequence[PlannedTest], io_path: str = "auto") -> None:
     """Raise HostLimitError where this host has no memory for the buffers of a real drive and for the tool itself."""
-    threads = thread_needs(tests, io_path)
-    for bound in sorted(memory_bounds()):
-        needed = _bounded_bytes(threads, addresses=bound.is_of_addresses)
-        if needed > bound.spare_bytes:
-            raise _little_memory(bound, needed, sum(thread.buffer_bytes for thread in threads))
-
-
-def _bounded_bytes(threads: Sequence[ThreadNeeds], *, addresses: bool) -> int:
-    """What a run takes of memory, or of addresses, where stacks and heaps of threads count that are never touched."""
-    buffers = sum(thread.buffer_bytes for thread in threads)
-    return buffers + (_ADDRESS_BYTES + len(threads) * _THREAD_ADDRESS_BYTES if addresses else TOOL_BYTES)
-
-
-def _little_memory(bound: MemoryBound, needed: int, buffers: int) -> HostLimitError:
-    spare, lower = gigabytes_label(bound.spare_bytes), "lower --thread-count or --queue-depth"
-    taken = f"{gigabytes_label(needed)}, {gigabytes_label(buffers)} of it for buffers"
-    reason = f"the run takes {taken}; {spare} are {bound.words}"
-    if bound.limit_bytes is None:
-        return HostLimitError(bound.name, reason, f"{bound.remedy}, or {lower}")
-    # What is used now differs a little from time to time.
-    whole = ceil((bound.limit_bytes - bound.spare_bytes + needed) / _STEP_BYTES) * _STEP_BYTES
-    return HostLimitError(bound.name, reason, f"{bound.remedy.format(bytes=whole, kib=whole // KIB)}, or {lower}")
+    refuse_little_memory(thread_needs(tests, io_path))
 
 
 def refuse_beyond_memory(thing: str, needed_bytes: int, what: str, remedy: str) -> None:

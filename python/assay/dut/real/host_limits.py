@@ -53,8 +53,8 @@ def raise_open_files() -> int:
 
 
 def open_file_count(*, proc: Path = _PROC) -> int:
-    """Files that this process has open."""
-    return len(list((proc / "self/fd").iterdir()))
+    """Files that this process has open, without the folder that they are listed in."""
+    return len(list((proc / "self/fd").iterdir())) - 1
 
 
 def own_thread_count(*, proc: Path = _PROC) -> int:

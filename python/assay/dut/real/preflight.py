@@ -10,6 +10,9 @@ import errno
 import os
 import resource
 import tempfile
+import time
+from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from assay._native import NativeStimulus
@@ -20,13 +23,14 @@ from assay.dut.real.host_limits import (
     raise_open_files,
     thread_limits,
 )
+from assay.dut.real.memory import memory_bounds
 from assay.errors import HostLimitError, errno_label
-from assay.spec.units import KIB
+from assay.spec.units import KIB, gigabytes_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.dut.needs import ThreadNeeds
+    from assay.dut.real.memory import MemoryBound
 
 FILES_BESIDE = 64
 """Open files of a run beside those of its stimulus threads: a run and its report were seen to have 11."""
@@ -34,10 +38,49 @@ THREADS_BESIDE = 24
 """Threads of a run beside its stimulus, those of the typesetter included; a library has one per processor, too."""
 TEMPORARY_BYTES = 64 << 20
 """Of temporary files, of which a report was seen to take 12 MB."""
+TOOL_BYTES = 600_000_000
+"""Memory that a run and its report take on top of what is there before it: 0.56 GB were seen."""
+_ADDRESS_BYTES = 2_000_000_000
+# Of each thread: its stack, and where its buffers begin at a huge page. Heaps are those of the C library.
+_STACK_BYTES, _HEAP_BYTES, _HEAPS_PER_PROCESSOR = 4 << 20, 64 << 20, 8
+_STEP_BYTES = 64 << 20
+_GONE_SECONDS = 5
 _LOWER = "lower --thread-count"
 _SYNCHRONOUS = "; or choose --io-path synchronous, which needs no ring"
 # The kernel counts a ring that is gone for a moment longer: that of the trial, one in use, and one that replaces it.
 _RINGS_COUNTED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadNeeds:
+    """What one stimulus thread takes. depth : I/Os outstanding. buffer_bytes : of its transfer buffers."""
+
+    depth: int
+    buffer_bytes: int
+
+
+def refuse_little_memory(threads: Sequence[ThreadNeeds]) -> None:
+    """Raise HostLimitError where this host has no memory for the buffers of a real drive and for the tool itself."""
+    for bound in sorted(memory_bounds()):
+        needed = _bounded_bytes(threads, addresses=bound.is_of_addresses)
+        if needed > bound.spare_bytes:
+            raise _little_memory(bound, needed, sum(thread.buffer_bytes for thread in threads))
+
+
+def host_limit(threads: Sequence[ThreadNeeds], *, counted: bool) -> HostLimitError | None:
+    """The limit of this host that such stimulus threads meet; None where they have what they need."""
+    try:
+        refuse_little_memory(threads)
+        refuse_full_temporary()
+        try_host(threads, "auto", counted=counted, shallow=all(one.depth == 1 for one in threads))
+    except HostLimitError as error:
+        return error
+    return None
+
+
+LARGEST_DEMAND = (ThreadNeeds(depth=32, buffer_bytes=2 * 32 * 128 * KIB),) * 32
+"""Of the editions: TC 32 x QD 32, here of 128 KiB."""
+LEAST_DEMAND = (ThreadNeeds(depth=1, buffer_bytes=2 * 128 * KIB),)
 
 
 def try_host(threads: Sequence[ThreadNeeds], io_path: str, *, counted: bool, shallow: bool) -> None:
@@ -54,7 +97,8 @@ def try_host(threads: Sequence[ThreadNeeds], io_path: str, *, counted: bool, sha
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < files:
         raise_open_files()
     spare_files = max(FILES_BESIDE - open_file_count() - 1, 0)
-    spare_threads = max(_threads_beside() - own_thread_count(), 0)
+    own = own_thread_count()
+    spare_threads = max(_threads_beside() - own, 0)
     lack = NativeStimulus.try_host(path, shares, spare_files, spare_threads)
     if lack is None:
         return
@@ -62,9 +106,9 @@ def try_host(threads: Sequence[ThreadNeeds], io_path: str, *, counted: bool, sha
     if resource_name == "file":
         raise _few_files(files, code)
     if resource_name == "thread":
-        raise _few_threads(len(shares), code)
+        raise _few_threads(len(shares), own, code)
     if resource_name == "memory":
-        raise _little_memory(threads, code)
+        raise _refused_memory(threads, code)
     raise _no_ring(threads, path, code, shallow=shallow)
 
 
@@ -78,6 +122,26 @@ def refuse_full_temporary() -> None:
         reason = f"{TEMPORARY_BYTES >> 20} MiB cannot be written there ({errno_label(error.errno or 0)})"
         thing = f"temporary files ({os.environ.get('TMPDIR') or '/tmp'})"  # noqa: S108 - the name that is looked up first
         raise HostLimitError(thing, reason, "free space there, or set TMPDIR to a folder with space") from None
+
+
+def _bounded_bytes(threads: Sequence[ThreadNeeds], *, addresses: bool) -> int:
+    """What a run takes of memory, or of addresses, where stacks and heaps of threads count that are never touched."""
+    buffers = sum(thread.buffer_bytes for thread in threads)
+    if not addresses:
+        return buffers + TOOL_BYTES
+    heaps = min(len(threads), _HEAPS_PER_PROCESSOR * (os.cpu_count() or 1))
+    return buffers + _ADDRESS_BYTES + len(threads) * _STACK_BYTES + heaps * _HEAP_BYTES
+
+
+def _little_memory(bound: MemoryBound, needed: int, buffers: int) -> HostLimitError:
+    spare, lower = gigabytes_label(bound.spare_bytes), "lower --thread-count or --queue-depth"
+    taken = f"{gigabytes_label(needed)}, {gigabytes_label(buffers)} of it for buffers"
+    reason = f"the run takes {taken}; {spare} are {bound.words}"
+    if bound.limit_bytes is None:
+        return HostLimitError(bound.name, reason, f"{bound.remedy}, or {lower}")
+    # What is used now differs a little from time to time.
+    whole = ceil((bound.limit_bytes - bound.spare_bytes + needed) / _STEP_BYTES) * _STEP_BYTES
+    return HostLimitError(bound.name, reason, f"{bound.remedy.format(bytes=whole, kib=whole // KIB)}, or {lower}")
 
 
 def _threads_beside() -> int:
@@ -99,21 +163,27 @@ def _few_files(needed: int, code: int) -> HostLimitError:
     )
 
 
-def _few_threads(count: int, code: int) -> HostLimitError:
-    """The error for the limit that leaves the least."""
-    own, limits = own_thread_count(), thread_limits()
+def _few_threads(count: int, own: int, code: int) -> HostLimitError:
+    """The error for the limit that leaves the least. own : threads of this process before the trial."""
+    _await_threads(own)
+    limits, more = thread_limits(), count + _threads_beside()
     tightest = min(limits, key=lambda one: one.spare, default=None)
-    more = count + _threads_beside()
-    if tightest is None or tightest.spare >= more:
+    if tightest is None or tightest.spare + own >= more:
         reason = f"the run takes {more:,}, and the host starts no more ({errno_label(code)})"
         return HostLimitError("threads", reason, f"{_LOWER}, or end other programs")
-    needed = tightest.used - own + more
-    used = tightest.used - own
-    reason = f"the run takes {more:,} beside {used:,} of others, {needed:,} in all; the limit is {tightest.limit:,}"
-    return HostLimitError(tightest.name, reason, f"{tightest.remedy.format(needed=needed)}, or {_LOWER}")
+    others = tightest.used - own
+    reason = f"the run takes {more:,} beside {others:,} of other programs, the limit is {tightest.limit:,}"
+    return HostLimitError(tightest.name, reason, f"{tightest.remedy.format(needed=others + more)}, or {_LOWER}")
 
 
-def _little_memory(threads: Sequence[ThreadNeeds], code: int) -> HostLimitError:
+def _await_threads(count: int) -> None:
+    """Return once the threads of the trial are gone, which the kernel counts for a moment longer."""
+    deadline = time.monotonic() + _GONE_SECONDS
+    while own_thread_count() > count and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def _refused_memory(threads: Sequence[ThreadNeeds], code: int) -> HostLimitError:
     """The addresses of buffers were refused: what is in memory was looked at before."""
     needed = sum(thread.buffer_bytes for thread in threads)
     reason = f"the buffers of the run take {needed / 1e9:.2f} GB, which the host refuses ({errno_label(code)})"
