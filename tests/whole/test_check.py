@@ -6,7 +6,10 @@ from pathlib import Path
 from assay.cli import assay
 from click.testing import CliRunner
 
-OF_THE_DRIVE = {"write-cache", "scheduler", "queue", "queue-depth", "alignment", "link", "temperature", "power", "numa"}
+OF_THE_DRIVE = {
+    *("write-cache", "scheduler", "queue", "queue-depth", "alignment", "link", "temperature", "power", "numa"),
+    "host-limits",
+}
 
 
 def test_what_does_not_apply_to_a_simulated_drive_is_said(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay._native import clock_reads
 from assay.dut.real.condition import read_condition
+from assay.dut.real.preflight import LARGEST_DEMAND, LEAST_DEMAND, host_limit
 from assay.dut.real.surroundings import read_surroundings
 from assay.finding import ask_all
 from assay.host.certificate import kept_certificates
@@ -48,6 +49,7 @@ def _facts(identity: DriveIdentity, limits: Limits, seconds: float) -> Facts:
     after = read_surroundings(identity)
     assert watch.record is not None, "the block ended"  # noqa: S101 - an invariant of HostWatch
     days, cpu_ns, iops = _certified()
+    real = identity.kind != "simulated"
     return Facts(
         identity=identity,
         condition=read_condition(identity),
@@ -60,6 +62,8 @@ def _facts(identity: DriveIdentity, limits: Limits, seconds: float) -> Facts:
         watched=watch.record,
         before=before,
         after=after,
+        host_limit=host_limit(LARGEST_DEMAND, counted=True) if real else None,
+        host_limit_least=host_limit(LEAST_DEMAND, counted=True) if real else None,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from assay.dut.real.surroundings import Surroundings
     from assay.engine.records import DriveCondition, DriveIdentity, HostRecord
+    from assay.errors import HostLimitError
     from assay.host.limits import Limits
 
 
@@ -27,6 +28,7 @@ class Facts:
     clock_ns, clock_backward : cost of a reading, and readings that ran back. certificate_days : age of the newest
     certificate of this host, None where there is none; tool_cpu_ns, ceiling_iops : from it. watched : the host during
     the audit. before, after : what surrounds the drive, at the begin and end of it.
+    host_limit, host_limit_least : what the largest and the least demand of the editions meet; None: all is there.
     """
 
     identity: DriveIdentity
@@ -40,6 +42,8 @@ class Facts:
     watched: HostRecord
     before: Surroundings
     after: Surroundings
+    host_limit: HostLimitError | None = None
+    host_limit_least: HostLimitError | None = None
 
 
 def banded(value: float | None, good: float, bad: float, shown: str) -> Finding:
@@ -196,6 +200,16 @@ def _memory(facts: Facts) -> Finding:
     return Finding(level=level, reason=shown)
 
 
+def _host_limits(facts: Facts) -> Finding:
+    if facts.identity.kind == "simulated":
+        return Finding(level="n/a", reason="does not apply to a simulated drive")
+    met = facts.host_limit_least or facts.host_limit
+    if met is None:
+        return Finding(level="pass", reason="rings, buffers, files, threads and memory were tried")
+    level: Level = "invalid" if facts.host_limit_least else "warn"
+    return Finding(level=level, reason=f"{met.thing}: {met.reason}; {met.remedy}")
+
+
 def _other_io(facts: Facts) -> Finding:
     seconds = max(facts.watched.span_ns / SECOND_NS, 1e-9)
     rates = {
@@ -266,6 +280,8 @@ CHECKS: tuple[Check[Facts], ...] = (
     Check(name="memory", number="C26", title="Memory", passes="{memory_gb_pass:g} GB to be had, no swapping",
           remedy="free memory, swapoff -a",
           untold="see free -h", answer=_memory),
+    Check(name="host-limits", title="Limits of the host", passes="TC 32 x QD 32 of 128 KiB is to be had",
+          remedy="raise the limit; with a warning a smaller demand may do", answer=_host_limits),
     Check(name="other-io", number="C26", title="I/O of others",
           passes="at most {neighbour_mb_per_s_pass:g} MB/s on any other disk", remedy="stop what uses these disks",
           answer=_other_io),
