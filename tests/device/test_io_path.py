@@ -13,6 +13,7 @@ from assay._native import hands_to_workers
 from assay.dut.dut import find_drive
 from assay.engine.pattern import leading_range, random_pattern
 from assay.engine.records import DataPattern, Demand, StepSpec, StopRule
+from assay.engine.stimulus import Stimulus
 from assay.errors import UsageError, ValueRangeError
 from assay.run.plan_file import load_plan
 from conftest import LoopDrive, allocate, stimulus_on
@@ -80,6 +81,43 @@ def test_every_path_moves_every_byte_and_says_which_it_was(
     assert all(sum(count for _, count in side.histogram) == side.window_io_count + side.tail_io_count for side in sides)
     assert not record.read.errors
     assert not record.write.errors
+
+
+def test_system_calls_alone_serve_one_io_at_a_time_and_refuse_more(tmp_path: Path) -> None:
+    path = allocate(tmp_path / "target.img", SIZE)
+    deep = Demand(thread_count=1, queue_depth=32)
+    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
+    try:
+        with Stimulus.real(
+            descriptor,
+            capacity_bytes=SIZE,
+            logical_block_bytes=512,
+            thread_count=1,
+            seed=1,
+            data_origin=1,
+            counters_path=None,
+            path="synchronous",
+            ring_beyond=False,
+        ) as stimulus:
+            served = stimulus.served(deep)
+            assert (served.thread_count, served.queue_depth) == (1, 1)
+            assert stimulus.run([_reads(served)])[0].ended != "errors"
+            with pytest.raises(ValueRangeError, match=r"I/O path synchronous: carries one I/O at a time"):
+                stimulus.run([_reads(deep)])
+    finally:
+        os.close(descriptor)
+    with stimulus_on(str(path), SIZE, io_path="synchronous") as stimulus:
+        assert stimulus.served(deep) == deep
+
+
+def _reads(demand: Demand) -> StepSpec:
+    return StepSpec(
+        label="reads",
+        pattern=random_pattern(4096, 1.0, DataPattern()),
+        demand=demand,
+        active_range=leading_range(SIZE),
+        stop=StopRule(io_count=100),
+    )
 
 
 def test_polling_a_drive_without_queues_for_it_is_refused_before_any_step(loop_drive: LoopDrive) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from assay.run.store.read import read_run
 from conftest import PATIENT, LoopDrive, allocate, command, known_id
 from quiet_host import QUIET_ASSAY
 from undisturbed import HANG_S, undisturbed, verdict_code
@@ -26,6 +27,21 @@ WITHOUT_RINGS = str(Path(__file__).with_name("without_rings.py"))
 FORBIDDEN = {1: "EPERM", 13: "EACCES", 38: "ENOSYS"}
 THREADS = 24
 MANY_THREADS = f'suite = "client"\ntests = ["tp"]\n[tp]\nround_limit = 5\nthread_count = {THREADS}\nqueue_depth = 1'
+READS = """
+studies = ["workload"]
+[workload]
+title = "reads"
+purge = false
+prepare_fills = 0
+[[workload.stages]]
+name = "reads"
+io_count = 2000
+[[workload.stages.streams]]
+name = "reads"
+thread_count = 2
+lines = [{ size_bytes = 4096, read_percent = 100 }]
+"""
+SYNCHRONOUS = ("--io-path", "synchronous")
 LITTLE_MEMORY = 400_000_000
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -152,6 +168,14 @@ def test_system_calls_alone_are_refused_for_deeper_steps_by_name(verb: str, targ
     done = run(plan, target, "--io-path", "synchronous", verb=verb)
     assert (done.returncode, content(target)) == (2, before)
     assert "step 'preconditioning' of LAT has 8; choose --io-path auto" in done.stderr
+
+
+def test_system_calls_alone_carry_a_whole_run_without_io_uring(target: Path, tmp_path: Path) -> None:
+    plan, before = plan_of(tmp_path, READS), content(target)
+    forbidden = (sys.executable, WITHOUT_RINGS, "1")
+    done, out = undisturbed(lambda out: run(plan, target, *SYNCHRONOUS, prefix=forbidden, out=out), tmp_path)
+    assert (done.returncode, content(target)) == (0, before), done.stderr
+    assert read_run(out).engine["I/O path"] == "one system call per I/O"
 
 
 @pytest.mark.parametrize("kind", LIMITS)
