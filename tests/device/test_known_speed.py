@@ -1,7 +1,7 @@
 """Against an independent tool on a device of known speed: a loop device throttled by the block I/O controller.
 
-No host can serve more than the throttle allows. Less is the host's doing where the watch beside says so, and such an
-attempt counts for nothing.
+Less than the throttle allows, and more behind a time in which it let nothing through, is the host's doing where the
+watch beside says so, and such an attempt counts for nothing.
 """
 
 import json
@@ -84,7 +84,6 @@ def test_our_figure_is_within_half_a_per_cent_of_the_cap_and_that_of_fio_within_
     for _ in range(ATTEMPTS_MAX):
         with HostWatch() as watch:
             figures.append(measured(throttle, path))
-        assert figures[-1]["ours"] <= 1.005 * cap, f"cap {cap}: {figures}"
         if near(figures[-1], cap):
             return
         assert disturbed(watch), f"cap {cap}: {figures}"
@@ -98,12 +97,12 @@ def test_an_open_loop_beyond_the_cap_tells_how_late_it_is(loop_drive: LoopDrive,
         done = run_in(throttle, [sys.executable, "-c", OPEN, path, str(SIZE), str(1.2 * cap), str(seconds)])
     offered, achieved, largest_s, issued_s = map(float, done.split())
     assert offered == 1.2 * cap * seconds + 1
+    if disturbed(watch):
+        pytest.skip("SKIPPED: the host was disturbed, which makes single I/Os later than the backlog")
     assert achieved <= 1.01 * cap * seconds
     # The n-th is due at n / offered rate and comes back at n / achieved rate.
     late_s = seconds * (1 - achieved / offered)
     assert late_s > 0.6
-    if disturbed(watch):
-        pytest.skip("SKIPPED: the host was disturbed, which makes single I/Os later than the backlog")
     # The throttle deals out its tokens in slices of a tenth of a second.
     assert abs(largest_s - late_s) < 0.15, f"{largest_s} s late, {late_s} s computed"
     assert issued_s < 0.5, "from its submission on an I/O waits for slices, not for the backlog"
