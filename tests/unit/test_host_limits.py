@@ -66,7 +66,7 @@ def test_every_group_on_the_way_up_limits_threads(tmp_path: Path) -> None:
 
 
 def test_memory_counts_buffers_and_the_tool_and_names_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    needed = 4 * (8 << 20) + preflight.TOOL_BYTES
+    needed = 4 * (8 << 20) + preflight.TOOL_BYTES + preflight.TEST_BYTES
     bound = MemoryBound(
         spare_bytes=needed, words="left in the group", limit_bytes=10**9, name="memory", remedy="raise it to {bytes}"
     )

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::thread::Builder;
 
 use assay_core::contract::{Bytes, Direction, Io, Nanos};
 
@@ -22,14 +23,15 @@ const PATIENCE: Nanos = Nanos(5_000_000_000);
 /// A device that does so answers one I/O at a time later than by a system call, since a worker is woken for each.
 ///
 /// # Errors
-/// When no ring can be made, or the reads do not come back within 5 s.
+/// When no thread can be started, no ring can be made, or the reads do not come back within 5 s.
 ///
 /// # Panics
-/// When the system cannot start a thread.
+/// Never: the probe does not panic.
 pub fn hands_to_workers(descriptor: BorrowedFd<'_>, logical_block: Bytes) -> io::Result<bool> {
     // Workers stay with their thread for a while: a thread of its own has none yet.
     std::thread::scope(|scope| {
-        scope.spawn(|| look(descriptor, logical_block)).join().expect("the probe does not panic")
+        let thread = Builder::new().spawn_scoped(scope, || look(descriptor, logical_block))?;
+        thread.join().expect("the probe does not panic")
     })
 }
 

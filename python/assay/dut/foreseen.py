@@ -71,7 +71,7 @@ def refuse_host(drive: DriveIdentity, tests: Sequence[PlannedTest], io_path: str
     if io_path == "synchronous":
         refuse_depth(tests)
     threads, shallow = thread_needs(tests, io_path), deepest_beyond_one(tests) is None
-    refuse_little_memory(threads)
+    refuse_little_memory(threads, len(tests))
     refuse_full_temporary()
     try_host(threads, io_path, counted=drive.kind == "block", shallow=shallow)
 

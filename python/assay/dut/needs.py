@@ -87,7 +87,7 @@ def simulated_bytes(target: SimulatedTarget) -> int:
 
 def refuse_without_memory(tests: Sequence[PlannedTest], io_path: str = "auto") -> None:
     """Raise HostLimitError where this host has no memory for the buffers of a real drive and for the tool itself."""
-    refuse_little_memory(thread_needs(tests, io_path))
+    refuse_little_memory(thread_needs(tests, io_path), len(tests))
 
 
 def refuse_beyond_memory(thing: str, needed_bytes: int, what: str, remedy: str) -> None:

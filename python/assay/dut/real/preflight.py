@@ -36,11 +36,11 @@ FILES_BESIDE = 64
 """Open files of a run beside those of its stimulus threads: a run and its report were seen to have 11."""
 THREADS_BESIDE = 24
 """Threads of a run beside its stimulus, those of the typesetter included; a library has one per processor, too."""
-TEMPORARY_BYTES = 64 << 20
-"""Of temporary files, of which a report was seen to take 12 MB."""
-TOOL_BYTES = 600_000_000
-"""Memory that a run and its report take on top of what is there before it: 0.56 GB were seen."""
-_ADDRESS_BYTES = 2_000_000_000
+TEMPORARY_BYTES = 16 << 20
+"""Of temporary files, of which the report of six tests was seen to take 3.2 MB."""
+TOOL_BYTES, TEST_BYTES = 500_000_000, 100_000_000
+"""Memory of a run and its report beside buffers, and for each of its tests: 0.56 GB were seen of one, 0.98 of six."""
+_ADDRESS_BYTES = 1_400_000_000
 # Of each thread: its stack, and where its buffers begin at a huge page. Heaps are those of the C library.
 _STACK_BYTES, _HEAP_BYTES, _HEAPS_PER_PROCESSOR = 4 << 20, 64 << 20, 8
 _STEP_BYTES = 64 << 20
@@ -59,12 +59,13 @@ class ThreadNeeds:
     buffer_bytes: int
 
 
-def refuse_little_memory(threads: Sequence[ThreadNeeds]) -> None:
+def refuse_little_memory(threads: Sequence[ThreadNeeds], test_count: int = 1) -> None:
     """Raise HostLimitError where this host has no memory for the buffers of a real drive and for the tool itself."""
+    tool = TOOL_BYTES + test_count * TEST_BYTES
     for bound in sorted(memory_bounds()):
-        needed = _bounded_bytes(threads, addresses=bound.is_of_addresses)
+        needed = tool + _buffer_bytes(threads) + (_address_bytes(threads) if bound.is_of_addresses else 0)
         if needed > bound.spare_bytes:
-            raise _little_memory(bound, needed, sum(thread.buffer_bytes for thread in threads))
+            raise _little_memory(bound, needed, _buffer_bytes(threads))
 
 
 def host_limit(threads: Sequence[ThreadNeeds], *, counted: bool) -> HostLimitError | None:
@@ -124,13 +125,14 @@ def refuse_full_temporary() -> None:
         raise HostLimitError(thing, reason, "free space there, or set TMPDIR to a folder with space") from None
 
 
-def _bounded_bytes(threads: Sequence[ThreadNeeds], *, addresses: bool) -> int:
-    """What a run takes of memory, or of addresses, where stacks and heaps of threads count that are never touched."""
-    buffers = sum(thread.buffer_bytes for thread in threads)
-    if not addresses:
-        return buffers + TOOL_BYTES
+def _buffer_bytes(threads: Sequence[ThreadNeeds]) -> int:
+    return sum(thread.buffer_bytes for thread in threads)
+
+
+def _address_bytes(threads: Sequence[ThreadNeeds]) -> int:
+    """Addresses that are mapped and never touched: stacks and heaps of threads, and libraries."""
     heaps = min(len(threads), _HEAPS_PER_PROCESSOR * (os.cpu_count() or 1))
-    return buffers + _ADDRESS_BYTES + len(threads) * _STACK_BYTES + heaps * _HEAP_BYTES
+    return _ADDRESS_BYTES + len(threads) * _STACK_BYTES + heaps * _HEAP_BYTES
 
 
 def _little_memory(bound: MemoryBound, needed: int, buffers: int) -> HostLimitError:
@@ -185,7 +187,7 @@ def _await_threads(count: int) -> None:
 
 def _refused_memory(threads: Sequence[ThreadNeeds], code: int) -> HostLimitError:
     """The addresses of buffers were refused: what is in memory was looked at before."""
-    needed = sum(thread.buffer_bytes for thread in threads)
+    needed = _buffer_bytes(threads)
     reason = f"the buffers of the run take {needed / 1e9:.2f} GB, which the host refuses ({errno_label(code)})"
     return HostLimitError(
         "memory", reason, f"{_LOWER} or --queue-depth, or see vm.overcommit_memory and vm.max_map_count"
