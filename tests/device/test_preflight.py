@@ -209,6 +209,19 @@ def test_a_soft_limit_of_open_files_is_raised_to_the_hard_one(target: Path, tmp_
     assert run(plan, target, prefix=("prlimit", f"--nofile=40:{needed - 1}"), verb="plan").returncode == 3
 
 
+@pytest.mark.usefixtures("needs_root")
+def test_the_threads_of_a_user_are_named_and_the_amount_is_enough(target: Path, tmp_path: Path) -> None:
+    plan, rights = plan_of(tmp_path, MANY_THREADS), "-all,+dac_read_search,+dac_override"
+    user = ("setpriv", "--reuid=54321", "--clear-groups", f"--inh-caps={rights}", f"--ambient-caps={rights}")
+    refused = run(plan, target, prefix=("prlimit", "--nproc=20:20", *user), verb="plan")
+    named = re.search(r"threads of this user \(RLIMIT_NPROC\): .* raise it with ulimit -u (\d+)", refused.stderr)
+    assert (refused.returncode, bool(named)) == (3, True), refused.stderr
+    enough = named[1] if named else ""
+    done = run(plan, target, prefix=("prlimit", f"--nproc={enough}:{enough}", *user), verb="plan")
+    # That user may not write the file, which is asked behind the limits.
+    assert "read-only: no permission to write it" in done.stderr
+
+
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
