@@ -7,13 +7,16 @@ import os
 from pathlib import Path
 
 import pytest
-from assay.dut.needs import Group
+from assay.dut.dut import find_drive
+from assay.dut.needs import Group, overwrite_demand, planned_groups, thread_needs
 from assay.dut.real import alignment, preflight
 from assay.dut.real.host_limits import forbidden_ring, thread_limits
 from assay.dut.real.memory import MemoryBound
 from assay.dut.real.preflight import ThreadNeeds, refuse_little_memory
 from assay.engine.records import Demand
 from assay.errors import GateRefusedError, HostLimitError, StoreError
+from assay.run.plan_file import load_plan
+from assay.run.run import plan_run
 from assay.run.store import write
 from assay.run.store.write import refuse_folder
 
@@ -127,3 +130,22 @@ def test_a_folder_that_cannot_be_synced_is_refused_and_left_as_it_was(
     with pytest.raises(StoreError, match=r"run: files or folders cannot be synced there \(Invalid argument\)"):
         refuse_folder(tmp_path / "run", 0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suite", ["client", "enterprise", "advanced"])
+def test_every_demand_of_a_test_is_counted_under_a_name(suite: str) -> None:
+    plan = load_plan(None, {"drive": "sim:client-2011?capacity=32GB", "suite": suite})
+    for test in plan_run(plan, find_drive(plan)).tests:
+        groups = list(planned_groups(test))
+        assert {demand for group in groups for demand in group.demands} >= set(test.settings.demands), (
+            test.settings.test
+        )
+        assert all(group.name for group in groups)
+        (thread, *_) = thread_needs([test])
+        assert thread.depth == max(32, *(demand.queue_depth for demand in test.settings.demands))
+        assert thread.buffer_bytes >= 2 * thread.depth * test.settings.transfer_bytes_max
+
+
+def test_system_calls_alone_purge_one_write_at_a_time() -> None:
+    assert overwrite_demand("synchronous") == Demand(thread_count=1, queue_depth=1)
+    assert overwrite_demand("auto") == Demand(thread_count=1, queue_depth=32)

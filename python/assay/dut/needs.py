@@ -51,11 +51,13 @@ class Group:
     """Steps that run side by side, or one alone.
 
     name : of the first step, as printed. demands : of each. data_count : data patterns of the sequence, at least 1.
+    trims : a step sends trims beside reads and writes.
     """
 
     name: str
     demands: tuple[Demand, ...]
     data_count: int = 1
+    trims: bool = False
 
     def depths(self, thread_count: int) -> list[int]:
         """I/Os that each of so many stimulus threads keeps outstanding: threads are dealt out one step after the other.
@@ -112,8 +114,9 @@ def thread_needs(tests: Sequence[PlannedTest], io_path: str = "auto") -> list[Th
     transfer_bytes = max(OVERWRITE_BYTES, *(_transfer_bytes_max(test.settings) for test in tests))
     threads = zip(*(_sizes(group, thread_count, transfer_bytes) for group in groups), strict=True)
     return [
-        ThreadNeeds(depth=max(depth for depth, _ in found), buffer_bytes=max(size for _, size in found))
-        for found in map(list, threads)
+        ThreadNeeds(depth=depth, buffer_bytes=size, file_count=files)
+        for found in threads
+        for depth, size, files in [map(max, zip(*found, strict=True))]
     ]
 
 
@@ -170,7 +173,9 @@ def _groups_of_many(values: tuple[object, ...], name: str) -> Iterator[Group]:
     steps = [one for one in values if isinstance(one, _Step)]
     data_count = len({repr(step.pattern.data) for step in steps})
     if steps and all(isinstance(step, StepSpec) for step in steps):
-        yield Group(name=steps[0].label, demands=tuple(step.demand for step in steps), data_count=data_count)
+        trims = any(step.pattern.operation == "trim" for step in steps)
+        demands = tuple(step.demand for step in steps)
+        yield Group(name=steps[0].label, demands=demands, data_count=data_count, trims=trims)
         return
     for one in values:
         if isinstance(one, Demand):
@@ -181,8 +186,10 @@ def _groups_of_many(values: tuple[object, ...], name: str) -> Iterator[Group]:
             yield from _groups(one, getattr(one, "label", name))
 
 
-def _sizes(group: Group, thread_count: int, transfer_bytes: int) -> list[tuple[int, int]]:
-    return [(depth, depth * (group.data_count + 1) * transfer_bytes) for depth in group.depths(thread_count)]
+def _sizes(group: Group, thread_count: int, transfer_bytes: int) -> list[tuple[int, int, int]]:
+    """Depth, bytes of buffers and files of each thread; kernels before 6.12 end each trim by an event, a file."""
+    parts = (group.data_count + 1) * transfer_bytes
+    return [(depth, depth * parts, (depth + 1) * group.trims) for depth in group.depths(thread_count)]
 
 
 def _transfer_bytes_max(settings: TestSettings) -> int:

@@ -53,10 +53,14 @@ _RINGS_COUNTED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadNeeds:
-    """What one stimulus thread takes. depth : I/Os outstanding. buffer_bytes : of its transfer buffers."""
+    """What one stimulus thread takes.
+
+    depth : I/Os outstanding. buffer_bytes : of its transfer buffers. file_count : open files beside those of the drive.
+    """
 
     depth: int
     buffer_bytes: int
+    file_count: int = 0
 
 
 def refuse_little_memory(threads: Sequence[ThreadNeeds], test_count: int = 1) -> None:
@@ -93,10 +97,9 @@ def try_host(threads: Sequence[ThreadNeeds], io_path: str, *, counted: bool, sha
     """
     path = "interrupt" if io_path == "auto" else io_path
     file_count = 1 + (counted and path != "passthrough")
-    shares = [(thread.depth, thread.buffer_bytes, file_count) for thread in threads]
-    files = FILES_BESIDE + len(shares) * (file_count + (path != "synchronous"))
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < files:
-        raise_open_files()
+    shares = [(thread.depth, thread.buffer_bytes, file_count + thread.file_count) for thread in threads]
+    files = FILES_BESIDE + sum(count + (path != "synchronous") for _, _, count in shares)
+    raise_open_files()
     spare_files = max(FILES_BESIDE - open_file_count() - 1, 0)
     own = own_thread_count()
     spare_threads = max(_threads_beside() - own, 0)
