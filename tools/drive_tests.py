@@ -36,8 +36,13 @@ from guest.drives import EmulatedDrive, drive_options
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "target/guest"
 GUEST_COUNT = 2
-TIME_LIMIT_S = 900
+TIME_LIMIT_S = 2700
 MEMORY_MIB = 2048
+STACKING_MODULES = (
+    *("dm_mod", "dm_crypt", "xts", "dm_mirror", "dm_multipath", "dm_round_robin", "loop", "linear", "raid1"),
+    *("bcache", "nbd", "nvmet", "target_core_mod", "target_core_iblock", "target_core_file"),
+)
+"""What builds devices upon drives, and what serves drives to other hosts."""
 
 DRIVES = (
     EmulatedDrive(name="nvme-a", serial="Q-NVME-A"),
@@ -46,6 +51,13 @@ DRIVES = (
     EmulatedDrive(name="nvme-hostile", serial="<script>=1+1"),
     EmulatedDrive(name="sata", serial="Q-SATA", bus="sata"),
     EmulatedDrive(name="scsi", serial="Q-SCSI", bus="scsi"),
+    EmulatedDrive(name="nvme-paths", serial="Q-NVME-PATHS", path_count=2),
+    EmulatedDrive(name="nvme-zoned", serial="Q-NVME-ZONED", zone_bytes=4 << 20),
+    EmulatedDrive(name="nvme-4kn", serial="Q-NVME-4KN", block_bytes=4096),
+    EmulatedDrive(name="nvme-protected", serial="Q-NVME-PROTECTED", protection_bytes=8),
+    EmulatedDrive(name="scsi-paths", serial="Q-SCSI-PATHS", bus="scsi", path_count=2),
+    EmulatedDrive(name="scsi-fixed", serial="Q-SCSI-FIXED", bus="scsi", is_read_only=True),
+    EmulatedDrive(name="usb", serial="Q-USB", bus="usb"),
 )
 """What the guest has in its slots. The tests know them by their serials."""
 
@@ -75,8 +87,8 @@ def run_tests(kernel: Kernel, options: list[str], share: str) -> dict[str, Outco
 
     share : which of the tests, by their number; ``1/2`` is every other one from the first.
     """
-    content = Content(modules=[*host_root.MODULES, *emulated.MODULES, "dm_mod", "loop"])
-    pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=240", "--junitxml=/run/junit.xml"]
+    content = Content(modules=[*host_root.MODULES, *emulated.MODULES, *STACKING_MODULES])
+    pytest = [sys.executable, "-m", "pytest", "tests/drives", "-n0", "--timeout=600", "--junitxml=/run/junit.xml"]
     environment = {
         "ASSAY_EMULATED_DRIVES": share,
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",

@@ -29,6 +29,7 @@ mount -t tmpfs tmpfs /root/dev/shm
 mount -t tmpfs tmpfs /root/run
 mount -t proc proc /root/proc
 mount -t sysfs sysfs /root/sys
+[ ! -d /sys/kernel/config ] || mount -t configfs configfs /root/sys/kernel/config
 """
 
 
