@@ -13,7 +13,7 @@ from assay.results import host_findings
 from conftest import ASSAY, HANG_S, LoopDrive
 
 SIZE = 64 << 20
-ATTEMPTS_MAX = 5
+ATTEMPTS_MAX = 3
 
 
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -24,17 +24,18 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def certified(data: Path, *arguments: str) -> dict[str, Any]:
-    """The first certificate that the host let be measured: of five windows each, whose queue was kept full."""
+    """The first certificate whose queues the host let be kept full, else the last; all else of it is exact."""
+    facts: dict[str, Any] = {}
     for _ in range(ATTEMPTS_MAX):
         shutil.rmtree(data, ignore_errors=True)
         with HostWatch() as watch:
             done = run(data, *arguments)
         assert done.returncode == 0, done.stderr
-        facts: dict[str, Any] = json.loads(done.stdout)
+        facts = json.loads(done.stdout)
         if all(map(kept_full, facts["reference"]["points"])):
-            return facts
+            break
         assert host_findings(watch.record, 1)[0].level != "pass", facts
-    pytest.skip(f"SKIPPED: the host was disturbed in all {ATTEMPTS_MAX} attempts")
+    return facts
 
 
 def kept_full(point: dict[str, Any]) -> bool:

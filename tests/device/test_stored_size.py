@@ -24,7 +24,7 @@ def run(folder: Path, test: str, data: str) -> tuple[Path, Path]:
     """The file that a short run wrote to, from one end to the other, and its run folder."""
     file, plan = allocate(folder / "target.img", SIZE), folder / "plan.toml"
     rounds = "\n".join(f"[{name}]\nround_limit = 5" for name in ("iops", "tp", "lat"))
-    plan.write_text(f'schema = 1\nedition = "pts-e-1.1"\nscale = 0.0002\nseed = 3\n{rounds}\n')
+    plan.write_text(f'schema = 1\nedition = "pts-e-1.1"\nscale = 0.001\nseed = 3\n{rounds}\n')
     chosen = ("--file-target", "--yes-destroy", str(file), "--test", test, "--data", data)
     options = ("run", str(plan), str(file), *chosen, *FEW, *PATIENT)
     done, out = undisturbed(lambda out: quiet_assay(*options, "--out", str(out)), folder)
