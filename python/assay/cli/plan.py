@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from assay.run.plan_file import Plan
     from assay.run.planning import PlannedRun
 
+_UNREHEARSED = "Warning   nobody has seen {} of such a drive work on hardware: it was tried on recorded replies only"
 _REAL_TIME = "unknown: a simulated drive plays this in virtual time, as fast as this host lets it"
 
 
@@ -198,6 +199,7 @@ def _preparation_lines(drive: DriveIdentity, expected: Forecast, purge: PurgeTim
     return [
         "Purge     what the drive is found to offer once it is held; discard and overwrite are deviations",
         *([f"          each purge {_purge_label(drive, expected, purge)}"] if purge else []),
+        *([_UNREHEARSED.format(purge.method)] if purge and not purge.rehearsed else []),
         f"Cache     write cache {drive.write_cache} now; set for the run where the drive lets itself be told",
     ]
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.ata import command, device, registers
 from assay.dut.real.purge.nvme import OVERWRITE_DEVIATION
-from assay.dut.real.purge.offer import CHECK_REMEDY, Offer, PurgeWatch, limit_seconds, watch_background, watch_command
+from assay.dut.real.purge.offer import (
+    CHECK_REMEDY,
+    Offer,
+    PurgeWatch,
+    is_rehearsed,
+    limit_seconds,
+    watch_background,
+    watch_command,
+)
 from assay.errors import AssayError, DeviceFailureError, GateRefusedError
 
 if TYPE_CHECKING:
@@ -72,11 +80,12 @@ def _security_obstacle(path: str, security: Security) -> AssayError | None:
 
 
 def _erase_offer(path: str, transport: Transport, *, enhanced: bool) -> Offer:
+    method: PurgeMethod = "erase-enhanced" if enhanced else "erase"
     return Offer(
-        method="erase-enhanced" if enhanced else "erase",
+        method=method,
         label=f"ATA SECURITY ERASE UNIT ({'enhanced' if enhanced else 'normal'})",
         run=partial(_erase, path, transport, enhanced),
-        rehearsed=False,
+        rehearsed=is_rehearsed("ata", method),
     )
 
 
@@ -141,7 +150,7 @@ def _sanitize_offer(path: str, transport: Transport, feature: int) -> Offer:
         label=f"ATA SANITIZE DEVICE ({what})",
         run=partial(_sanitize, path, transport, feature),
         deviation=OVERWRITE_DEVIATION if feature == _OVERWRITE else None,
-        rehearsed=False,
+        rehearsed=is_rehearsed("ata", method),
     )
 
 

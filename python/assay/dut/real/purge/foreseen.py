@@ -10,7 +10,7 @@ from assay.dut.real.ata import device
 from assay.dut.real.nvme import sanitize_log
 from assay.dut.real.purge.choose import offered
 from assay.dut.real.purge.nvme import FORMAT_SECONDS, SANITIZE_ACTIONS
-from assay.dut.real.purge.offer import limit_seconds
+from assay.dut.real.purge.offer import is_rehearsed, limit_seconds
 from assay.dut.real.transport import HeldDrive, command_set
 
 if TYPE_CHECKING:
@@ -24,9 +24,11 @@ class PurgeTime:
 
     method : that a run would take; None where the drive could not be asked. stated_s : what the drive states of it,
     None where it states none. limit_s : after which a run gives it up, None where it does not.
+    rehearsed : as of ``is_rehearsed``.
     """
 
     method: PurgeMethod | None
+    rehearsed: bool = True
     stated_s: int | None = None
     limit_s: int | None = None
 
@@ -71,7 +73,8 @@ def _time(transport: Transport, commands: CommandSet | None, method: PurgeMethod
     except OSError:
         stated_s = None
     is_format = commands == "nvme" and method.startswith("format")
-    return PurgeTime(method=method, stated_s=stated_s, limit_s=FORMAT_SECONDS if is_format else limit_seconds(stated_s))
+    limit_s = FORMAT_SECONDS if is_format else limit_seconds(stated_s)
+    return PurgeTime(method=method, stated_s=stated_s, limit_s=limit_s, rehearsed=is_rehearsed(commands, method))
 
 
 def _stated_s(method: PurgeMethod, transport: Transport, commands: CommandSet | None) -> int | None:

@@ -10,7 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.dut.real.nvme import Controller, controller, controller_count, namespace, namespaces, sanitize_log
-from assay.dut.real.purge.offer import CHECK_REMEDY, Offer, PurgeWatch, limit_seconds, watch_background, watch_command
+from assay.dut.real.purge.offer import (
+    CHECK_REMEDY,
+    Offer,
+    PurgeWatch,
+    is_rehearsed,
+    limit_seconds,
+    watch_background,
+    watch_command,
+)
 from assay.dut.real.transport import NvmeCommand
 from assay.errors import AssayError, DeviceFailureError, GateRefusedError
 
@@ -98,7 +106,7 @@ def _format_offer(path: str, transport: Transport, erase: int) -> Offer:
     method: PurgeMethod = "format" if erase == _USER_DATA else "format-crypto"
     what = "user data erase" if erase == _USER_DATA else "cryptographic erase"
     run = partial(_format, path, transport, erase)
-    return Offer(method=method, label=f"NVMe Format ({what})", run=run)
+    return Offer(method=method, label=f"NVMe Format ({what})", run=run, rehearsed=is_rehearsed("nvme", method))
 
 
 def _format(path: str, transport: Transport, erase: int, watch: PurgeWatch) -> str:
@@ -127,7 +135,7 @@ def _sanitize_offer(path: str, transport: Transport, action: int) -> Offer:
         label=f"NVMe Sanitize ({what})",
         run=partial(_sanitize, path, transport, action),
         deviation=OVERWRITE_DEVIATION if action == _OVERWRITE else None,
-        rehearsed=False,
+        rehearsed=is_rehearsed("nvme", method),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assay.errors import AssayError, DeviceFailureError
 
 if TYPE_CHECKING:
+    from assay.dut.real.transport import CommandSet
     from assay.engine.records import PurgeMethod
 
 CHECK_REMEDY = "check the drive and the kernel log; its contents are undefined now"
@@ -54,6 +55,14 @@ class Offer:
     obstacle: AssayError | None = None
     deviation: str | None = None
     rehearsed: bool = True
+
+
+def is_rehearsed(commands: CommandSet | None, method: PurgeMethod) -> bool:
+    """Whether a purge has run on a drive, if only an emulated one. commands : that the drive takes.
+
+    All others were tried against recorded replies only. Worked: an ATA ``erase`` -> not; an NVMe ``format`` -> it has.
+    """
+    return method in ("discard", "overwrite") or (commands == "nvme" and method in ("format", "format-crypto"))
 
 
 def limit_seconds(estimate_s: int | None) -> int:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.dut.real.purge.nvme import OVERWRITE_DEVIATION
-from assay.dut.real.purge.offer import CHECK_REMEDY, Offer, PurgeWatch, limit_seconds, watch_background
+from assay.dut.real.purge.offer import CHECK_REMEDY, Offer, PurgeWatch, is_rehearsed, limit_seconds, watch_background
 from assay.dut.real.scsi import geometry, parse_sense, request_sense, supports
 from assay.dut.real.transport import ScsiCommand
 from assay.errors import DeviceFailureError
@@ -41,7 +41,9 @@ def scsi_offers(path: str, transport: Transport) -> list[Offer]:
     offers = [_sanitize_offer(path, transport, action) for action in actions]
     if supports(transport, _FORMAT_UNIT):
         run = partial(_format, path, transport)
-        offers.append(Offer(method="format", label="SCSI FORMAT UNIT", run=run, rehearsed=False))
+        offers.append(
+            Offer(method="format", label="SCSI FORMAT UNIT", run=run, rehearsed=is_rehearsed("scsi", "format"))
+        )
     return offers
 
 
@@ -52,7 +54,7 @@ def _sanitize_offer(path: str, transport: Transport, action: int) -> Offer:
         label=f"SCSI SANITIZE ({what})",
         run=partial(_sanitize, path, transport, action),
         deviation=OVERWRITE_DEVIATION if action == _OVERWRITE else None,
-        rehearsed=False,
+        rehearsed=is_rehearsed("scsi", method),
     )
 
 
