@@ -58,6 +58,7 @@ check: $(NATIVE) ## formatting, lints, types, boundaries, stubs
 	tools/procedure-pages --check
 	tools/reference-page --check
 	tools/rules-page --check
+	tools/kinds-page --check
 	tools/json-schemas --check
 	$(BIN)/stubtest assay._native --mypy-config-file pyproject.toml
 

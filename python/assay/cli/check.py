@@ -55,8 +55,23 @@ class _Check(click.Command):
 )
 @click.option("--file-target", is_flag=True, help="DRIVE is a regular file.")
 @click.option("--put-back", is_flag=True, help="First put back what a run that was killed has left changed on DRIVE.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a redacted compatibility file to send us. Default: none.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def check(*, drive: str, limits: Path | None, seconds: float, file_target: bool, put_back: bool, as_json: bool) -> int:
+def check(
+    *,
+    drive: str,
+    limits: Path | None,
+    seconds: float,
+    file_target: bool,
+    put_back: bool,
+    report: Path | None,
+    as_json: bool,
+) -> int:
     """Audit the test system for tests of DRIVE: clock, tester, stalls, link, power, queue, neighbours.
 
     Nothing is written to the drive; only with --put-back is a setting changed, which the output says. pass: within its
@@ -72,6 +87,8 @@ def check(*, drive: str, limits: Path | None, seconds: float, file_target: bool,
     identity = _identity(drive, file_target)
     done = _put_back(identity) if put_back else []
     found = audit_host(identity, allowed, seconds)
+    if report:
+        _report(report, identity, found)
     code = EXIT_INVALID if _named(found, "invalid") else 0
     if as_json:
         content = {
@@ -91,7 +108,19 @@ def check(*, drive: str, limits: Path | None, seconds: float, file_target: bool,
         if one.remedy:
             click.echo(f"         To do: {one.remedy}")
     click.echo(verdict(found))
+    if report:
+        click.echo(
+            f"Compatibility file: {report}, without serial numbers, paths and host name; look at it, then send it"
+        )
     return code
+
+
+def _report(path: Path, identity: DriveIdentity, found: Sequence[Checked]) -> None:
+    from assay.dut.real.gate import examined  # noqa: PLC0415
+    from assay.host.compatibility import compatibility, write_compatibility  # noqa: PLC0415
+
+    refusals = () if identity.kind == "simulated" else examined(identity).refusals
+    write_compatibility(path, compatibility(identity, found, refusals))
 
 
 def _put_back(identity: DriveIdentity) -> list[str]:

@@ -66,7 +66,7 @@ _EXITS = {
     1: "standard output could not be written, or the system refused something unforeseen",
     2: "usage: a command, an option, a plan or another file is wrong",
     3: "refused: the drive is protected, busy, not confirmed, or not fit for the test; nothing was written to it",
-    4: "the drive failed",
+    4: "the drive failed, or was changed or used by others under the test",
     errors.EXIT_WITHHELD: "results are withheld, a run folder was tampered with, or a check of the host is invalid",
     6: "a run folder or file cannot be read or written",
     errors.EXIT_NOT_STEADY: "a required steady state was not reached",

@@ -70,8 +70,8 @@ def run(
     """Run a suite on DRIVE, or PLAN.toml, write the run folder and its report, and show the results.
 
     A real drive loses ALL DATA; it must be confirmed with its identity. Exit codes: 0 ok, 2 usage, 3 refused,
-    4 device error, 5 results withheld, or a folder that was tampered with, 6 a folder that cannot be read or written,
-    7 steady state not reached, 8 limits of the plan not met, 130 interrupted.
+    4 drive failed or changed under the test, 5 results withheld, or a folder that was tampered with, 6 a folder that
+    cannot be read or written, 7 steady state not reached, 8 limits of the plan not met, 130 interrupted.
     """
     if quiet and verbose:
         raise UsageError("--quiet", "contradicts --verbose", "give one of them")

@@ -14,6 +14,7 @@ from assay.dut.real.gate.commands import open_passthrough
 from assay.dut.real.gate.contents import signatures
 from assay.dut.real.gate.entry import OpenDrive, examined, open_drive, refusals, refuse_foreseen
 from assay.dut.real.gate.facts import DRIVE_WRITES_MAX, Request
+from assay.dut.real.gate.stack import stack_kinds
 from assay.dut.real.gate.users import Asking, arrived
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "refusals",
     "refuse_foreseen",
     "signatures",
+    "stack_kinds",
 ]

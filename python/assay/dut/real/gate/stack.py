@@ -8,10 +8,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from assay.dut.real.gate.doubts import file_system
 from assay.dut.real.gate.levels import DiskLevel, levels
 from assay.dut.real.loop import loop_status
 from assay.errors import IdentityError
@@ -60,6 +62,21 @@ class Stack:
                 if before[name].get(key) != value:
                     reason = f"{name} changed: {key} from {before[name].get(key)} to {value}"
                     raise IdentityError(identity.path, reason, _REMEDY)
+
+
+def stack_kinds(identity: DriveIdentity) -> list[str]:
+    """What a drive stands on by kind, itself first; empty where it cannot be reached.
+
+    Worked: a loop device on a file on ext4 -> ``["loop", "file on ext4"]``.
+    """
+    try:
+        found = levels(identity)
+    except OSError:
+        return []
+    return [
+        re.sub(r"[^a-z].*", "", level.name) if isinstance(level, DiskLevel) else f"file on {file_system(level)}"
+        for level in found
+    ]
 
 
 def _names(stack: dict[str, dict[str, object]]) -> str:
