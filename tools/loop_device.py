@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,9 +22,12 @@ def loop_device(size_bytes: int, *, sector_bytes: int = 512) -> Iterator[str]:
     size_bytes : a multiple of sector_bytes. sector_bytes : its logical block, 512 or 4096.
     Raises CalledProcessError where none is to be had, OSError where the memory is not.
     """
-    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
-        os.posix_fallocate(file.fileno(), 0, size_bytes)
-        with attached(file.name, sector_bytes=sector_bytes) as path:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        image = Path(folder) / "image"
+        # Nobody keeps it open: the gate would refuse what stands on it.
+        with image.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size_bytes)
+        with attached(str(image), sector_bytes=sector_bytes) as path:
             yield path
 
 
