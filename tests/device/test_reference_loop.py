@@ -23,23 +23,37 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=HANG_S)
 
 
+def measured(data: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], HostWatch]:
+    """A measurement with an I/O in each window, which a disturbed host may not let complete, and the host meanwhile."""
+    for _ in range(ATTEMPTS_MAX):
+        with HostWatch() as watch:
+            done = run(data, *arguments)
+        if "completed no I/O" not in done.stderr:
+            return done, watch
+        assert disturbed(watch), done.stderr
+    pytest.skip(f"SKIPPED: the host was disturbed in all {ATTEMPTS_MAX} attempts: {done.stderr}")
+
+
+def disturbed(watch: HostWatch) -> bool:
+    return host_findings(watch.record, 1)[0].level != "pass"
+
+
 def certified(data: Path, *arguments: str) -> dict[str, Any]:
     """The first certificate whose queues the host let be kept full, else the last; all else of it is exact."""
     facts: dict[str, Any] = {}
     for _ in range(ATTEMPTS_MAX):
         shutil.rmtree(data, ignore_errors=True)
-        with HostWatch() as watch:
-            done = run(data, *arguments)
+        done, watch = measured(data, *arguments)
         assert done.returncode == 0, done.stderr
         facts = json.loads(done.stdout)
         if all(map(kept_full, facts["reference"]["points"])):
             break
-        assert host_findings(watch.record, 1)[0].level != "pass", facts
+        assert disturbed(watch), facts
     return facts
 
 
 def kept_full(point: dict[str, Any]) -> bool:
-    """Whether Little's law gives the depth of a point within 30 %: on a slow host more I/Os cross an end of 0.2 s."""
+    """Whether Little's law gives the depth of a point within 30 %: on a slow host more I/Os cross an end of 0.6 s."""
     depth = int(point["label"].rpartition(" ")[2])
     pairs = zip(point["iops"]["values"], point["mean_ns"]["values"], strict=True)
     return all(rate * mean_ns / 1e9 == pytest.approx(depth, rel=0.3) for rate, mean_ns in pairs)
@@ -65,7 +79,7 @@ def test_a_loop_device_is_measured_five_times_and_held_against_its_baseline(
     path, data = loop_drive_in_memory(SIZE), tmp_path / "data"
     counters = Path("/sys/block") / Path(path).name / "stat"
     identity = json.loads(run(data, "drives", "--describe", path, "--json").stdout)["id"]
-    options = ("calibrate", "--seconds", "0.05", "--reference", path, "--reference-seconds", "0.2", "--json")
+    options = ("calibrate", "--seconds", "0.05", "--reference", path, "--reference-seconds", "0.6", "--json")
     written = counters.read_text().split()[6]
     refused = run(data, *options)
     assert refused.returncode == 3
@@ -91,7 +105,7 @@ def test_a_loop_device_is_measured_five_times_and_held_against_its_baseline(
     assert (int(counters.read_text().split()[6]) - int(written)) * 512 > SIZE
 
     before = raised(Path(facts["path"]), 1000.0)
-    again = run(data, *options, "--yes-destroy", identity)
+    again, _ = measured(data, *options, "--yes-destroy", identity)
     assert again.returncode == 5, again.stderr
     second = json.loads(again.stdout)
     assert second["reference"]["baseline_wall_ns"] == before["reference"]["made_wall_ns"]
