@@ -44,6 +44,12 @@ def _own_index(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ.pop("ASSAY_INDEX", None)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _terminal() -> None:
+    """A terminal that can draw, whatever that of whoever runs the tests can: panels are left out on a dumb one."""
+    os.environ["TERM"] = "xterm-256color"
+
+
 @pytest.fixture(scope="session")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StoredRun]:
     """A run of a kind to which nothing happens, made once in each worker.
