@@ -71,11 +71,13 @@ impl Buffers {
         self.write_count += 1;
     }
 
+    #[inline]
     pub(crate) fn pointer(&self, io: &Io) -> *mut u8 {
         self.memory.pointer(self.place(part(io), io.slot))
     }
 
     /// Which of [`Self::vectors`] the I/O's is.
+    #[inline]
     pub(crate) fn index(&self, io: &Io) -> u16 {
         (part(io) * self.slot_count + io.slot) as u16
     }
@@ -101,6 +103,7 @@ impl Buffers {
         self.memory.slice_mut(self.place(part(io), io.slot), io.length.0 as usize).to_vec()
     }
 
+    #[inline]
     fn place(&self, part: u32, slot: u32) -> usize {
         (part as usize * self.slot_count as usize + slot as usize) * self.transfer
     }
@@ -119,6 +122,7 @@ impl Buffers {
 }
 
 /// Reads go to the first part of the memory, writes come from one further part per data pattern.
+#[inline]
 fn part(io: &Io) -> u32 {
     if io.direction == Direction::Write { io.data_index + 1 } else { 0 }
 }

@@ -51,12 +51,14 @@ impl Memory {
         self.slice_mut(0, bytes).iter_mut().step_by(PAGE).for_each(|byte| *byte = 0);
     }
 
+    #[inline]
     pub(crate) fn slice_mut(&mut self, offset: usize, length: usize) -> &mut [u8] {
         assert!(offset + length <= self.bytes, "the slice lies inside the mapping");
         // SAFETY: inside the mapping by the assertion, and borrowed from its only owner.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(offset), length) }
     }
 
+    #[inline]
     pub(crate) fn pointer(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.bytes, "the pointer lies inside the mapping");
         // SAFETY: inside the mapping by the assertion.

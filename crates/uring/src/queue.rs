@@ -107,6 +107,7 @@ impl RingQueue {
         entry.unwrap_or_else(|_| opcode::Fsync::new(Fixed(u32::MAX)).build()).user_data(COMMANDS | u64::from(io.slot))
     }
 
+    #[inline]
     fn entry(&self, io: &Io) -> squeue::Entry {
         let (offset, length) = (io.offset.0, io.length.0 as u32);
         let (pointer, index) = (self.buffers.pointer(io), self.buffers.index(io));
@@ -155,6 +156,7 @@ fn ended(entry: &cqueue::Entry, discards: &Discards, lengths: &[Bytes]) -> Compl
     Completion { slot, at, result }
 }
 
+#[inline]
 fn completion(entry: &cqueue::Entry) -> Completion {
     let result = match entry.result() {
         moved if moved >= 0 => Ok(Bytes(moved as u64)),

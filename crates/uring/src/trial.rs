@@ -9,7 +9,6 @@ use std::thread::{Builder, Scope};
 
 use io_uring::{cqueue, squeue};
 
-use crate::clock;
 use crate::lack::{Lack, Resource};
 use crate::memory::Memory;
 use crate::path::Path;
@@ -106,14 +105,14 @@ fn ring(path: Path, slot_count: u32, null: &File) -> Result<Option<AnyRing>, Lac
     match path {
         Path::Synchronous => Ok(None),
         Path::Passthrough => {
-            let mut ring = Ring::new(slot_count, path).map_err(&refused)?;
-            ring.wait(clock::monotonic()).map_err(refused)?;
+            let ring = Ring::new(slot_count, path).map_err(&refused)?;
+            ring.try_enter().map_err(refused)?;
             Ok(Some(AnyRing::Wide { _ring: ring }))
         }
         Path::Interrupt | Path::Polled | Path::KernelThread => {
-            let mut ring: Ring = Ring::new(slot_count, path).map_err(&refused)?;
+            let ring: Ring = Ring::new(slot_count, path).map_err(&refused)?;
             ring.register_file(null.as_fd()).map_err(&refused)?;
-            ring.wait(clock::monotonic()).map_err(refused)?;
+            ring.try_enter().map_err(refused)?;
             Ok(Some(AnyRing::Narrow { _ring: ring }))
         }
     }
