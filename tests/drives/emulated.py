@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from assay.dut.dut import Answers, hold_drive
+from assay.dut.real.gate.levels import DiskLevel, levels
+from assay.dut.real.identity import disk_identity
 from assay.engine.pattern import random_pattern
 from assay.engine.records import ActiveRange, DataPattern, Demand, StepSpec, StopRule
 
@@ -76,14 +78,25 @@ def short_iops(identity: DriveIdentity, out: Path) -> list[str]:
     return [*options, "--yes-destroy", identity.id, "--out", str(out)]
 
 
+def stands_on_emulated(identity: DriveIdentity) -> bool:
+    """Whether a drive stands on such drives alone, or on a file of the guest, which is none of the host."""
+    below = [level.disk for level in levels(identity) if isinstance(level, DiskLevel) and not level.disk.slaves()]
+    lowest = [disk_identity(disk.name) for disk in below if not disk.name.startswith(("loop", "nbd"))]
+    return INSIDE and all(map(is_emulated, lowest))
+
+
 def held(
-    identity: DriveIdentity, *, thread_count: int = 1
+    identity: DriveIdentity,
+    *,
+    thread_count: int = 1,
+    said: frozenset[str] = frozenset(),
+    signatures: frozenset[str] = frozenset(),
 ) -> AbstractContextManager[tuple[OpenDrive, Stimulus, dict[str, str]]]:
-    """Hold a drive through the gate, as a run does."""
-    assert is_emulated(identity)
+    """Hold a drive through the gate, as a run does. said, signatures : what is acknowledged."""
+    assert stands_on_emulated(identity)
     return hold_drive(
         identity,
-        Answers(confirmation=identity.id),
+        Answers(confirmation=identity.id, acknowledged=said, signatures=signatures),
         needed_bytes=0,
         thread_count=thread_count,
         transfer_bytes_max=MIB,
