@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.dut.real.gate import mounts, processes
 from assay.dut.real.gate.levels import DiskLevel, FileLevel
+from assay.dut.real.loop import loops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -98,14 +99,20 @@ def _untold(level: Level) -> str:
 
 
 def unasked_loops(levels: Sequence[Level], seen: Look, again: Callable[[], Look]) -> list[Doubt]:
-    """Whether a loop device that cannot be asked may lie on a file: on any that somebody may have open."""
+    """Whether a loop device that cannot be asked may lie on a level.
+
+    That is on a disk, by a node of any name, or on a file that somebody may have open.
+    """
     del seen, again
+    unasked = [name for name, on in levels[0].view.loops if not on.inode]
+    # One that was just taken down could not be asked either, and is gone by now.
+    still = {name for name, on in loops() if not on.inode} if unasked else set()
     return [
         Doubt(UNKNOWN_BACKING, level, f"perhaps backs {name}, which cannot be asked")
         for level in levels
-        if isinstance(level, FileLevel) and not level.is_free
-        for name, on in level.view.loops
-        if not on.inode and name not in level.own
+        if not (isinstance(level, FileLevel) and level.is_free)
+        for name in unasked
+        if name in still and name not in level.own
     ]
 
 
