@@ -6,6 +6,7 @@ Source: Linux ``Documentation/ABI/testing/configfs-*``, ``drivers/nvme/target/co
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ _SERVERS = (
     ("LIO", "target/core/*/*/udev_path", ""),
     ("a USB gadget", "usb_gadget/*/functions/mass_storage.*/lun.*/file", ""),
 )
+# Linux ``fd_show_configfs_dev_params`` in ``drivers/target/target_core_file.c``.
+_LIO_FILE = re.compile(r" File: (.*?)  Size: \d")
 
 
 def exported(level: DiskLevel | FileLevel) -> list[str]:
@@ -47,6 +50,10 @@ def _served() -> Iterator[tuple[str, Path, str]]:
             path = read_text(place)
             if path and (not switch or read_text(place.parent / switch) != "0"):
                 yield server, place, path
+    # The path above is a note of LIO's tools, which others may leave out; what a file backstore opened it says itself.
+    for place in sorted(CONFIG.glob("target/core/*/*/info")):
+        if opened := _LIO_FILE.search(read_text(place) or ""):
+            yield "LIO", place, opened[1]
 
 
 def _is_of(path: str, level: DiskLevel | FileLevel, among: Sequence[Mount]) -> bool:
