@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # The inode that Linux gives the first PID namespace: ``PROC_PID_INIT_INO``.
 _FIRST_PIDS = "pid:[4026531836]"
+# That of the first user namespace: ``PROC_USER_INIT_INO``.
+_FIRST_USERS = "user:[4026531837]"
+_SYS_PTRACE = 1 << 19
 _SHARED_WRITES = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) .w.s \S+ ([0-9a-f]+:[0-9a-f]+) \d+ +/", re.MULTILINE)
 # Of ``/proc/PID/stat`` behind the name: parent and start.
 _PARENT, _STARTED = 1, 19
@@ -135,6 +138,8 @@ def unseen(levels: Sequence[Level], hidden: Sequence[int]) -> list[str]:
     if hidden:
         others = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
         return [f"the open files of {process_of(hidden[0]).label}{others} cannot be seen"]
+    if not _may_look_at_all():
+        return ["the open files of processes with more rights cannot be seen (no CAP_SYS_PTRACE)"]
     try:
         namespace = str((mounts.PROC / "self/ns/pid").readlink())
     except OSError:
@@ -144,6 +149,20 @@ def unseen(levels: Sequence[Level], hidden: Sequence[int]) -> list[str]:
     if os.geteuid() and any("hidepid=" in mount.options for mount in levels[0].view.own_mounts if mount.kind == "proc"):
         return ["processes of other users are hidden (hidepid)"]
     return []
+
+
+def _may_look_at_all() -> bool:
+    """Whether links of processes with more rights may be read. Else only their names are listed.
+
+    Source: Linux ``capabilities(7)``, ``user_namespaces(7)``.
+    """
+    try:
+        text = (mounts.PROC / "self/status").read_text("utf-8", "replace")
+        namespace = str((mounts.PROC / "self/ns/user").readlink())
+    except OSError:
+        return True
+    rights = re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)
+    return namespace == _FIRST_USERS and (not rights or bool(int(rights[1], 16) & _SYS_PTRACE))
 
 
 def _devices(levels: Sequence[Level]) -> dict[tuple[str, int], Level]:
