@@ -39,7 +39,7 @@ GUEST_COUNT = 2
 TIME_LIMIT_S = 2700
 MEMORY_MIB = 2048
 STACKING_MODULES = (
-    *("dm_mod", "dm_crypt", "xts", "dm_mirror", "dm_multipath", "dm_round_robin", "loop", "linear", "raid1"),
+    *("dm_mod", "dm_crypt", "dm_mirror", "dm_multipath", "dm_round_robin", "loop", "linear", "raid1"),
     *("bcache", "nbd", "nvmet", "target_core_mod", "target_core_iblock", "target_core_file"),
 )
 """What builds devices upon drives, and what serves drives to other hosts."""
