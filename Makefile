@@ -41,7 +41,7 @@ test-packages:
 
 test-rust: Cargo.lock
 	@tools/needs
-	@$(STAGE) target/test-build.log "Building the Rust tests (3 to 20 min the first time)" \
+	@$(STAGE) target/test-build.log "Building the Rust tests (4 min on two quiet cores)" \
 		cargo test --locked --workspace --release --no-run
 	cargo test --locked --quiet --workspace --release
 
@@ -91,7 +91,7 @@ Cargo.lock: crates/dependencies.toml tools/cargo-lock
 
 # The file of known service times that tests and benchmarks hold our figures against.
 $(TIMED_FILE): $(RUST_SOURCES)
-	@$(STAGE) target/timed-file-build.log "Building the file of known times (1 to 5 min the first time)" \
+	@$(STAGE) target/timed-file-build.log "Building the file of known times (1 min on two quiet cores)" \
 		cargo build --locked --release --package assay-timed-file
 	@touch $@
 

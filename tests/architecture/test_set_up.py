@@ -182,7 +182,7 @@ def test_two_at_once_take_turns_and_build_once(host: Path, sources: Path) -> Non
     made(sources, built, 'test -e "$HOME/built"')
     with start(host, sources, "make", "setup") as first:
         assert first.stdout
-        until("Set-up 4 of 4: native module (3 to 20 min the first time)\n", first.stdout)
+        until("Set-up 4 of 4: native module (3 min on two quiet cores)\n", first.stdout)
         with start(host, sources, "make", "setup") as second:
             assert second.stdout
             until("Waiting: another make sets up this folder.\n", second.stdout)
