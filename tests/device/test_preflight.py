@@ -178,6 +178,19 @@ def test_system_calls_alone_carry_a_whole_run_without_io_uring(target: Path, tmp
     assert read_run(out).engine["I/O path"] == "one system call per I/O"
 
 
+@pytest.mark.long
+def test_system_calls_alone_carry_a_purge_by_overwrite_and_writes_without_io_uring(
+    target: Path, tmp_path: Path
+) -> None:
+    plan, forbidden = plan_of(tmp_path, MANY_THREADS), (sys.executable, WITHOUT_RINGS, "1")
+    done, out = undisturbed(lambda out: run(plan, target, *SYNCHRONOUS, prefix=forbidden, out=out), tmp_path)
+    assert done.returncode == verdict_code(out), done.stderr
+    assert read_run(out).engine["I/O path"] == "one system call per I/O"
+    (test,) = read_run(out).tests
+    assert test.purge
+    assert test.purge.method == "overwrite"
+
+
 @pytest.mark.parametrize("kind", LIMITS)
 def test_a_limit_is_named_in_plan_and_run_before_anything_is_written(
     kind: str, target: Path, tmp_path: Path, limited: Callable[[str, int], Prefix]

@@ -65,7 +65,7 @@ _EXITS = {
     errors.EXIT_OK: "all is well",
     1: "standard output could not be written, or the system refused something unforeseen",
     2: "usage: a command, an option, a plan or another file is wrong",
-    3: "refused: the drive is protected, busy, not confirmed, or not fit for the test; nothing was written to it",
+    3: "refused: the drive is protected, busy, not confirmed or unfit, or the host has too little; nothing was written",
     4: "the drive failed, or was changed or used by others under the test",
     errors.EXIT_WITHHELD: "results are withheld, a run folder was tampered with, or a check of the host is invalid",
     6: "a run folder or file cannot be read or written",

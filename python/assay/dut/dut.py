@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from assay._native import hands_to_workers
 from assay.dut.ended import check_sequence
-from assay.dut.needs import refuse_without_memory
+from assay.dut.needs import OVERWRITE_BYTES, OVERWRITE_DEMAND, refuse_without_memory
 from assay.dut.real.condition import read_condition
 from assay.dut.real.gate import Asking, examined, open_drive, open_passthrough, pinned
 from assay.dut.real.heat import too_hot
@@ -31,12 +31,12 @@ from assay.dut.simulated.fault_watch import FaultWatch
 from assay.dut.simulated.model import is_simulated, parse_simulated
 from assay.dut.simulated.opened import fitting, simulated_stimulus
 from assay.engine.pattern import fill_pattern, leading_range
-from assay.engine.records import DataPattern, Demand, DriveCondition, PurgeRecord, StepSpec, StopRule
+from assay.engine.records import DataPattern, DriveCondition, PurgeRecord, StepSpec, StopRule
 from assay.engine.stimulus import IO_TIME_LIMIT_NS, Stimulus
 from assay.errors import AssayError, DeviceFailureError, DriveChangedError, UsageError
 from assay.host import HostWatch
 from assay.run.plan_file import Plan
-from assay.spec.units import KIB, SECOND_NS
+from assay.spec.units import SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from assay.procedures.procedure import PlannedTest
 
 _CACHES: dict[str, CacheState | None] = {"on": "enabled", "off": "disabled", "edition": None, "as-is": None}
-_OVERWRITE_BYTES = 128 * KIB
-_OVERWRITE_DEMAND = Demand(thread_count=1, queue_depth=32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +401,7 @@ def hold_drive(
             transfer_bytes_max=transfer_bytes_max,
             placement=placement,
             path=_probed(held, drive) if io_path == "auto" else io_path,
+            ring_beyond=io_path != "synchronous",
             io_time_limit_ns=io_time_limit_ns,
         ) as stimulus,
     ):
@@ -438,7 +437,7 @@ def _descriptor(held: OpenDrive, io_path: str, transfer_bytes_max: int) -> Abstr
     """What the I/Os go to; a purge may overwrite the drive."""
     if io_path != "passthrough":
         return nullcontext(held.fd)
-    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, _OVERWRITE_BYTES))
+    return open_passthrough(held, transfer_bytes_max=max(transfer_bytes_max, OVERWRITE_BYTES))
 
 
 def _probed(held: OpenDrive, drive: DriveIdentity) -> IoPath:
@@ -457,12 +456,12 @@ def overwrite(
     """
 
     def watch(_step: int, io_count: int, _latency_ns_sum: int, elapsed_ns: int) -> None:
-        show(min(io_count * _OVERWRITE_BYTES / length_bytes, 1.0), elapsed_ns)
+        show(min(io_count * OVERWRITE_BYTES / length_bytes, 1.0), elapsed_ns)
 
     step = StepSpec(
         label="overwrite",
-        pattern=fill_pattern(_OVERWRITE_BYTES, DataPattern()),
-        demand=_OVERWRITE_DEMAND,
+        pattern=fill_pattern(OVERWRITE_BYTES, DataPattern()),
+        demand=stimulus.served(OVERWRITE_DEMAND),
         active_range=leading_range(length_bytes),
         stop=StopRule(amount_bytes=length_bytes),
     )
