@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import shutil
 import subprocess
 import time
 from contextlib import contextmanager
@@ -48,7 +49,8 @@ def _deal() -> list[Dealt]:
     # What only this process sees, a child does not.
     seen = {name: kind for name, kind in KINDS.items() if not kind.is_set_here}
     early = [Dealt(name, BEFORE) for name in seen]
-    late = [Dealt(name, AFTER) for name, kind in seen.items() if AFTER in kind.moments]
+    # Nor can an image be mounted or swapped to once a run has overwritten it.
+    late = [Dealt(name, AFTER) for name, kind in seen.items() if AFTER in kind.moments and not kind.is_on_disk]
     for index in range(0, len(early), _FREE_EVERY):
         early.insert(index, Dealt(NOBODY, BEFORE))
     return [one for index, first in enumerate(early) for one in (first, late[index % len(late)])]
@@ -63,6 +65,7 @@ def run_trial(dut: Dut, seed: int, dealt: Dealt | None = None) -> Outcome:
     try:
         one = arranged(dut, dice, dealt or RUN_DEAL[seed % len(RUN_DEAL)], is_run=True)
         use_another(one)
+        shutil.rmtree(_folder(one), ignore_errors=True)
         identity = identify(one.path, file_target=one.target == FILE)
         one.confirmation = identity.id
         return _before(one) if one.dealt.moment == BEFORE else _while(one)
@@ -77,7 +80,8 @@ def _before(one: Trial) -> Outcome:
     with _running(one) as run:
         code = run.wait(_PATIENCE_S)
     is_refused, is_free = code == _REFUSED, one.is_right and not one.counts
-    if is_refused and _contents(one.chosen.path) != contents:
+    is_still = one.kind is None or not one.kind.is_written
+    if is_refused and is_still and _contents(one.chosen.path) != contents:
         return one.outcome("refused", "A REFUSED RUN WROTE")
     if is_free:
         return one.outcome(f"exit {code}", "" if code in _FREE else f"EXIT {code} OF A FREE DRIVE: {_error(one)}")

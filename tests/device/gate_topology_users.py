@@ -50,7 +50,8 @@ class Kind:
 
     is_kept_out : a claim may keep it from coming at all. is_read : it counts until the reader is acknowledged.
     is_reader : it reads, too, which is acknowledged so that the rest of it counts alone. is_on_disk : the image lies on
-    a disk. is_set_here : only this process sees it, as a file of the kernel that a test made up.
+    a disk. is_set_here : only this process sees it, as a file of the kernel that a test made up. is_written : the
+    system writes it when it likes.
     """
 
     come: Callable[[Scene], None]
@@ -62,6 +63,7 @@ class Kind:
     is_reader: bool = False
     is_on_disk: bool = False
     is_set_here: bool = False
+    is_written: bool = False
     needs_loop: bool = False
 
 
@@ -207,7 +209,9 @@ _NVMET, _LIO = "nvmet/subsystems/{}/namespaces/1/device_path", "target/core/iblo
 KINDS: dict[str, Kind] = {
     "mounted": Kind(come=_mount, targets=_NODES, contents=_MOUNTED, is_kept_out=True),
     "mounted elsewhere": Kind(come=_mount_elsewhere, targets=_NODES, contents=_MOUNTED, is_kept_out=True),
-    "swapped to": Kind(come=partial(_swap, path=_partition), targets=_NODES, contents=_SWAPPED, is_kept_out=True),
+    "swapped to": Kind(
+        come=partial(_swap, path=_partition), targets=_NODES, contents=_SWAPPED, is_kept_out=True, is_written=True
+    ),
     "claimed": Kind(come=_claimed, targets=_NODES, is_kept_out=True, is_reader=True),
     "locked": Kind(
         come=lambda scene: _locked(scene, _any_node, "shared", "exclusive"),
@@ -231,7 +235,7 @@ KINDS: dict[str, Kind] = {
     "exported": Kind(come=lambda scene: _exported(scene, _any_node, _NVMET, _LIO), targets=_NODES, is_set_here=True),
     "image exported": Kind(come=lambda scene: _exported(scene, _image, _NVMET, _LIO), is_set_here=True),
     "image mounted": Kind(come=_mount_file, contents=("erofs",), is_on_disk=True),
-    "image swapped to": Kind(come=partial(_swap, path=_image), contents=("swap",), is_on_disk=True),
+    "image swapped to": Kind(come=partial(_swap, path=_image), contents=("swap",), is_on_disk=True, is_written=True),
     "written below an overlay": Kind(come=_overlaid, targets=(FILE,), moments=(BEFORE,)),
     **_at_places("written", _written),
     **_at_places("read", _read, is_read=True),
