@@ -21,16 +21,22 @@ _EVERY_KIND = (NOBODY, *KINDS, *dict.fromkeys((*CHANGES, *LATE_CHANGES)))
 
 @dataclass(slots=True)
 class Counts:
-    """The bookkeeping of many trials. faults : one line each, with what repeats it."""
+    """The bookkeeping of many trials. faults : one line each, with what repeats it.
+
+    refused_first : the same of free drives that were refused once only.
+    """
 
     ends: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    refused_first: list[str] = field(default_factory=list)
 
     def add(self, seed: int, outcome: Outcome) -> None:
         """Count a trial."""
         self.ends[(*outcome.dealt, outcome.end)] += 1
+        again = f"ASSAY_GATE_SEED={seed} ASSAY_GATE_TRIALS=1"
+        if outcome.refused_first:
+            self.refused_first.append(f"{again}, once only: {outcome.refused_first} ({outcome.story})")
         if outcome.wrong:
-            again = f"ASSAY_GATE_SEED={seed} ASSAY_GATE_TRIALS=1"
             self.faults.append(f"{again}: {outcome.wrong} ({outcome.story})")
 
     def of(self, kind: str) -> int:
@@ -45,10 +51,11 @@ class Counts:
     def text(self) -> str:
         """All counts, a line each kind."""
         lines = [line for kind in _EVERY_KIND if (line := self._of_kind(kind))]
-        words = {"wrong opens": "OPENED", "arrivals missed": "MISSED", "refusals of free drives": "FREE DRIVE"}
+        words = {"wrong opens": "OPENED", "arrivals missed": "MISSED", "free drives refused": "FREE DRIVE"}
         wrong = [f"{name} {sum(word in fault for fault in self.faults)}" for name, word in words.items()]
-        title = f"{self.ends.total()} trials: {', '.join(wrong)}, all that was wrong {len(self.faults)}"
-        return "\n".join([title, *lines, *self.faults])
+        once = f"free drives refused once, then opened {len(self.refused_first)}"
+        title = f"{self.ends.total()} trials: {', '.join(wrong)}, {once}, all that was wrong {len(self.faults)}"
+        return "\n".join([title, *lines, *self.refused_first, *self.faults])
 
     def _of_kind(self, kind: str) -> str:
         told = []
