@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from assay.verify.evidence import Evidence
 
 _IN_TEST = {
-    "test_condition", "purged", "steps", "stall", "verdict", "trimmed", "write_cache_set", "test_ended",
+    "test_condition", "purged", "steps", "stall", "verdict", "trimmed", "write_cache_set", "looked", "drive_changed",
+    "test_ended",
 }  # fmt: skip
 _BETWEEN_TESTS = {"test_started", "condition", RESUMED}
 _ANYWHERE = {"asked", "engine", "advice", RUN_ENDED}
