@@ -28,7 +28,7 @@ def head() -> Iterator[str]:
     yield from (
         "Made from `python/assay/dut/real/gate/kinds.py` by `tools/kinds-page`. *Supported*: let in and tried.",
         "*Refused*: by the rule named. *Untested*: no rule is against it, nobody has tried it. **No drive was tried on",
-        "hardware yet**: NVMe, SATA and SCSI were emulated by QEMU. If you try one first, send us what",
+        "hardware yet**: NVMe, SATA, SCSI and USB were emulated by QEMU. If you try one first, send us what",
         "`assay check DRIVE --report FILE` writes.",
         "",
         "| kind | state | rule | tests | note |",

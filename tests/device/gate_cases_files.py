@@ -157,6 +157,13 @@ def file_that_a_server_exports(stage: Stage) -> Case:
     return Case(target, {"file-exports": "exported by LIO as target/core/fileio_0/disk"})
 
 
+def file_that_a_server_has_open_without_a_note(stage: Stage) -> Case:
+    target = stage.file()
+    told = f"TCM FILEIO ID: 0        File: {target.path}  Size: 1  Mode: O_DSYNC Async: 0"
+    exported(stage, "target/core/fileio_0/disk/info", told)
+    return Case(target, {"file-exports": "exported by LIO as target/core/fileio_0/disk"})
+
+
 def exported(stage: Stage, place: str, path: str) -> None:
     """Let a server of the kernel say that it serves a path."""
     stage.patch.setattr(exports, "CONFIG", stage.folder / "config")
@@ -232,6 +239,7 @@ FILE_CASES = [
     file_with_another_name_in_a_place_of_the_system,
     file_by_a_bind_mount_of_a_part_of_a_place,
     file_that_a_server_exports,
+    file_that_a_server_has_open_without_a_note,
     file_where_files_cannot_be_told_apart,
     file_whose_backing_is_in_a_process,
     file_that_somebody_has_locked,
