@@ -1,11 +1,13 @@
 """Processes that use a disk or file on command, each in a session and mount namespace of its own.
 
-As a script it is such a process: it takes one act a line, as JSON, and answers with a number or with ``errno``.
+As a script it is such a process: it takes one act a line, as JSON, and answers with a number or with ``errno``. With a
+second argument it is one of which only a thread writes.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import mmap
@@ -13,6 +15,8 @@ import os
 import struct
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +28,8 @@ LIBC.mmap.restype = ctypes.c_void_p
 LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
 LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _READ_ONLY = 1
+_CLONE_FILES = 0x400
+_LONG_S = 3600
 _FAILED = ctypes.c_void_p(-1).value
 
 
@@ -96,6 +102,46 @@ class UserProcess:
         return int(answer["result"])
 
 
+def thread_writes(path: str, way: str) -> Callable[[], object]:
+    """A process of which only a thread has a path open for writing; what ends it.
+
+    way : ``own-table`` where the thread has a table of descriptors of its own, ``outlived`` where the first has ended.
+    """
+    call = [sys.executable, "-SE", __file__, way, path]
+    child = subprocess.Popen(call, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert child.stdout
+    said = child.stdout.readline()
+
+    def leave() -> None:
+        child.kill()
+        child.communicate()
+
+    if said != "open\n":
+        leave()
+        raise OSError(errno.EIO, f"the thread did not open it: {said!r}", path)
+    return leave
+
+
+def _write_by_a_thread(way: str, path: str) -> None:
+    first = threading.get_native_id()
+
+    def hold() -> None:
+        if way == "own-table":
+            checked(LIBC.unshare(_CLONE_FILES), way)
+        else:
+            while ") Z " not in Path(f"/proc/{first}/stat").read_text("utf-8"):
+                time.sleep(0.001)
+        os.open(path, os.O_WRONLY)
+        os.write(1, b"open\n")
+        time.sleep(_LONG_S)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    if way == "outlived":
+        LIBC.pthread_exit(None)
+    thread.join()
+
+
 def _open(path: str, flags: int, lock: str) -> int:
     descriptor = os.open(path, flags)
     try:
@@ -156,4 +202,7 @@ def _serve(name: str) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    if sys.argv[2:]:
+        _write_by_a_thread(*sys.argv[1:])
+    else:
+        _serve(sys.argv[1])

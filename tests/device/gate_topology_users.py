@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.dut.real.gate import exports
 from gate_topology_images import CONTENTS, patiently
-from gate_topology_processes import LIBC, checked, mount, unmount
+from gate_topology_processes import LIBC, checked, mount, thread_writes, unmount
 
 if TYPE_CHECKING:
     import random
@@ -117,6 +117,12 @@ def _read(scene: Scene, path: Callable[[Scene], str]) -> None:
 
 def _mapped(scene: Scene, path: Callable[[Scene], str]) -> None:
     scene.dut.undo.callback(scene.process.map(path(scene)))
+
+
+def _written_by_a_thread(scene: Scene) -> None:
+    path = scene.dice.choice([_image, _top] if scene.nodes else [_image])
+    way = scene.dice.choice(["own-table", "outlived"])
+    scene.dut.undo.callback(thread_writes(path(scene), way))
 
 
 def _claimed(scene: Scene) -> None:
@@ -237,6 +243,7 @@ KINDS: dict[str, Kind] = {
     "image mounted": Kind(come=_mount_file, contents=("erofs",), is_on_disk=True),
     "image swapped to": Kind(come=partial(_swap, path=_image), contents=("swap",), is_on_disk=True, is_written=True),
     "written below an overlay": Kind(come=_overlaid, targets=(FILE,), moments=(BEFORE,)),
+    "written by a thread": Kind(come=_written_by_a_thread),
     **_at_places("written", _written),
     **_at_places("read", _read, is_read=True),
     **_at_places("mapped", _mapped),

@@ -338,6 +338,8 @@ def take_away(patch: pytest.MonkeyPatch, rule: str) -> None:
     }
     if rule in single:
         patch.setattr(*single[rule])
+        if rule == "range-lock":
+            patch.setattr(claim, "is_range_locked", lambda _: False)
         return
     (table,) = (table for table in TABLES if rule in table)
     patch.delitem(table, rule)

@@ -63,6 +63,7 @@ SHOWN = [
     Shown(("writers",), "node of another name written"),
     Shown(("writers",), "partition written"),
     Shown(("writers",), "hard link written", target=FILE),
+    Shown(("writers",), "written by a thread"),
     Shown(("maps",), "node mapped"),
     Shown(("maps",), "image mapped"),
     Shown(("maps", *_HIDDEN), "image mapped", target=FILE),

@@ -128,6 +128,8 @@ def take_away(rule: str, patch: pytest.MonkeyPatch) -> None:
     """Remove a rule from the gate."""
     if rule in _SINGLE:
         patch.setattr(*_SINGLE[rule])
+        if rule == "range-lock":
+            patch.setattr(claim, "is_range_locked", lambda _: False)
         return
     (table,) = (table for table in _RULES if rule in table)
     patch.delitem(table, rule)

@@ -104,8 +104,8 @@ impl NativeStimulus {
     /// Drive nothing: I/Os go to the kernel and come back at once, or after a constant time in ns.
     #[staticmethod]
     fn null(seed: u64, answer_ns: Option<u64>) -> PyResult<Self> {
-        let opener = move || Ok(NullDevice::new(answer_ns.map(Nanos)));
-        let opened = Stimulus::open(seed, vec![opener]);
+        let open_null = move || Ok(NullDevice::new(answer_ns.map(Nanos)));
+        let opened = Stimulus::open(seed, vec![open_null]);
         let stimulus = opened.map_err(|error| not_opened(error, |error| io_error(&error)))?;
         Ok(Self::of(Engine::Null(stimulus)))
     }

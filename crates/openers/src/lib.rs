@@ -2,7 +2,7 @@
 //!
 //! A look costs some 10 us a descriptor. A file system that hangs must not hang it: `stat` is called on mounts that are
 //! known to be local; on mounts that no namespace lists (a detached one, or one of the kernel's own) by a thread that is
-//! left behind after a second; on all others never.
+//! left behind after 3 s; on all others never.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Longest wait for a mount that nobody lists.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(3);
 /// `O_PATH`: such a descriptor names a file and has not opened it. Source: Linux `open(2)`.
 const O_PATH: u32 = 0o10_000_000;
 
@@ -71,17 +71,22 @@ pub struct Wanted {
 
 /// Look at the descriptors of every process below `proc`, those of this one included.
 ///
-/// Errors: `proc` itself cannot be listed. A process that ends meanwhile is left out.
-/// Source: Linux `proc_pid_fd(5)`, `proc_pid_fdinfo(5)`.
+/// A process that ends meanwhile is left out. Source: Linux `proc_pid_fd(5)`, `proc_pid_fdinfo(5)`.
+///
+/// # Errors
+///
+/// `proc` itself cannot be listed.
 pub fn look(proc: &Path, wanted: &Wanted) -> io::Result<Look> {
     let mut found = Look::default();
     let mut hung = HashSet::new();
     for process in numbered(proc)? {
         let folder = proc.join(process.to_string());
-        match numbered(&folder.join("fd")) {
-            Ok(descriptors) => {
-                for descriptor in descriptors {
-                    add(&mut found, &mut hung, wanted, &folder, (process, descriptor));
+        match tables(&folder, process) {
+            Ok(tables) => {
+                for (folder, descriptors) in tables {
+                    for descriptor in descriptors {
+                        add(&mut found, &mut hung, wanted, &folder, (process, descriptor));
+                    }
                 }
             }
             Err(error) if error.kind() == ErrorKind::PermissionDenied => found.hidden.push(process),
@@ -89,6 +94,27 @@ pub fn look(proc: &Path, wanted: &Wanted) -> io::Result<Look> {
         }
     }
     found.hidden.dedup();
+    Ok(found)
+}
+
+/// The tables of descriptors of a process: that of its first thread, and those of threads that list other numbers.
+///
+/// A first thread that has ended has none, whatever the others hold; a thread may have a table of its own.
+/// Source: Linux `unshare(2)`, `CLONE_FILES`; `proc_pid_task(5)`.
+fn tables(folder: &Path, process: u32) -> io::Result<Vec<(PathBuf, Vec<u32>)>> {
+    let mut found = vec![(folder.to_owned(), numbered(&folder.join("fd"))?)];
+    let tasks = folder.join("task");
+    // A folder has two links, and one for each folder in it.
+    if fs::metadata(&tasks).is_ok_and(|status| status.nlink() <= 3) {
+        return Ok(found);
+    }
+    for thread in numbered(&tasks).unwrap_or_default() {
+        let folder = tasks.join(thread.to_string());
+        let Ok(descriptors) = numbered(&folder.join("fd")) else { continue };
+        if thread != process && found.iter().all(|(_, known)| *known != descriptors) {
+            found.push((folder, descriptors));
+        }
+    }
     Ok(found)
 }
 
@@ -110,7 +136,7 @@ fn add(found: &mut Look, hung: &mut HashSet<u64>, wanted: &Wanted, folder: &Path
     }
     let status = if wanted.local_mounts.contains(&mount) {
         fs::metadata(&link).ok()
-    } else if hung.contains(&mount) {
+    } else if hung.contains(&mount) || is_kernels_own(&link) {
         None
     } else {
         guarded(link).unwrap_or_else(|()| {
@@ -122,6 +148,12 @@ fn add(found: &mut Look, hung: &mut HashSet<u64>, wanted: &Wanted, folder: &Path
     let Some((kind, status)) = status.and_then(|status| Some((kind_of(&status, wanted)?, status))) else { return };
     let device = if kind == Kind::File { status.dev() } else { status.rdev() };
     found.opened.push(Opened { process, descriptor, flags, kind, device, inode: status.ino() });
+}
+
+/// Whether a link of a mount that nobody lists is of memory that processes share, which no file system has.
+fn is_kernels_own(link: &Path) -> bool {
+    const NAMES: [&[u8]; 3] = [b"/memfd:", b"/SYSV", b"/dmabuf:"];
+    fs::read_link(link).is_ok_and(|name| NAMES.iter().any(|start| name.as_os_str().as_bytes().starts_with(start)))
 }
 
 /// Flags and mount of a descriptor.
@@ -146,7 +178,7 @@ fn kind_of(status: &Metadata, wanted: &Wanted) -> Option<Kind> {
 /// The status of what a link leads to, asked by a thread of its own. Errors: it does not answer in time.
 fn guarded(link: PathBuf) -> Result<Option<Metadata>, ()> {
     let (answer, answered) = mpsc::channel();
-    let asked = thread::Builder::new().spawn(move || answer.send(fs::metadata(&link).ok()));
+    let asked = thread::Builder::new().spawn(move || drop(answer.send(fs::metadata(&link).ok())));
     if asked.is_err() {
         return Err(());
     }

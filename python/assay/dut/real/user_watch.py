@@ -15,6 +15,8 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import arrived
+from assay.dut.real.gate.doubts import UNSEEN
+from assay.dut.real.gate.levels import FileLevel
 from assay.dut.real.sysfs import readable
 from assay.dut.real.unchanged import check_unchanged
 from assay.engine.records import Arrival, LooksRecord
@@ -99,6 +101,8 @@ class UserWatch:
             raise self._changed(f"it is gone ({error.strerror})", self._good_ns) from error
         if found:
             raise self._changed("; ".join(found), self._good_ns)
+        if self._opened_unseen():
+            raise self._changed("it was opened by somebody who cannot be seen", self._good_ns)
         self._good_ns, self._looked_ns = begun_ns, self._clock()
         self._looks += 1
         self._span_max_ns = max(self._span_max_ns, self._looked_ns - begun)
@@ -136,6 +140,12 @@ class UserWatch:
         found, own = self._asking.anew().seen, os.getpid()
         openers = tuple(one for one in found.openers if one.process.number != own)
         return _Seen(replace(found, openers=openers), wall_ns, self._clock() - begun)
+
+    def _opened_unseen(self) -> bool:
+        """Whether a target file is open, and still is behind a look at processes that shows nobody who has it."""
+        if UNSEEN in self._said or not _is_opened(self._asking.anew()):
+            return False
+        return not self._look_at_processes().look.openers and _is_opened(self._asking.anew())
 
     def _idly(self) -> None:
         """One look by a thread that runs where nothing else would; its CPU time counts as ours."""
@@ -185,6 +195,11 @@ class UserWatch:
         stamp = time.strftime("%H:%M:%S", time.gmtime(since_ns / SECOND_NS))
         reason = readable(f"{reason}; what ran since {stamp} UTC, when it was last seen free, is void")
         return DriveChangedError(self._held.identity.path, reason, _REMEDY, since_wall_ns=since_ns)
+
+
+def _is_opened(asking: Asking) -> bool:
+    """Whether somebody else has a target file open, seen or not."""
+    return any(isinstance(level, FileLevel) and not level.chain and level.is_opened for level in asking.levels)
 
 
 def _arrival(one: Opener, wall_ns: int) -> Arrival:
