@@ -36,6 +36,7 @@ def test_what_cannot_be_told_has_a_remedy_of_its_own() -> None:
         "write-cache",
         "clock-cost",
         "tool-ceiling",
+        "host-limits",
         "host-stalls",
         "other-io",
     }

@@ -60,7 +60,7 @@ def test_a_purge_shows_what_is_left_and_its_advice_is_kept_before_it_goes_on(
         display.show(progress)
 
     with RunWriter(tmp_path, {"schema": 1}) as writer:
-        dut = SimpleNamespace(purge=purge, host_time=True)
+        dut = SimpleNamespace(purge=purge, look=lambda: None, host_time=True)
         times = RunTimes([cast("Any", planned)], real=True, clock=minutes())
         times.test_begins()
         _Runner(cast("Any", planned), cast("Any", dut), writer, show=show, capture="none", times=times).purge()

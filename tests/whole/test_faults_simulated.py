@@ -48,7 +48,7 @@ def failed(folder: Path, *faults: str, **keys: Any) -> tuple[str, StoredTest]:
         run(folder, *faults, **keys)
     assert caught.value.exit_code == 4
     (test,) = read_run(folder / "run").tests
-    assert test.ended == "device-failure"
+    assert test.ended == caught.value.slug
     return caught.value.reason, test
 
 

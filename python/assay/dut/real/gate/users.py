@@ -6,6 +6,7 @@ processes of all levels together, and last, since a look at all processes takes 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -68,6 +69,7 @@ PROCESSES: dict[str, Callable[[Sequence[Level], Look], list[tuple[Level, str]]]]
     "hidden-writers": _hidden_writers,
     "maps": _maps,
 }
+_AGAIN_S = 0.1
 _OF_SETTING_UP = {"system", "run-folder", "file-system", "file-places", "file-kept"}
 """Rules of what cannot come about without another: they are not asked again while a drive is held."""
 
@@ -134,6 +136,16 @@ def doubtful(asking: Asking, said: Collection[str], pause: Callable[[], None] | 
 
 
 def _used(asking: Asking) -> tuple[str, ...]:
+    """Users among processes that are still there a moment later: listing and setting up drives opens others, too."""
+    found = _uses(asking)
+    if not found:
+        return ()
+    time.sleep(_AGAIN_S)
+    still = _uses(asking.anew())
+    return tuple(reason for reason in found if reason in still)
+
+
+def _uses(asking: Asking) -> tuple[str, ...]:
     reasons = [pair for rule in list(PROCESSES.values()) for pair in rule(asking.levels, asking.seen)]
     return tuple(dict.fromkeys(readable(level.told(reason)) for level, reason in reasons))
 
