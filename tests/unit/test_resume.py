@@ -230,7 +230,9 @@ def test_a_file_target_goes_on_with_the_same_file_alone(tmp_path: Path) -> None:
     target = tmp_path / "drive"
     with target.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, 64 << 20)
-    keys = {**KEYS, "drive": str(target), "file_target": True, "tests": ["lat", "iops"], "scale": 0.0001}
+    # A busy host keeps a file silent for seconds.
+    patient = {"stall_limit_seconds": 3600.0, "io_time_limit_seconds": 3600.0}
+    keys = {**KEYS, "drive": str(target), "file_target": True, "tests": ["lat", "iops"], "scale": 0.0001, **patient}
     plan, folder = load_plan(None, keys), tmp_path / "run"
     answers = Answers(confirmation=str(target))
 
