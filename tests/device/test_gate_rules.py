@@ -20,7 +20,7 @@ import pytest
 from assay.dut.real.gate import claim, doubts, entry, facts, holders, processes, system, users
 from assay.dut.real.sysfs import Disk
 from assay.errors import AssayError
-from conftest import command
+from conftest import command, find_loop
 from gate_cases_below import BELOW_CASES
 from gate_cases_files import FILE_CASES, exported
 from gate_stage import EXT4, SIZE_BYTES, Case, Stage
@@ -100,14 +100,14 @@ def with_a_loop_upon_it(stage: Stage) -> Case:
     drive = stage.drive()
     node = stage.folder / "second-node"
     os.mknod(node, 0o600 | 0o060000, Path(drive.path).stat().st_rdev)
-    upper = command("losetup", "--find", "--show", str(node))
+    upper = find_loop(str(node))
     stage.undo.callback(command, "losetup", "--detach", upper)
     return Case(drive, {"loops": f"backs {Path(upper).name}"})
 
 
 def with_a_loop_over_its_image(stage: Stage) -> Case:
     drive = stage.drive()
-    other = command("losetup", "--find", "--show", str(stage.folder / "loop0.img"))
+    other = find_loop(str(stage.folder / "loop0.img"))
     stage.undo.callback(command, "losetup", "--detach", other)
     image = stage.folder / "loop0.img"
     return Case(drive, {"file-loops": f"{Path(drive.path).name} stands on {image}, which backs {Path(other).name}"})
@@ -333,13 +333,11 @@ def take_away(patch: pytest.MonkeyPatch, rule: str) -> None:
     single = {
         "exclusive": (claim, "EXCLUSIVE", 0),
         "lock": (claim, "LOCK", fcntl.LOCK_UN),
-        "range-lock": (claim, "RANGE_LOCK", fcntl.F_OFD_GETLK),
+        "range-lock": (claim, "lock_ranges", lambda *_: None),
         "read-only": (entry, "_read_only", lambda _: ()),
     }
     if rule in single:
         patch.setattr(*single[rule])
-        if rule == "range-lock":
-            patch.setattr(claim, "is_range_locked", lambda _: False)
         return
     (table,) = (table for table in TABLES if rule in table)
     patch.delitem(table, rule)

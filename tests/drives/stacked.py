@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -31,7 +30,7 @@ SECTORS = 8192
 _RULES: tuple[dict[str, Any], ...] = (users.USERS, users.FILE_USERS, users.PROCESSES, doubts.DOUBTS, entry.WISHES)
 _SINGLE: dict[str, tuple[Any, str, Any]] = {
     "exclusive": (claim, "EXCLUSIVE", 0),
-    "range-lock": (claim, "RANGE_LOCK", fcntl.F_OFD_GETLK),
+    "range-lock": (claim, "lock_ranges", lambda *_: None),
     "read-only": (entry, "_read_only", lambda _: ()),
 }
 
@@ -128,8 +127,6 @@ def take_away(rule: str, patch: pytest.MonkeyPatch) -> None:
     """Remove a rule from the gate."""
     if rule in _SINGLE:
         patch.setattr(*_SINGLE[rule])
-        if rule == "range-lock":
-            patch.setattr(claim, "is_range_locked", lambda _: False)
         return
     (table,) = (table for table in _RULES if rule in table)
     patch.delitem(table, rule)

@@ -103,20 +103,27 @@ def _user_threads(proc: Path) -> int:
     return count
 
 
-def _of_groups(proc: Path, cgroups: Path) -> Iterator[CountLimit]:
+def control_groups(controller: str, *, proc: Path, cgroups: Path) -> Iterator[tuple[Path, bool]]:
+    """The folder of every control group with a controller that the process is in, up to the outermost.
+
+    Each with whether it is of version 1. Worked: ``4:memory:/a/b`` -> ``memory/a/b``, ``memory/a``, ``memory``.
+    """
     for line in file_text(proc / "self/cgroup").splitlines():
-        _, kinds, name = line.split(":", 2)
-        if kinds and "pids" not in kinds.split(","):
+        _, _, rest = line.partition(":")
+        kinds, _, name = rest.partition(":")
+        if kinds and controller not in kinds.split(","):
             continue
-        root = cgroups / "pids" if kinds else cgroups
+        root = cgroups / controller if kinds else cgroups
         inside = root / name.lstrip("/")
-        for folder in (inside, *inside.parents):
-            if folder != root and root not in folder.parents:
-                break
-            limit, used = (file_text(folder / file) for file in ("pids.max", "pids.current"))
-            if limit.isdecimal() and used.isdecimal():
-                name_shown, remedy = f"threads of the control group ({folder / 'pids.max'})", "raise it to {needed}"
-                yield CountLimit(name=name_shown, limit=int(limit), used=int(used), remedy=remedy)
+        yield from ((folder, bool(kinds)) for folder in (inside, *inside.parents) if folder.is_relative_to(root))
+
+
+def _of_groups(proc: Path, cgroups: Path) -> Iterator[CountLimit]:
+    for folder, _ in control_groups("pids", proc=proc, cgroups=cgroups):
+        limit, used = (file_text(folder / file) for file in ("pids.max", "pids.current"))
+        if limit.isdecimal() and used.isdecimal():
+            name, remedy = f"threads of the control group ({folder / 'pids.max'})", "raise it to {needed}"
+            yield CountLimit(name=name, limit=int(limit), used=int(used), remedy=remedy)
 
 
 def _of_host(proc: Path) -> Iterator[CountLimit]:

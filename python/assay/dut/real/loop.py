@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.dut.real.sysfs import SYSFS, Disk
+from assay.dut.real.sysfs import SYSFS, Disk, number_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +84,7 @@ def _asked(disk: Disk) -> tuple[tuple[int, int, int], tuple[int, int, int]] | No
         return None
     try:
         number = os.fstat(descriptor).st_rdev
-        if f"{os.major(number)}:{os.minor(number)}" != disk.number_text:
+        if number_label(number) != disk.number_text:
             return None
         status = fcntl.ioctl(descriptor, _STATUS, bytes(_STATUS_BYTES))
     except OSError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.dut.real.host_limits import file_text
+from assay.dut.real.host_limits import control_groups, file_text
 from assay.dut.real.platform import available_memory_bytes
 
 if TYPE_CHECKING:
@@ -75,17 +75,8 @@ def _addresses(proc: Path) -> Iterator[MemoryBound]:
 
 def _groups(proc: Path, cgroups: Path) -> Iterator[MemoryBound]:
     """The limit of every control group that the process is in, up to the outermost."""
-    for line in file_text(proc / "self/cgroup").splitlines():
-        _, _, rest = line.partition(":")
-        kinds, _, name = rest.partition(":")
-        if kinds and "memory" not in kinds.split(","):
-            continue
-        root = cgroups / "memory" if kinds else cgroups
-        inside = root / name.lstrip("/")
-        for folder in (inside, *inside.parents):
-            if folder != root and root not in folder.parents:
-                break
-            yield from _group(folder, *_FILES[bool(kinds)])
+    for folder, is_first in control_groups("memory", proc=proc, cgroups=cgroups):
+        yield from _group(folder, *_FILES[is_first])
 
 
 def _group(folder: Path, limit_name: str, used_name: str, cached: tuple[str, ...]) -> Iterator[MemoryBound]:

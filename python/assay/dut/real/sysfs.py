@@ -27,6 +27,10 @@ class Disk:
         text = self.text(attribute)
         return int(text) if text and text.lstrip("-").isdigit() else None
 
+    def family(self) -> list[Disk]:
+        """The disk and its partitions."""
+        return [self, *self.partitions()]
+
     def partitions(self) -> list[Disk]:
         """The partitions of the disk."""
         found = sorted(self.folder.glob(f"{self.folder.name}*/"))
@@ -69,9 +73,14 @@ class Disk:
         return self.text("dev")
 
 
+def number_label(device_number: int) -> str:
+    """A device number as the kernel prints it. Worked: major 8, minor 16 -> ``8:16``."""
+    return f"{os.major(device_number)}:{os.minor(device_number)}"
+
+
 def disk_of(device_number: int, sysfs: Path = SYSFS) -> Disk | None:
     """The block device with this ``st_rdev``, or None. It may be a partition."""
-    link = sysfs / "dev/block" / f"{os.major(device_number)}:{os.minor(device_number)}"
+    link = sysfs / "dev/block" / number_label(device_number)
     return Disk(link.resolve().name, link.resolve()) if link.exists() else None
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import arrived
 from assay.dut.real.gate.doubts import UNSEEN
-from assay.dut.real.gate.levels import FileLevel
+from assay.dut.real.gate.levels import opened_targets
 from assay.dut.real.sysfs import readable
 from assay.dut.real.unchanged import check_unchanged
 from assay.engine.records import Arrival, LooksRecord
@@ -58,14 +58,13 @@ class UserWatch:
         self._held, self._asking, self._said, self._clock = held, asking, said, clock
         self._good_ns = self._good_processes_ns = time.time_ns()
         self._looked_ns = self._processes_ns = clock()
-        self._known: set[Process] = set()
         self._suspects: dict[Process, int] = {}
         self._arrivals: list[Arrival] = []
         self._thread: Thread | None = None
         self._answer: _Seen | None = None
         self._looks, self._process_looks, self._span_max_ns, self._processes_span_max_ns = 0, 0, 0, 0
         first = self._look_at_processes()
-        self._known = {one.process for one in first.look.readers()}
+        self._known: set[Process] = {one.process for one in first.look.readers()}
         self._last_span_ns = first.span_ns
 
     def boundary(self) -> None:
@@ -94,14 +93,15 @@ class UserWatch:
         begun_ns, begun = time.time_ns(), self._clock()
         try:
             check_unchanged(self._held)
-            found = arrived(self._asking.anew())
+            asking = self._asking.anew()
+            found = arrived(asking)
         except DriveChangedError as change:
             raise self._changed(change.reason, self._good_ns) from change.__cause__
         except OSError as error:
             raise self._changed(f"it is gone ({error.strerror})", self._good_ns) from error
         if found:
             raise self._changed("; ".join(found), self._good_ns)
-        if self._opened_unseen():
+        if self._opened_unseen(asking):
             raise self._changed("it was opened by somebody who cannot be seen", self._good_ns)
         self._good_ns, self._looked_ns = begun_ns, self._clock()
         self._looks += 1
@@ -141,11 +141,11 @@ class UserWatch:
         openers = tuple(one for one in found.openers if one.process.number != own)
         return _Seen(replace(found, openers=openers), wall_ns, self._clock() - begun)
 
-    def _opened_unseen(self) -> bool:
+    def _opened_unseen(self, asking: Asking) -> bool:
         """Whether a target file is open, and still is behind a look at processes that shows nobody who has it."""
-        if UNSEEN in self._said or not _is_opened(self._asking.anew()):
+        if UNSEEN in self._said or not opened_targets(asking.levels):
             return False
-        return not self._look_at_processes().look.openers and _is_opened(self._asking.anew())
+        return not self._look_at_processes().look.openers and bool(opened_targets(asking.anew().levels))
 
     def _idly(self) -> None:
         """One look by a thread that runs where nothing else would; its CPU time counts as ours."""
@@ -195,11 +195,6 @@ class UserWatch:
         stamp = time.strftime("%H:%M:%S", time.gmtime(since_ns / SECOND_NS))
         reason = readable(f"{reason}; what ran since {stamp} UTC, when it was last seen free, is void")
         return DriveChangedError(self._held.identity.path, reason, _REMEDY, since_wall_ns=since_ns)
-
-
-def _is_opened(asking: Asking) -> bool:
-    """Whether somebody else has a target file open, seen or not."""
-    return any(isinstance(level, FileLevel) and not level.chain and level.is_opened for level in asking.levels)
 
 
 def _arrival(one: Opener, wall_ns: int) -> Arrival:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 EXCLUSIVE = os.O_EXCL
 LOCK = fcntl.LOCK_EX | fcntl.LOCK_NB
-RANGE_LOCK = fcntl.F_OFD_SETLK
 _LOCKED = "is locked by another process"
 # What a file system answers that has no such locks: then nobody holds one.
 _NO_LOCKS = (errno.EBADF, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -137,27 +136,34 @@ def _lock(descriptor: int, *, ranges: int | None) -> str | None:
             time.sleep(_PAUSE_S)
         try:
             fcntl.flock(descriptor, LOCK)
-            if ranges is not None:
-                fcntl.fcntl(descriptor, RANGE_LOCK, struct.pack("hhqqi0q", ranges, os.SEEK_SET, 0, 0, 0))
+            lock_ranges(descriptor, ranges)
         except (BlockingIOError, PermissionError):
             continue
         except OSError as error:
             return None if error.errno in _NO_LOCKS else f"cannot be locked ({cause(error)})"
-        return _LOCKED if is_range_locked(descriptor) else None
+        return None
     return _LOCKED
 
 
-def is_range_locked(descriptor: int) -> bool:
-    """Whether anybody else has a lock on any byte, such as a virtual machine that shares its image with its like.
+def lock_ranges(descriptor: int, kind: int | None) -> None:
+    """Lock all bytes where a kind of lock is given, and see that nobody else has locked any, of whatever kind.
 
-    Source: Linux ``fcntl(2)``, F_OFD_GETLK.
+    A virtual machine that shares its image with its like locks a few bytes for reading.
+    Raises BlockingIOError where somebody has, OSError. Source: Linux ``fcntl(2)``, F_OFD_SETLK, F_OFD_GETLK.
     """
-    asked = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    if kind is not None:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _all_bytes(kind))
     try:
-        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, asked)
+        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _all_bytes(fcntl.F_WRLCK))
     except OSError:
-        return False
-    return bool(struct.unpack_from("h", answer)[0] != fcntl.F_UNLCK)
+        # A file system without such locks: then nobody has one.
+        return
+    if struct.unpack_from("h", answer)[0] != fcntl.F_UNLCK:
+        raise BlockingIOError
+
+
+def _all_bytes(kind: int) -> bytes:
+    return struct.pack("hhqqi0q", kind, os.SEEK_SET, 0, 0, 0)
 
 
 def cause(error: OSError) -> str:

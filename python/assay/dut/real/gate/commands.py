@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.gate.claim import open_error
 from assay.dut.real.passthrough import check_passthrough_transfer, passthrough_node
+from assay.dut.real.sysfs import number_label
 from assay.errors import IdentityError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def open_passthrough(drive: OpenDrive, *, transfer_bytes_max: int) -> Iterator[i
         raise open_error(identity, error) from None
     try:
         status = os.fstat(descriptor)
-        numbers = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}" if stat.S_ISCHR(status.st_mode) else None
+        numbers = number_label(status.st_rdev) if stat.S_ISCHR(status.st_mode) else None
         if numbers != number or not _same_namespace(descriptor, drive.fd):
             raise IdentityError(identity.path, f"{path} is not its character device", "name the drive again")
         yield descriptor

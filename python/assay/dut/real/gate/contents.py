@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.dut.real.command import Answer, CommandError, run_command
 from assay.dut.real.gate.levels import DiskLevel, FileLevel, Level, levels_below
-from assay.dut.real.sysfs import disk_at, printable
+from assay.dut.real.sysfs import disk_at, number_label, printable
 from assay.errors import IdentityError, SignatureError
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def _partitions(path: str) -> list[str]:
     for partition in disk.partitions() if disk else ():
         node = partition.node
         number = Path(node).stat().st_rdev if Path(node).exists() else 0
-        if f"{os.major(number)}:{os.minor(number)}" != partition.number_text:
+        if number_label(number) != partition.number_text:
             raise IdentityError(path, f"what is on it cannot be told: {node} is missing", "let udev make its node")
         nodes.append(node)
     return nodes

@@ -6,14 +6,14 @@ kernel does not tell what a device lies on · ``file-system:TYPE`` files there c
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.dut.real.gate import mounts, processes
-from assay.dut.real.gate.levels import DiskLevel, FileLevel
+from assay.dut.real.gate.levels import DiskLevel, FileLevel, opened_targets
 from assay.dut.real.loop import loops
+from assay.dut.real.sysfs import number_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -76,9 +76,9 @@ def opened_unseen(levels: Sequence[Level], seen: Look, again: Callable[[], Look]
     Only of a file of the caller the kernel tells this; so it keeps a file that it has mounted, too.
     """
     del again
-    found = [level for level in levels if isinstance(level, FileLevel) and not level.chain and level.is_opened]
     visible = {one.level.name for one in seen.openers}
-    return [Doubt(UNSEEN, one, "open by somebody who cannot be seen") for one in found if one.name not in visible]
+    found = (level for level in opened_targets(levels) if level.name not in visible)
+    return [Doubt(UNSEEN, one, "open by somebody who cannot be seen") for one in found]
 
 
 def untold(levels: Sequence[Level], seen: Look, again: Callable[[], Look]) -> list[Doubt]:
@@ -132,7 +132,7 @@ def alike(levels: Sequence[Level], seen: Look, again: Callable[[], Look]) -> lis
 
 def file_system(level: FileLevel) -> str:
     """The type of the file system of a file, ``unknown`` where its path leads elsewhere by now."""
-    number = f"{os.major(level.file.device)}:{os.minor(level.file.device)}"
+    number = number_label(level.file.device)
     known = next((mount.kind for mount in level.view.mounts if mount.number == number), None)
     if known:
         return known

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import mounts
 from assay.dut.real.gate.levels import DiskLevel
-from assay.dut.real.sysfs import SYSFS, read_text
+from assay.dut.real.sysfs import SYSFS, number_label, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,10 +60,10 @@ def _is_of(path: str, level: DiskLevel | FileLevel, among: Sequence[Mount]) -> b
     status = _status(path, among)
     if not isinstance(level, DiskLevel):
         return status is not None and level.file.is_of(status)
-    members = (level.disk, *level.disk.partitions())
+    members = level.disk.family()
     if status is None or not stat.S_ISBLK(status.st_mode):
         return os.path.realpath(path) in {member.node for member in members} if path.startswith("/dev/") else False
-    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}" in {member.number_text for member in members}
+    return number_label(status.st_rdev) in {member.number_text for member in members}
 
 
 def _status(path: str, among: Sequence[Mount]) -> os.stat_result | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import mounts
 from assay.dut.real.gate.mounts import swap_paths
-from assay.dut.real.sysfs import SYSFS
+from assay.dut.real.sysfs import SYSFS, number_label
 
 if TYPE_CHECKING:
     from assay.dut.real.gate.levels import DiskLevel
@@ -31,7 +31,7 @@ def mounted(level: DiskLevel) -> list[str]:
         if mount.number in numbers or (mount.source.startswith("/dev/") and os.path.realpath(mount.source) in nodes):
             return True
         status = mounts.source_status(mount, table) if mount.is_anonymous else None
-        return bool(status and stat.S_ISBLK(status.st_mode) and _text(status.st_rdev) in numbers)
+        return bool(status and stat.S_ISBLK(status.st_mode) and number_label(status.st_rdev) in numbers)
 
     return [mount.told for mount in table if is_of(mount)]
 
@@ -62,7 +62,7 @@ def md_arrays(level: DiskLevel) -> list[str]:
 
 def held(level: DiskLevel) -> list[str]:
     """Devices built upon it: device mapper (LVM, encryption, multipath), MD, bcache."""
-    found = (holder for member in _family(level.disk) for holder in member.holders())
+    found = (holder for member in level.disk.family() for holder in member.holders())
     return [f"held by {holder}" for holder in found if holder not in level.own]
 
 
@@ -73,20 +73,16 @@ def stacked_loops(level: DiskLevel) -> list[str]:
     ]
 
 
-def _family(disk: Disk) -> list[Disk]:
-    return [disk, *disk.partitions()]
-
-
 def _names(disk: Disk) -> set[str]:
-    return {member.name for member in _family(disk)}
+    return {member.name for member in disk.family()}
 
 
 def _nodes(disk: Disk) -> set[str]:
-    return {member.node for member in _family(disk)}
+    return {member.node for member in disk.family()}
 
 
 def _numbers(disk: Disk) -> set[str | None]:
-    return {member.number_text for member in _family(disk)}
+    return {member.number_text for member in disk.family()}
 
 
 def _members(text: str) -> set[str]:
@@ -97,8 +93,4 @@ def _is_of(backing: Backing, disk: Disk) -> bool:
     """Whether a loop device's backing is the disk or a partition of it, by whatever node."""
     if not backing.inode:
         return str(backing.path) in _nodes(disk)
-    return backing.block != 0 and _text(backing.block) in _numbers(disk)
-
-
-def _text(number: int) -> str:
-    return f"{os.major(number)}:{os.minor(number)}"
+    return backing.block != 0 and number_label(backing.block) in _numbers(disk)

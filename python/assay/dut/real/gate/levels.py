@@ -20,7 +20,7 @@ from assay.dut.real.sysfs import disk_of
 from assay.errors import IdentityError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from assay.dut.real.gate.mounts import Mount
     from assay.dut.real.loop import Backing
@@ -138,8 +138,13 @@ class FileLevel(Level):
 
     @property
     def is_opened(self) -> bool:
-        """Whether somebody has it open, seen or not, as far as the kernel tells."""
-        return self.view.is_free(self.file) is False
+        """Whether it is the target and somebody has it open, seen or not, as far as the kernel tells."""
+        return not self.chain and self.view.is_free(self.file) is False
+
+
+def opened_targets(found: Sequence[Level]) -> list[FileLevel]:
+    """The target, where it is a file that somebody has open, seen or not, as far as the kernel tells."""
+    return [level for level in found if isinstance(level, FileLevel) and level.is_opened]
 
 
 def levels(

@@ -170,7 +170,7 @@ def _devices(levels: Sequence[Level]) -> dict[tuple[str, int], Level]:
     found: dict[tuple[str, int], Level] = {}
     for level in levels:
         if isinstance(level, DiskLevel):
-            blocks = {member.number_text for member in (level.disk, *level.disk.partitions())}
+            blocks = {member.number_text for member in level.disk.family()}
             found |= {("block", _number(text)): level for text in blocks if text}
             found |= {("character", _number(text)): level for text in level.disk.characters()}
     return found

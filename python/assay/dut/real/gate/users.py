@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from assay.dut.real.gate import claim, doubts, exports, files, holders, lease, processes, system
-from assay.dut.real.gate.levels import DiskLevel, FileLevel, levels
+from assay.dut.real.gate.levels import DiskLevel, FileLevel, levels, opened_targets
 from assay.dut.real.gate.processes import Look
 from assay.dut.real.sysfs import readable
 
@@ -53,9 +53,7 @@ def _writers(_: Sequence[Level], seen: Look) -> list[tuple[Level, str]]:
 def _hidden_writers(found: Sequence[Level], seen: Look) -> list[tuple[Level, str]]:
     """A target file that somebody writes though no process is seen that does; one that is held is written by us."""
     visible = {level.name for level, _ in seen.writers()}
-    opened = [
-        one for one in found if isinstance(one, FileLevel) and not one.chain and one.view.held is None and one.is_opened
-    ]
+    opened = [one for one in opened_targets(found) if one.view.held is None]
     reason = "open for writing by somebody who cannot be seen"
     return [(one, reason) for one in opened if one.name not in visible and lease.unwritten(one.file) is False]
 
