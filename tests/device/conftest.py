@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -76,6 +77,29 @@ def command(*arguments: str) -> str:
         env={"LC_ALL": "C", "PATH": TOOLS},
     )
     return done.stdout.strip()
+
+
+def find_loop(*options: str) -> str:
+    """Set up a free loop device with these options of losetup; its node, once nobody else has it open.
+
+    Another losetup may have chosen the same one at the same moment, and tries it a while longer.
+    """
+    node = command("losetup", "--find", "--show", *options)
+    while _is_tried(node):
+        time.sleep(0.02)
+    return node
+
+
+def _is_tried(node: str) -> bool:
+    """Whether a losetup of somebody has a node open."""
+    return any(_has_open(process, node) for process in Path("/proc").glob("[0-9]*"))
+
+
+def _has_open(process: Path, node: str) -> bool:
+    with contextlib.suppress(OSError):
+        is_losetup = (process / "comm").read_text("utf-8") == "losetup\n"
+        return is_losetup and any(os.readlink(link) == node for link in (process / "fd").iterdir())  # noqa: PTH115
+    return False
 
 
 def allocate(path: Path, size_bytes: int) -> Path:
@@ -157,7 +181,7 @@ def _loop_devices(folder: Path) -> Iterator[LoopDrive]:
         image = allocate(folder / f"loop{len(attached)}.img", size_bytes)
         options = ["--read-only"] if read_only else []
         try:
-            node = command("losetup", "--find", "--show", "--direct-io=on", *options, str(image))
+            node = find_loop("--direct-io=on", *options, str(image))
         except subprocess.CalledProcessError as error:
             reason = error.stderr or str(error)
             pytest.skip(f"SKIPPED: no loop device to be had: {reason}")

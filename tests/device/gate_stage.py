@@ -11,7 +11,7 @@ import pytest
 from assay.dut.real.gate import claim, entry, mounts, open_drive
 from assay.dut.real.identity import identify
 from assay.dut.real.sysfs import Disk
-from conftest import allocate, command
+from conftest import allocate, command, find_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ class Stage:
 
     def loop_upon(self, backing: str, *options: str) -> str:
         """Another loop device upon a file or device; its node."""
-        node = command("losetup", "--find", "--show", *options, backing)
+        node = find_loop(*options, backing)
         self.undo.callback(command, "losetup", "--detach", node)
         return node
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from assay.dut.real.identity import identify
 from assay.run.store.read import read_run
-from conftest import PATIENT, allocate, command
+from conftest import PATIENT, allocate, command, find_loop
 from undisturbed import quiet_assay, undisturbed, verdict_code
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def file_on_sectors_of(sector_bytes: int, folder: Path) -> Iterator[Path]:
     with image.open("wb") as file:
         file.truncate(3 * SIZE)
     try:
-        node = command("losetup", "--find", "--show", f"--sector-size={sector_bytes}", str(image))
+        node = find_loop(f"--sector-size={sector_bytes}", str(image))
     except subprocess.CalledProcessError as error:
         pytest.skip(f"SKIPPED: no loop device with sectors of {sector_bytes} bytes to be had: {error.stderr}")
     try:

@@ -16,7 +16,7 @@ import pytest
 from assay.dut.real.identity import identify
 from assay.errors import DeviceFailureError, DriveChangedError
 from assay.run.store.read import read_run
-from conftest import ASSAY, HANG_S, allocate, command
+from conftest import ASSAY, HANG_S, allocate, command, find_loop
 from quiet_host import QUIET_ASSAY
 from shown_errors import error_lines
 from undisturbed import undisturbed, verdict_code
@@ -96,7 +96,7 @@ def hosted(needs_root: None, tmp_path: Path, memory_path: Path) -> Iterator[Host
         pytest.skip(f"SKIPPED: no file system for a loop device: {getattr(error, 'stderr', None) or error}")
     try:
         image = allocate(mount / "loop.img", SIZE)
-        node = command("losetup", "--find", "--show", "--direct-io=on", str(image))
+        node = find_loop("--direct-io=on", str(image))
         try:
             yield HostedDrive(node, mount)
         finally:

@@ -28,7 +28,7 @@ from assay.errors import (
     SignatureError,
     TooSmallError,
 )
-from conftest import command
+from conftest import command, find_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,7 +250,7 @@ def test_waits_for_a_claim_that_lasts_a_moment_only(loop_drive: LoopDrive, monke
 
 def test_refuses_a_drive_with_a_loop_device_on_it(loop_drive: LoopDrive, image: Path) -> None:
     drive = block(loop_drive(SIZE_BYTES))
-    stacked = command("losetup", "--find", "--show", drive.path)
+    stacked = find_loop(drive.path)
     try:
         refused(drive, DriveBusyError, image, f"backs {Path(stacked).name}")
     finally:
@@ -259,7 +259,7 @@ def test_refuses_a_drive_with_a_loop_device_on_it(loop_drive: LoopDrive, image: 
 
 def test_refuses_a_drive_whose_image_another_loop_device_uses(loop_drive: LoopDrive, image: Path) -> None:
     drive = block(loop_drive(SIZE_BYTES))
-    other = command("losetup", "--find", "--show", str(image))
+    other = find_loop(str(image))
     try:
         refused(drive, DriveBusyError, image, f"stands on {image}, which backs {Path(other).name}")
     finally:
@@ -273,7 +273,7 @@ def test_refuses_a_drive_far_beneath_the_running_system(
     with mounted(lower.path, tmp_path / "lower"):
         file = tmp_path / "lower/upper.img"
         file.write_bytes(bytes(SIZE_BYTES))
-        upper = command("losetup", "--find", "--show", str(file))
+        upper = find_loop(str(file))
         try:
             with mounted(upper, tmp_path / "upper"):
                 monkeypatch.setattr(system, "PATHS", (str(tmp_path / "upper"),))

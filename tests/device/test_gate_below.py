@@ -14,7 +14,7 @@ import pytest
 from assay.dut.real.gate import examined, open_drive, refusals
 from assay.dut.real.identity import identify
 from assay.errors import DriveBusyError, SignatureError
-from conftest import allocate, command
+from conftest import allocate, command, find_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ class Stack:
 
     def loop(self, backing: str | Path, *options: str) -> str:
         """A loop device upon a file or device; its node."""
-        node = command("losetup", "--find", "--show", *options, str(backing))
+        node = find_loop(*options, str(backing))
         self.undo.callback(command, "losetup", "--detach", node)
         return node
 

@@ -23,7 +23,7 @@ import pytest
 from assay.errors import StoreError
 from assay.run.store.read import read_run
 from assay.verify import verify_run
-from conftest import HANG_S, allocate, command
+from conftest import HANG_S, allocate, command, find_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ NUMBERS = [*range(FEW_LOSSES), *(pytest.param(number, marks=pytest.mark.soak) fo
 def file_system(kind: str, folder: Path) -> Iterator[str]:
     """An empty file system on a loop device of its own, by the device."""
     image = allocate(folder / "store.img", SIZE)
-    device = command("losetup", "--find", "--show", str(image))
+    device = find_loop(str(image))
     try:
         command(f"mkfs.{kind}", "-q", device)
         yield device

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from assay.dut.real.identity import identify
 from assay.run.store.read import read_run
-from conftest import PATIENT, command
+from conftest import PATIENT, command, find_loop
 from quiet_host import QUIET_ASSAY
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def holding(path: str, flags: int, *before: str) -> Callable[[], object]:
 
 
 def a_loop_upon_it(path: str) -> Callable[[], object]:
-    node = command("losetup", "--find", "--show", path)
+    node = find_loop(path)
     return lambda: command("losetup", "--detach", node)
 
 
