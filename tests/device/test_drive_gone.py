@@ -126,10 +126,13 @@ def _until(done: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def running(drive: HostedDrive, out: Path, *options: str) -> "Iterator[subprocess.Popen[str]]":
+def running(
+    drive: HostedDrive, out: Path, *options: str, test: tuple[str, ...] = ("lat",)
+) -> "Iterator[subprocess.Popen[str]]":
     """A run in its second round, on a quiet host; the child does not outlive its test."""
     identity = identify(drive.path, file_target=False).id
-    with _in_round_2("run", drive.path, *options, "--yes-destroy", identity, "--out", str(out)) as process:
+    arguments = ("run", drive.path, *options, "--yes-destroy", identity, "--out", str(out))
+    with _in_round_2(*arguments, test=test) as process:
         try:
             yield process
         finally:
@@ -140,9 +143,9 @@ def running(drive: HostedDrive, out: Path, *options: str) -> "Iterator[subproces
 
 
 @contextmanager
-def _in_round_2(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
+def _in_round_2(*arguments: str, test: tuple[str, ...] = ("lat",)) -> "Iterator[subprocess.Popen[str]]":
     """A run of the latency test, which has a single I/O outstanding and so no thread that is late for another."""
-    command = [*QUIET_ASSAY, *arguments, "--test", "lat", "--scale", "0.005"]
+    command = [*QUIET_ASSAY, *arguments, "--test", *test, "--scale", "0.005"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr
@@ -312,7 +315,9 @@ def test_a_drive_that_holds_a_thread_inside_a_system_call_is_told_and_written_do
     """The kernel lets such a process go only with the drive; what it has to say comes before."""
     out = tmp_path / "run"
     options = ("--io-path", "synchronous", "--io-time-limit", str(HANG_LIMIT_S))
-    with running(hosted, out, *options) as process:
+    # One I/O at a time in preconditioning, too, which system calls alone carry.
+    single = ("tp", "--thread-count", "1", "--queue-depth", "1")
+    with running(hosted, out, *options, test=single) as process:
         hosted.freeze()
         assert process.stderr
         while not (error := process.stderr.readline()).startswith("assay: "):
