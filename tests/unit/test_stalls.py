@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from assay.dut.dut import find_drive
-from assay.engine.records import Round, StepRecord, StoredTest
+from assay.engine.records import BY_GATE, DriveEvent, Round, StepRecord, StoredTest
 from assay.procedures.loop.result import loop_result, measurement_window
 from assay.procedures.loop.settings import LoopSettings
 from assay.procedures.saturation.result import saturation_window
@@ -164,3 +164,14 @@ def test_the_plan_sets_limit_and_policy_of_settings_base() -> None:
     plan = load_plan(None, {"drive": "sim:client-2011?capacity=1GB", **OPTIONS, **tests})
     settings = [test.settings for test in plan_run(plan, find_drive(plan)).tests]
     assert {(one.stall_limit_ns, one.void_limit) for one in settings} == {(7_500_000_000, 0)}
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [("nvme0", "the kernel's log says timeout, aborting"), (BY_GATE, "timeout, aborting")],
+)
+def test_what_the_gate_saw_is_not_said_of_the_kernel_log(device: str, words: str) -> None:
+    event = DriveEvent(level=2, device=device, text="timeout, aborting")
+    settings = synthetic_settings(**POLICY)
+    step = replace(synthetic_rounds(settings, GOLDEN)[0].cells[0], drive_events=(event,))
+    assert void_reason([step], settings) == f"{words} in {step.label}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.engine.records import BY_GATE
 from assay.results.events import disturbing, told
 from assay.spec.units import SECOND_NS
 
@@ -78,7 +79,7 @@ def _happened(void: Sequence[StepRecord], settings: TestSettings) -> str:
     if _is_stalled(worst, settings):
         return f"the drive stalled for {(worst.stall_ns_max or 0) / SECOND_NS:.1f} s"
     gravest = min((event for step in void for event in disturbing(step)), key=lambda event: event.level)
-    return f"the kernel's log says {told(gravest)}"
+    return told(gravest) if gravest.device == BY_GATE else f"the kernel's log says {told(gravest)}"
 
 
 def stalls(test: StoredTest) -> tuple[Stall, ...]:

@@ -57,9 +57,18 @@ if TYPE_CHECKING:
         StopRule,
         TraceSummary,
     )
-    from assay.engine.records.watched import Arrival, DriveEvent, DriveRecord, DriveState, HostRecord, LooksRecord
+    from assay.engine.records.watched import (
+        BY_GATE,
+        Arrival,
+        DriveEvent,
+        DriveRecord,
+        DriveState,
+        HostRecord,
+        LooksRecord,
+    )
 
 __all__ = [
+    "BY_GATE",
     "DIRECTIONS",
     "IDLE",
     "Access",

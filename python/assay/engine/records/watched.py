@@ -33,11 +33,16 @@ class HostRecord:
     switches_involuntary: int | None = None
 
 
+BY_GATE = "gate"
+"""The device of an event that the gate saw, and not the kernel: a user that arrived, a stack that changed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveEvent:
     """Something that the kernel said of a drive, its controller or its port while a step ran.
 
-    Of a simulated drive with faults, what it would have said; the device is then ``sim``.
+    Of a simulated drive with faults, what it would have said; the device is then ``sim``. Of what the gate saw,
+    ``BY_GATE``.
 
     level : of the kernel's log, 0 (emergency) to 7 (debug). device : that it named, empty where only the text tells.
     text : at most 200 characters, printable. count : how often in a row the same was said.

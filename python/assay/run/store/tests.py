@@ -7,7 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.codec import decode
-from assay.engine.records import DriveCondition, DriveEvent, LooksRecord, PurgeRecord, StoredSequence, StoredTest
+from assay.engine.records import (
+    BY_GATE,
+    DriveCondition,
+    DriveEvent,
+    LooksRecord,
+    PurgeRecord,
+    StoredSequence,
+    StoredTest,
+)
 from assay.errors import StoreError, UsageError
 from assay.files import is_plain_name
 from assay.procedures.registry import find_procedure
@@ -120,7 +128,7 @@ class _Test:
 
     def _void(self, change: DriveChanged) -> None:
         """Mark what ran since the drive was last seen as it was; a verdict on any of that is none."""
-        event = DriveEvent(level=_GRAVE, device="", text=change.reason[:_EVENT_MAX])
+        event = DriveEvent(level=_GRAVE, device=BY_GATE, text=change.reason[:_EVENT_MAX])
         for place, sequence in enumerate(self.sequences):
             if max(step.start_wall_ns + step.span_ns for step in sequence.steps) > change.since_wall_ns:
                 steps = tuple(replace(step, drive_events=(*step.drive_events, event)) for step in sequence.steps)
