@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -228,3 +229,11 @@ def test_a_run_on_a_loop_locks_its_file(stack: Stack) -> None:
         fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
     with image.open("rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_loop_device_is_the_same_drive_where_its_file_is_covered(loop_drive: LoopDrive, tmp_path: Path) -> None:
+    node = loop_drive(16 << 20)
+    code = f"from assay.dut.real.identity import identify; print(identify({node!r}, file_target=False).id)"
+    script = 'mount -t tmpfs none "$0" && exec "$1" -c "$2"'
+    arguments = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, str(tmp_path), sys.executable, code]
+    assert command(*arguments).strip() == block(node).id

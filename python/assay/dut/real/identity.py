@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from assay.dut.real.alignment import direct_block_bytes
 from assay.dut.real.cache import read_write_cache
-from assay.dut.real.loop import loop_backing
+from assay.dut.real.loop import loop_backing, loop_status
 from assay.dut.real.sysfs import SYSFS, Disk, disk_of, numa_node, printable, whole_disks
 from assay.dut.simulated.shipped import PREFIX, shipped_names
 from assay.engine.records import DriveIdentity
@@ -239,13 +239,11 @@ def _of_namespace(serial: str | None, namespace: dict[str, Any]) -> str | None:
 
 def _boot_id(disk: Disk, capacity_bytes: int, diskseq: int | None) -> str:
     """An id for a drive without serial and WWN; diskseq never returns within one boot."""
-    backing = loop_backing(disk)
+    backing = loop_status(disk)
     if backing is None:
         return f"disk:{disk.name}:{capacity_bytes}:{diskseq}"
-    try:
-        return f"loop:{backing.stat().st_ino}:{diskseq}"
-    except OSError:
-        return f"loop:unknown:{diskseq}"
+    # By the driver: the path may lead elsewhere, or nowhere, in another mount namespace.
+    return f"loop:{backing.inode or 'unknown'}:{diskseq}"
 
 
 def _first(disk: Disk, *attributes: str) -> str | None:
