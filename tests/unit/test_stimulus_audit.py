@@ -48,7 +48,7 @@ RANGE = 1 << 30
 DEMAND = Demand(thread_count=2, queue_depth=4)
 READS, WRITES, SIZE = 26_000, 14_000, 4 * KIB
 LATENCY_NS = 8 * 10 * SECOND_NS // 40_000
-ALWAYS_UNKNOWN = {"smart-units"}
+ALWAYS_UNKNOWN = {"smart-units", "successors"}
 
 
 def counters(requests: int, size: int = SIZE, **merges: int) -> KernelCounters:
@@ -83,6 +83,7 @@ def step(number: int, **changes: Any) -> StepRecord:
         counters_before=counters(READS * number),
         counters_after=counters(READS * (number + 1)),
         ended="stop-rule",
+        misaligned_io_count=0,
         thread_io_count_min=19_900,
         thread_io_count_max=20_100,
         stall_ns_max=0,
@@ -359,7 +360,7 @@ def test_what_was_not_kept_is_not_judged() -> None:
     found = outcomes(replace(test, sequences=test.sequences[:1]))
     assert {name for name, outcome in found.items() if outcome == "n/a"} == {
         "histogram-counts", "counted-bytes", "counted-ios", "merges", "counted-at-boundaries", "smart-units",
-        "captured-ios", "lba-coverage", "sequence-gap", "thread-shares",
+        "successors", "captured-ios", "lba-coverage", "sequence-gap", "thread-shares",
     }  # fmt: skip
 
 
@@ -416,7 +417,10 @@ def test_a_trace_is_summed_up_by_step_size_and_place(tmp_path: Path) -> None:
         sizes=(((4096, 2),), ((512, 1), (65_536, 1))),
         touched_bytes=2 * 4096 + 65_536,
         grid_bytes=4096,
+        successors=(None, None),
     )
+    in_order = trace_summary(tmp_path, path.name, step_count=2, capacity_bytes=1 << 30, in_order={0})
+    assert in_order.successors == ((1, 2), None)
     with pytest.raises(StoreError, match="outside the drive"):
         trace_summary(tmp_path, path.name, step_count=2, capacity_bytes=1 << 20)
     pq.write_table(pa.table({name: values for name, values in columns.items() if "bytes" not in name}), path)

@@ -270,6 +270,7 @@ BREAKINGS: dict[str, Breaking] = {
     "W-07": Breaking("lat", lambda folder: step(folder, 1, 1).update(thread_io_count_min=10**9)),
     "W-08": Breaking("open", lambda folder: step(folder, 1, 1).update(offered_io_count=None)),
     "W-09": Breaking("lat", _too_large),
+    "W-16": Breaking("lat", lambda folder: step(folder, 1, 1).update(misaligned_io_count=1)),
     "W-10": Breaking("lat", _counters),
     "W-11": Breaking("lat", _one_io_less),
     "W-12": Breaking("lat", _too_long),

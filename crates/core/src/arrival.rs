@@ -56,7 +56,7 @@ impl Arrivals {
         }
     }
 
-    /// Arrivals that were due by `end`, those that were never taken among them.
+    /// Arrivals that were due before `end`, those that were never taken among them.
     pub(crate) fn offered(&mut self, end: Nanos, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         match self {
             Self::Drawn(drawn) => Some(drawn.offered(end, rng)),
@@ -140,9 +140,9 @@ impl Drawn {
         due
     }
 
-    /// Arrivals that were due by `end`, those that were never taken among them.
+    /// Arrivals that were due before `end`, those that were never taken among them.
     pub(crate) fn offered(&mut self, end: Nanos, rng: &mut Xoshiro256PlusPlus) -> u64 {
-        while self.due() <= end {
+        while self.due() < end {
             self.take(rng);
         }
         self.taken
@@ -206,11 +206,11 @@ mod tests {
         let mut arrivals = Drawn::new(arrival, 0, 1, Nanos(0), span, &mut rng);
         let mut first_half = arrivals.offered(Nanos(5 * Nanos::SECOND.0), &mut rng);
         // 1000 + 1500 a second over two on the mean: 5 x 1250, and 10 x 1500 in all.
-        assert_eq!(first_half, 6251);
+        assert_eq!(first_half, 6250);
         first_half = arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng);
-        assert_eq!(first_half, 15_001);
+        assert_eq!(first_half, 15_000);
         let falling = Arrival { end_factor: 0.5, ..arrival };
         let mut arrivals = Drawn::new(falling, 0, 1, Nanos(0), span, &mut rng);
-        assert_eq!(arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng), 7501);
+        assert_eq!(arrivals.offered(Nanos(10 * Nanos::SECOND.0), &mut rng), 7500);
     }
 }

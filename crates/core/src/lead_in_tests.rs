@@ -219,7 +219,7 @@ fn nothing_of_an_open_loop_is_due_before_its_window_opens() {
     open.demand.arrival = Some(Arrival { per_second: 500.0, process: ArrivalProcess::Fixed, end_factor: 1.0 });
     let records = run(&mut stimulus, &[timed(8, 20 * MS), open]);
     assert_eq!((records[1].start, records[1].first_submission), (Nanos(27 * MS), Some(Nanos(27 * MS))));
-    assert_eq!(records[1].offered_io_count, Some(51));
+    assert_eq!(records[1].offered_io_count, Some(50));
     let intended = records[1].read.intended.as_ref().expect("an open loop");
     assert_eq!((intended.min_ns, intended.max_ns, rate_count(&records[1])), (MS, MS, 50));
 }

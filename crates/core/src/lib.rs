@@ -20,6 +20,8 @@ pub mod recorded;
 pub mod step;
 pub mod stimulus;
 
+mod addressed;
+mod groups;
 mod sequence;
 mod silence;
 mod stream;

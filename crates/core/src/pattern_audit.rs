@@ -1,6 +1,12 @@
 //! Address audit: achieved shares, sizes and coverage of the generator against what was asked.
 
+use std::sync::atomic::AtomicU64;
+
+use rand_core::Rng;
+
 use super::*;
+use crate::active_range::ActiveRange;
+use crate::contract::{Bytes, Direction};
 use crate::stream::worker_stream;
 
 const DRAWS: usize = 5_000_000;
@@ -11,6 +17,7 @@ fn pattern(sizes: Vec<(u64, f64)>, read_share: f64, random_share: f64) -> Access
         read_share,
         random_share,
         alignment: 0,
+        origin: GridOrigin::Range,
         lba_groups: Vec::new(),
         cursor: Cursor::Shared,
         writes_tail: false,
@@ -31,7 +38,7 @@ fn compile(pattern: &AccessPattern, range: &ActiveRange) -> CompiledPattern {
 fn draws(pattern: &AccessPattern, range: &ActiveRange, count: usize) -> Vec<Access> {
     let (compiled, cursor) = (compile(pattern, range), AtomicU64::new(0));
     let mut rng = worker_stream(1, 0);
-    (0..count).map(|_| compiled.draw(&mut rng, &cursor)).collect()
+    (0..count).map(|_| compiled.draw(&mut rng, [&cursor, &cursor])).collect()
 }
 
 /// Upper 1e-4 point of chi-square with `freedom` degrees (Wilson-Hilferty), good to 1 % from 5 degrees on.
@@ -122,6 +129,31 @@ fn lba_groups_are_met_and_not_crossed() {
         counts[group] += 1;
     }
     check_chi_square("groups", &counts, &[0.5, 0.3, 0.2]);
+}
+
+/// A border of 5 % of 1 GB is no multiple of 4 KiB: accesses of a size keep to its grid all the same.
+#[test]
+fn accesses_to_groups_keep_to_the_grid_of_their_size() {
+    let range = whole(1_000_000_000 / 512 * 512);
+    let mut grouped = pattern(vec![(4096, 0.5), (65536, 0.5)], 0.0, 1.0);
+    grouped.lba_groups = vec![(0.5, 0.05), (0.3, 0.15), (0.2, 0.80)];
+    for access in draws(&grouped, &range, 100_000) {
+        assert_eq!(access.offset.0 % access.length.0, 0);
+    }
+}
+
+#[test]
+fn a_grid_is_counted_from_byte_0_where_the_step_says_so() {
+    let range = ActiveRange::new(vec![63 * 512], 1 << 20).expect("valid");
+    let mut aligned = pattern(vec![(8192, 1.0)], 0.0, 1.0);
+    aligned.alignment = 4096;
+    let rests = |pattern: &AccessPattern| {
+        let offsets = draws(pattern, &range, 1000).into_iter().map(|access| access.offset.0 % 4096);
+        offsets.collect::<std::collections::BTreeSet<u64>>()
+    };
+    assert_eq!(rests(&aligned), [63 * 512 % 4096].into());
+    aligned.origin = GridOrigin::Drive;
+    assert_eq!(rests(&aligned), [0].into());
 }
 
 #[test]

@@ -155,8 +155,13 @@ pub struct StepRecord {
     /// Last submission.
     #[serde(rename = "last_submission_ns")]
     pub last_submission: Option<Nanos>,
-    /// With a stated arrival rate: I/Os that were due in [0, T], those that could not be issued among them.
+    /// With a stated arrival rate: I/Os that were due in [0, T), those that could not be issued among them.
     pub offered_io_count: Option<u64>,
+    /// I/Os that the device was handed off their grid; `None` where they have none: flushes and replays.
+    pub misaligned_io_count: Option<u64>,
+    /// I/Os that the device was handed where the one before them ended, by the step's rule of continuation; `None` where
+    /// all are random, or several workers take places from one cursor.
+    pub successor_io_count: Option<u64>,
     /// Fewest completions of any one thread within (0, T]; `None` where a worker stands for several threads.
     pub thread_io_count_min: Option<u64>,
     /// Most completions of any one thread within (0, T].
@@ -239,10 +244,9 @@ impl StepRecord {
         self.submission_gap_max = self.submission_gap_max.max(other.submission_gap_max);
         self.first_submission = smallest(self.first_submission, other.first_submission);
         self.last_submission = self.last_submission.max(other.last_submission);
-        self.offered_io_count = match (self.offered_io_count, other.offered_io_count) {
-            (Some(left), Some(right)) => Some(left + right),
-            (left, right) => left.or(right),
-        };
+        self.offered_io_count = sum(self.offered_io_count, other.offered_io_count);
+        self.misaligned_io_count = sum(self.misaligned_io_count, other.misaligned_io_count);
+        self.successor_io_count = sum(self.successor_io_count, other.successor_io_count);
         self.thread_io_count_min = smallest(self.thread_io_count_min, other.thread_io_count_min);
         self.thread_io_count_max = self.thread_io_count_max.max(other.thread_io_count_max);
         self.counters_before = self.counters_before.or(other.counters_before);
@@ -254,6 +258,13 @@ impl StepRecord {
 
 fn is_empty(record: &DirectionRecord) -> bool {
     *record == DirectionRecord::default()
+}
+
+fn sum(left: Option<u64>, right: Option<u64>) -> Option<u64> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left + right),
+        (left, right) => left.or(right),
+    }
 }
 
 fn smallest<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {

@@ -124,9 +124,9 @@ impl Playback {
         self.timed.then_some(due)
     }
 
-    /// I/Os that were due by `end`, those that were never issued among them; `None` where times do not count.
+    /// I/Os that were due before `end`, those that were never issued among them; `None` where times do not count.
     pub(crate) fn offered(&mut self, end: Nanos) -> Option<u64> {
-        while self.timed && self.due() <= end {
+        while self.timed && self.due() < end {
             self.take();
         }
         self.timed.then_some(self.taken)

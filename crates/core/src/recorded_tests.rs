@@ -4,6 +4,7 @@ use super::tests::{ConstantTime, Seen, step, stimulus};
 use super::*;
 use crate::arrival::{Arrival, ArrivalProcess};
 use crate::contract::{Direction, Io};
+use crate::pattern::Operation;
 use crate::recorded::{CHUNK, RecordedIo, recording};
 use crate::step::StopRule;
 

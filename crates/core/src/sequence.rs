@@ -6,6 +6,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::addressed::{AskedPlaces, PlaceCounts};
 use crate::arrival::{ArrivalProcess, Arrivals, Drawn};
 use crate::capture::Tap;
 use crate::contract::{Bytes, DataPattern, Nanos};
@@ -60,9 +61,10 @@ pub(crate) struct SharedStep {
     pub(crate) stop: StopRule,
     pub(crate) data_index: u32,
     pub(crate) cursor: Arc<AtomicU64>,
-    /// Of writes, where they have one of their own.
-    pub(crate) write_cursor: Arc<AtomicU64>,
-    pub(crate) thread_cursors: Vec<AtomicU64>,
+    /// Of each thread, where they have their own: one, or one of reads and one of writes. Steps that go on share them.
+    pub(crate) thread_cursors: Arc<Vec<AtomicU64>>,
+    /// What is counted of the places of its I/Os, where they have any.
+    pub(crate) places: Option<AskedPlaces>,
     pub(crate) claimed: AtomicU64,
     pub(crate) end: AtomicU64,
 }
@@ -260,20 +262,31 @@ impl SharedStep {
         if self.pattern.has_lines() { self.threads(worker, worker_count) } else { 0 }
     }
 
-    /// Where sequential I/Os in a slot take their place from; `bursting`: of the worker's threads the one whose burst goes
-    /// on, where they have bursts of their own.
-    pub(crate) fn cursor_of(
-        &self,
-        worker: usize,
-        worker_count: usize,
-        slot: u32,
-        bursting: Option<usize>,
-    ) -> &AtomicU64 {
-        if self.pattern.cursor() != Cursor::PerThread {
-            return &self.cursor;
+    /// Which of the worker's threads an I/O in a slot is of.
+    pub(crate) fn thread_of(&self, worker: usize, worker_count: usize, slot: u32) -> usize {
+        (slot / self.demand.queue_depth % self.threads(worker, worker_count)) as usize
+    }
+
+    /// Where I/Os of one of the worker's threads go on: reads, and all others.
+    pub(crate) fn cursors_of(&self, worker: usize, worker_count: usize, thread: usize) -> [&AtomicU64; 2] {
+        let index = self.place(worker, worker_count) + thread * worker_count;
+        match self.pattern.cursor() {
+            Cursor::Shared => [&self.cursor, &self.cursor],
+            Cursor::PerThread | Cursor::Iometer => [&self.thread_cursors[index], &self.thread_cursors[index]],
+            Cursor::Fio => [&self.thread_cursors[2 * index], &self.thread_cursors[2 * index + 1]],
         }
-        let by_slot = || (slot / self.demand.queue_depth % self.threads(worker, worker_count)) as usize;
-        &self.thread_cursors[self.place(worker, worker_count) + bursting.unwrap_or_else(by_slot) * worker_count]
+    }
+
+    /// Counts of the places of its I/Os in a worker, which begin where its cursors are now.
+    pub(crate) fn place_counts(&self, worker: usize, worker_count: usize) -> PlaceCounts {
+        let Some(asked) = &self.places else {
+            return PlaceCounts::default();
+        };
+        let threads = 0..self.threads(worker, worker_count) as usize;
+        let cursors = threads.map(|thread| self.cursors_of(worker, worker_count, thread));
+        // One place that all threads share is known under the first.
+        let count = if self.pattern.cursor() == Cursor::Shared { 1 } else { usize::MAX };
+        PlaceCounts::new(asked, cursors.take(count).map(|pair| pair.map(|cursor| cursor.load(Ordering::Relaxed))))
     }
 
     /// The first of its threads that a worker stands for: they are dealt out behind those of the steps before it.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::*;
 use crate::contract::{Completion, Errno, Io, Probe};
-use crate::pattern::{AccessPattern, Cursor};
+use crate::pattern::{AccessPattern, Cursor, GridOrigin, Operation};
 use crate::step::{Demand, StopRule};
 
 /// Answers at once, but holds one I/O inside `submit` or keeps it from `reap` for a while.
@@ -79,6 +79,7 @@ fn step(milliseconds: u64) -> StepSpec {
             read_share: 1.0,
             random_share: 1.0,
             alignment: 0,
+            origin: GridOrigin::Range,
             lba_groups: Vec::new(),
             cursor: Cursor::Shared,
             writes_tail: false,

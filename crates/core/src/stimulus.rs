@@ -9,16 +9,17 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::active_range::ActiveRange;
-use crate::arrival::{Arrival, ArrivalProcess};
+use crate::addressed::AskedPlaces;
 use crate::capture::Tap;
 use crate::contract::{Bytes, Counters, DataPattern, Device, DeviceInfo, Nanos};
+use crate::groups::{check_replay, continues, groups};
 use crate::open_error::{OpenError, Opened};
-use crate::pattern::{Cursor, Operation};
+use crate::pattern::Cursor;
 use crate::record::{Ended, StepRecord};
 use crate::recorded::{Allowed, Recording};
-use crate::sequence::{Group, Opening, SharedSequence, SharedStep, WorkerTotal};
+use crate::sequence::{Opening, SharedSequence, SharedStep, WorkerTotal};
 use crate::silence::{Sign, SilenceWatch};
-use crate::step::{Demand, OUTSTANDING_MAX, STREAMS_MAX, SequenceError, StepSpec};
+use crate::step::{Demand, SequenceError, StepSpec};
 use crate::worker::Worker;
 
 /// How often the caller is asked whether to go on.
@@ -212,12 +213,13 @@ impl<D: Device + 'static> Stimulus<D> {
         let mut data: Vec<DataPattern> = Vec::new();
         let mut steps = Vec::with_capacity(specs.len());
         let groups = groups(specs)?;
-        let (mut opening_count, mut immediate) = (0, Vec::new());
+        let (mut opening_count, mut immediate, mut continued) = (0, Vec::new(), None);
         for (index, spec) in specs.iter().enumerate() {
             if !spec.beside {
                 let before = steps.last().map(|step: &SharedStep| groups[step.group]);
                 let own = groups[before.map_or(0, |_| steps[index - 1].group + 1)];
-                if before.is_none_or(|before| !continues(&specs[own.steps()], &specs[before.steps()])) {
+                continued = before.filter(|before| continues(&specs[own.steps()], &specs[before.steps()]));
+                if continued.is_none() {
                     opening_count += 1;
                     immediate.push(before.is_none_or(|before| specs[before.first].demand == Demand::IDLE));
                 }
@@ -227,7 +229,11 @@ impl<D: Device + 'static> Stimulus<D> {
                 data.len() - 1
             });
             let group = groups.partition_point(|group| group.first <= index) - 1;
-            let mut step = self.share_step(index, spec, index - groups[group].first)?;
+            let member = index - groups[group].first;
+            let mut step = self.share_step(index, spec, member)?;
+            if let Some(before) = continued {
+                step.thread_cursors = Arc::clone(&steps[before.first + member].thread_cursors);
+            }
             (step.group, step.opening, step.data_index) = (group, opening_count - 1, data_index as u32);
             step.is_plain &= groups[group].count == 1;
             step.threads_before = specs[groups[group].first..index].iter().map(|spec| spec.demand.thread_count).sum();
@@ -268,14 +274,12 @@ impl<D: Device + 'static> Stimulus<D> {
 
     fn share_step(&mut self, index: usize, spec: &StepSpec, member: usize) -> Result<SharedStep, SequenceError> {
         let pattern = spec.compile(index, self.info)?;
-        let threads = u64::from(spec.demand.thread_count);
-        let thread_cursors = (0..threads).map(|thread| AtomicU64::new(pattern.thread_start(thread, threads))).collect();
         let cursor = self.cursor(&spec.range, member);
-        let apart = pattern.cursor() == Cursor::PerDirection;
-        // Behind those of all members of a group.
-        let write_cursor = if apart { self.cursor(&spec.range, member + STREAMS_MAX) } else { Arc::clone(&cursor) };
+        let divided = pattern.cursor() == Cursor::Shared && spec.demand.thread_count.min(self.workers.len() as u32) > 1;
         Ok(SharedStep {
             is_plain: pattern.is_random() && pattern.moves_data(),
+            thread_cursors: Arc::new(pattern.thread_starts(u64::from(spec.demand.thread_count))),
+            places: AskedPlaces::new(spec, divided),
             pattern,
             group: 0,
             threads_before: 0,
@@ -284,8 +288,6 @@ impl<D: Device + 'static> Stimulus<D> {
             stop: spec.stop,
             data_index: 0,
             cursor,
-            write_cursor,
-            thread_cursors,
             claimed: AtomicU64::new(0),
             end: AtomicU64::new(Nanos::NEVER.0),
         })
@@ -302,76 +304,6 @@ impl<D: Device + 'static> Stimulus<D> {
         self.cursors.push((range.clone(), member, Arc::clone(&cursor)));
         cursor
     }
-}
-
-/// A recording is that of the only step that replays one, whose single thread keeps its order.
-fn check_replay(specs: &[StepSpec], recorded: bool) -> Result<(), SequenceError> {
-    let replays = |spec: &StepSpec| spec.pattern.operation == Operation::Replay;
-    let keeps_times = |arrival: Arrival| arrival.process == ArrivalProcess::Recorded;
-    let other = |spec: &StepSpec| spec.demand.arrival.is_some_and(|arrival| keeps_times(arrival) != replays(spec));
-    if let Some(step) = specs.iter().position(other) {
-        return Err(SequenceError::Replay {
-            step,
-            reason: "recorded arrivals are those of a replay, which has no others",
-        });
-    }
-    let mut found = specs.iter().enumerate().filter(|(_, spec)| replays(spec));
-    let Some((step, first)) = found.next() else {
-        return if recorded {
-            Err(SequenceError::Replay { step: 0, reason: "no step replays the recording" })
-        } else {
-            Ok(())
-        };
-    };
-    let alone = !first.beside && !specs.get(step + 1).is_some_and(|next| next.beside);
-    let reason = if !recorded {
-        "there is no recording"
-    } else if found.next().is_some() {
-        "one step of a sequence replays a recording"
-    } else if first.demand.thread_count != 1 || !alone {
-        "a recording is replayed by one thread, with no step beside it"
-    } else {
-        return Ok(());
-    };
-    Err(SequenceError::Replay { step, reason })
-}
-
-/// The groups of a sequence: each step with those that run beside it.
-fn groups(specs: &[StepSpec]) -> Result<Vec<Group>, SequenceError> {
-    let mut groups: Vec<Group> = Vec::new();
-    for (step, spec) in specs.iter().enumerate() {
-        match groups.last_mut().filter(|_| spec.beside) {
-            Some(group) => {
-                group.count += 1;
-                check_group(&specs[group.steps()]).map_err(|reason| SequenceError::Beside { step, reason })?;
-            }
-            None if spec.beside => {
-                return Err(SequenceError::Beside { step, reason: "the first step has none to run beside" });
-            }
-            None => groups.push(Group { first: step, count: 1 }),
-        }
-    }
-    Ok(groups)
-}
-
-fn check_group(specs: &[StepSpec]) -> Result<(), &'static str> {
-    let outstanding: u64 = specs.iter().map(|spec| spec.demand.total()).sum();
-    if specs.len() > STREAMS_MAX {
-        Err("at most 64 steps run side by side")
-    } else if specs.iter().any(|spec| spec.stop != specs[0].stop) {
-        Err("steps that run side by side have one stop rule")
-    } else if specs.iter().any(|spec| spec.demand == Demand::IDLE) {
-        Err("an idle step runs alone")
-    } else if outstanding > OUTSTANDING_MAX {
-        Err("together they keep more than 65,536 I/Os outstanding")
-    } else {
-        Ok(())
-    }
-}
-
-/// Whether a group goes on with what the one before does.
-fn continues(group: &[StepSpec], before: &[StepSpec]) -> bool {
-    group.len() == before.len() && group.iter().zip(before).all(|(step, before)| step.continues(before))
 }
 
 impl<D> WorkerThread<D> {
@@ -482,6 +414,10 @@ fn merge(results: impl Iterator<Item = WorkerResult>) -> Result<Vec<StepRecord>,
 #[cfg(test)]
 #[path = "stimulus_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "addressed_tests.rs"]
+mod addressed_tests;
 
 #[cfg(test)]
 #[path = "group_tests.rs"]

@@ -4,6 +4,7 @@
 //! last completions of the old step are counted as its tail while the new one already runs. Where the new one differs,
 //! its window opens when the last of them is in.
 
+mod accesses;
 mod completions;
 mod turns;
 
@@ -15,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::arrival::Arrivals;
 use crate::capture::WorkerTap;
 use crate::contract::{Completion, Device, Direction, Errno, Io, Nanos, Probe};
-use crate::pattern::{Access, Cursor};
+use crate::pattern::Access;
 use crate::record::{Ended, StepRecord};
 use crate::sequence::{Group, SharedSequence, SharedStep};
 use crate::stream::worker_stream;
@@ -185,7 +186,9 @@ impl<'a, D: Device> WorkerRun<'a, D> {
             let tally = self.worker.spare_tallies.pop().unwrap_or_default();
             let (own, all) = (self.worker.index, self.sequence.worker_count);
             let shared = &self.sequence.steps[index];
-            self.steps.push(WorkerStep::new(begin, shared.slots(own, all), shared.bursting(own, all), tally, record));
+            let places = shared.place_counts(own, all);
+            let (slots, bursting) = (shared.slots(own, all), shared.bursting(own, all));
+            self.steps.push(WorkerStep::new(begin, slots, bursting, tally, places, record));
         }
         self.turn = 0;
         self.ahead.clear();
@@ -303,13 +306,16 @@ impl<'a, D: Device> WorkerRun<'a, D> {
     #[allow(clippy::inline_always, reason = "15 instructions per I/O less, where it is called from two loops")]
     fn submit(&mut self, index: usize, step: &SharedStep, first: &SharedStep, now: Nanos) -> u32 {
         let slot = self.worker.free.pop().expect("a worker has as many slots as its largest step");
-        let access = self.next_access(index, step, slot);
+        let (access, thread) = self.next_access(index, step, slot);
         first.claimed_bytes(access.length, self.sequence.worker_count == 1);
         self.outstanding += 1;
         let Access { direction, offset, length } = access;
         let io = Io { slot, direction, offset, length, data_index: step.data_index };
         let now = if direction == Direction::Write { self.ready(first, &io, now) } else { now };
         let own = &mut self.steps[index];
+        if let Some(asked) = &step.places {
+            own.places.note(asked, thread, direction, offset.0, length.0);
+        }
         let due = own.arrivals.as_mut().and_then(|arrivals| arrivals.take(&mut self.worker.rng));
         own.note_submission(now);
         self.worker.flights[slot as usize] =
@@ -323,43 +329,6 @@ impl<'a, D: Device> WorkerRun<'a, D> {
     fn ready(&mut self, step: &SharedStep, io: &Io, now: Nanos) -> Nanos {
         self.worker.device.make_ready(io);
         self.worker.device.now().min(Nanos(step.end().0 - 1)).max(now)
-    }
-
-    /// The next access. Random ones are drawn ahead, so that the device can fetch what it needs for them.
-    #[inline]
-    fn next_access(&mut self, index: usize, step: &SharedStep, slot: u32) -> Access {
-        if !step.is_plain {
-            return self.next_in_place(index, step, slot);
-        }
-        if !D::LOOKS_AHEAD {
-            return step.pattern.draw(&mut self.worker.rng, &step.cursor);
-        }
-        while self.ahead.len() < LOOK_AHEAD {
-            let access = step.pattern.draw(&mut self.worker.rng, &step.cursor);
-            self.worker.device.look_ahead(access.offset);
-            self.ahead.push_back(access);
-        }
-        self.ahead.pop_front().expect("just filled")
-    }
-
-    /// The next access of a step that takes places from a cursor, moves no data, comes in bursts, or runs beside others.
-    #[inline(never)]
-    fn next_in_place(&mut self, index: usize, step: &SharedStep, slot: u32) -> Access {
-        if step.pattern.is_replay() {
-            let access = self.steps[index].arrivals.as_ref().and_then(Arrivals::access);
-            return access.expect("an I/O of a recording that has come to its end is never due");
-        }
-        if step.pattern.cursor() == Cursor::PerDirection && step.pattern.moves_data() {
-            return step.pattern.draw_by_direction(&mut self.worker.rng, &step.cursor, &step.write_cursor);
-        }
-        let bursting = step.pattern.has_lines().then(|| self.steps[index].thread);
-        let cursor = step.cursor_of(self.worker.index, self.sequence.worker_count, slot, bursting);
-        let Worker { rng, .. } = &mut *self.worker;
-        if step.pattern.has_lines() {
-            let own = &mut self.steps[index];
-            return step.pattern.draw_of_burst(rng, cursor, &mut own.bursts[own.thread].burst);
-        }
-        if step.pattern.moves_data() { step.pattern.draw(rng, cursor) } else { step.pattern.draw_command(rng, cursor) }
     }
 
     /// Wait for completions, at the longest to the deadline; returns when that was over.
@@ -419,8 +388,9 @@ impl<'a, D: Device> WorkerRun<'a, D> {
         self.note_stall(index);
         let probe = self.probe();
         let halted = self.sequence.halted().unwrap_or_default();
-        for step in &mut self.steps[group.steps()] {
+        for (step, shared) in self.steps[group.steps()].iter_mut().zip(&self.sequence.steps[group.steps()]) {
             step.close(end);
+            step.note_places(shared.places.as_ref());
             step.record.outstanding_ns = std::mem::take(&mut step.inside_ns);
             step.record.offered_io_count =
                 step.arrivals.as_mut().and_then(|arrivals| arrivals.offered(end, &mut self.worker.rng));

@@ -12,6 +12,7 @@
 //!   own, latency only                               ----------------x
 //! ```
 
+use crate::addressed::{AskedPlaces, PlaceCounts};
 use crate::arrival::Arrivals;
 use crate::contract::{Bytes, Direction, Errno, Nanos};
 use crate::pattern::Burst;
@@ -72,6 +73,8 @@ pub(crate) struct WorkerStep {
     pub(crate) slots: u32,
     /// Of its I/Os, where they come in bursts: of each thread that the worker stands for.
     pub(crate) bursts: Vec<ThreadBurst>,
+    /// Where its I/Os went.
+    pub(crate) places: PlaceCounts,
     /// The thread whose burst goes on with the next I/O.
     pub(crate) thread: usize,
     /// Times that completed I/Os spent in its window.
@@ -86,7 +89,14 @@ pub(crate) struct WorkerStep {
 
 impl WorkerStep {
     /// `bursting` : threads that have bursts, 0 in a step without.
-    pub(crate) fn new(begin: Nanos, slots: u32, bursting: u32, tally: Tally, record: StepRecord) -> Self {
+    pub(crate) fn new(
+        begin: Nanos,
+        slots: u32,
+        bursting: u32,
+        tally: Tally,
+        places: PlaceCounts,
+        record: StepRecord,
+    ) -> Self {
         Self {
             record,
             tally: Some(tally),
@@ -94,6 +104,7 @@ impl WorkerStep {
             in_flight: 0,
             slots,
             bursts: vec![ThreadBurst::default(); bursting as usize],
+            places,
             thread: 0,
             inside_ns: 0,
             last_submission: begin,
@@ -155,6 +166,13 @@ impl WorkerStep {
         self.record.lead_in = start - self.begin;
         self.record.start_wall += self.record.lead_in;
         self.record.span = end - start;
+    }
+
+    /// Fix where its I/Os went, all of which are submitted. Idle threads have no part in it.
+    pub(crate) fn note_places(&mut self, asked: Option<&AskedPlaces>) {
+        let asked = asked.filter(|_| self.slots > 0);
+        self.record.misaligned_io_count = asked.map(|_| self.places.misaligned);
+        self.record.successor_io_count = asked.filter(|asked| asked.knows_successors()).map(|_| self.places.successors);
     }
 
     /// Count an own I/O that was submitted or completed outside of the window.

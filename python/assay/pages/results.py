@@ -54,6 +54,8 @@ def step_results(record: StepRecord) -> dict[str, Any]:
         "latency_ns_max": max_latency_ns(record),
         "lead_in_latency_ns_max": lead_in_latency_ns_max(record),
         "offered_io_count": record.offered_io_count,
+        "misaligned_io_count": record.misaligned_io_count,
+        "successor_io_count": record.successor_io_count,
         "submission_gap_ns_max": record.submission_gap_ns_max,
         "stall_ns_max": record.stall_ns_max,
         "error_count": error_count(record),

@@ -50,6 +50,14 @@ class AskedStep:
         return self.pattern.operation == "transfer" and not bursts
 
     @property
+    def has_single_draws(self) -> bool:
+        """Whether it is drawn I/O by I/O which are random, some are not, and the rule of continuation is known."""
+        pattern = self.pattern
+        bursts = len(pattern.lines) > 1 and any(line.burst_io_count > 1 for line in pattern.lines)
+        known = pattern.cursor != "per_direction" and pattern.operation in {"transfer", "trim"}
+        return known and pattern.random_share < 1 and not bursts
+
+    @property
     def range_bytes(self) -> int:
         """LBAs that it may touch. Worked: 2,048 segments of 8 MiB -> 17179869184."""
         return self.spec.active_range.segment_bytes * len(self.spec.active_range.segment_starts)

@@ -11,6 +11,7 @@ from assay.results.gaps import step_gaps, submission_gaps
 from assay.results.step import issued_bytes, issued_count
 from assay.results.stimulus_asked import asked_steps
 from assay.results.stimulus_checks import captured_ios, coverage, read_share, thread_shares, transfer_sizes
+from assay.results.stimulus_places import alignment, successors
 from assay.results.stimulus_time import lead_ins, littles_law, queue_depth, series_counts
 from assay.spec.units import MIB
 
@@ -151,6 +152,11 @@ AUDIT: tuple[Check[Issued], ...] = (
           unit="sigma", answer=lambda issued: read_share(issued.steps)),
     Check(name="transfer-sizes", title="Transfer sizes, off by", passes="0; drawn, 5 standard deviations",
           unit="size", answer=lambda issued: transfer_sizes(issued.steps)),
+    Check(name="alignment", title="I/Os off their grid", passes="0", unit="count",
+          answer=lambda issued: alignment(issued.steps), absent="not counted by the version that ran, or no places"),
+    Check(name="successors", title="I/Os that follow the one before, off by", unit="sigma",
+          passes="0; drawn, 5 standard deviations", answer=lambda issued: successors(issued.steps),
+          absent="all are random, or several threads share a cursor and nothing was captured"),
     Check(name="captured-ios", title="Captured I/Os less completed", passes="0", unit="count",
           answer=lambda issued: captured_ios(issued.steps), absent="completions were not captured: --capture"),
     Check(name="lba-coverage", title="LBAs touched, less expected", passes="at most 1 %, and chance", unit="share",

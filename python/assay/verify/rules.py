@@ -79,6 +79,9 @@ RULES: tuple[Rule, ...] = (
     Rule(id="W-15", part="steps", source=_FOLDER, check=replayed.replayed_ios,
          sentence="What a replay issued are the I/Os of its file, all of them on the drive and in the order of their "
                   "times."),
+    Rule(id="W-16", part="steps", source=_AUDIT, check=steps.places,
+         sentence="No I/O was issued off the grid of its step, and where none is random each went on where the one "
+                  "before it ended."),
     Rule(id="V-01", part="verdicts", source=f"{_JOURNAL}, test_started", check=verdicts.settings,
          sentence="The tests are those of the plan, with the settings that plan, edition and drive give."),
     Rule(id="V-02", part="verdicts", source=f"{_FOLDER}, run.json", check=verdicts.deviations,

@@ -203,6 +203,16 @@ def sizes(evidence: Evidence) -> Iterator[Broken]:
     yield from audited(evidence, "read-share", "reads or writes only, as asked", chosen=_one_direction)
 
 
+def places(evidence: Evidence) -> Iterator[Broken]:
+    """I/Os lie on the grid of their step, sequential ones follow each other; drawn shares are left to the checks."""
+    yield from audited(evidence, "alignment", "every I/O on its grid")
+    yield from audited(evidence, "successors", "each where the one before ended", chosen=_in_order)
+
+
+def _in_order(spec: StepSpec) -> bool:
+    return spec.pattern.random_share == 0
+
+
 def _one_size(spec: StepSpec) -> bool:
     return len(spec.pattern.sizes) == 1
 

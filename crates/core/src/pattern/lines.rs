@@ -6,10 +6,8 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 
-use super::{
-    Access, AccessPattern, CompiledPattern, Cursor, Operation, PatternError, Share, Size, check_shares, compile_size,
-    threshold,
-};
+use super::compiled::{Share, Size, check_shares, compile_size, threshold};
+use super::{Access, AccessPattern, CompiledPattern, Operation, PatternError};
 use crate::active_range::ActiveRange;
 use crate::contract::{Direction, Nanos};
 
@@ -69,22 +67,27 @@ impl CompiledPattern {
         if burst.left > 0 {
             return burst;
         }
-        let draw = if self.lines.len() == 1 { 0 } else { rng.next_u64() };
-        let line = self.lines.iter().position(|line| draw <= line.threshold).unwrap_or(self.lines.len() - 1);
-        Burst { line, left: self.lines[line].burst, from: now + self.lines[line].delay }
+        let draw = if self.lines().len() == 1 { 0 } else { rng.next_u64() };
+        let line = self.lines().iter().position(|line| draw <= line.threshold).unwrap_or(self.lines().len() - 1);
+        Burst { line, left: self.lines()[line].burst, from: now + self.lines()[line].delay }
     }
 
     /// Draw the next access of a burst that is not over.
-    pub(crate) fn draw_of_burst(&self, rng: &mut Xoshiro256PlusPlus, cursor: &AtomicU64, burst: &mut Burst) -> Access {
+    pub(crate) fn draw_of_burst(
+        &self,
+        rng: &mut Xoshiro256PlusPlus,
+        cursors: [&AtomicU64; 2],
+        burst: &mut Burst,
+    ) -> Access {
         burst.left -= 1;
-        let line = &self.lines[burst.line];
-        let direction = match self.operation {
-            Operation::Flush => return self.draw_command(rng, cursor),
+        let line = &self.lines()[burst.line];
+        let direction = match self.operation() {
+            Operation::Flush => return self.draw_command(rng, cursors),
             Operation::Trim => Direction::Trim,
             Operation::Transfer if line.reads.draw(rng) => Direction::Read,
             _ => Direction::Write,
         };
-        self.place(rng, cursor, &line.size, line.randoms, direction)
+        self.place(rng, cursors, &line.size, line.randoms, direction)
     }
 }
 
@@ -93,8 +96,7 @@ pub(super) fn compile(pattern: &AccessPattern, range: &ActiveRange) -> Result<Ve
     if pattern.lines.is_empty() {
         return Ok(Vec::new());
     }
-    let apart = pattern.cursor == Cursor::PerDirection || !pattern.lba_groups.is_empty();
-    if apart || pattern.lines.iter().any(|line| line.burst == 0) {
+    if !pattern.lba_groups.is_empty() || pattern.lines.iter().any(|line| line.burst == 0) {
         return Err(PatternError::Lines);
     }
     check_shares(pattern.lines.iter().map(|line| line.share), "line shares")?;
@@ -103,7 +105,7 @@ pub(super) fn compile(pattern: &AccessPattern, range: &ActiveRange) -> Result<Ve
         sum += line.share;
         Ok(Line {
             threshold: threshold(sum),
-            size: compile_size(range, line.transfer, line.alignment, sum),
+            size: compile_size(pattern, range, (line.transfer, line.alignment), sum)?,
             reads: Share::new(line.read_share, "read share")?,
             randoms: Share::new(line.random_share, "random share")?,
             burst: line.burst,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Access = Literal["random", "sequential"]
 
+Cursor = Literal["shared", "per_thread", "fio", "iometer", "per_direction"]
+
 IoPath = Literal["interrupt", "synchronous", "polled", "kernel-thread", "passthrough"]
 """The way that I/Os take into the kernel: over a ring with interrupts, one system call each, over a ring whose thread
 looks for completions itself, over a ring that a thread of the kernel watches, or as NVMe commands."""
@@ -70,10 +72,13 @@ class AccessPattern:
 
     sizes : (transfer bytes, share of accesses) pairs; shares sum to 1.
     read_share, random_share : fractions of the accesses, in [0, 1], drawn independently per I/O.
-    alignment_bytes : grid of random starts; 0 means the transfer size itself.
+    alignment_bytes : grid of starts; 0 means the transfer size itself.
+    alignment_origin : the grid is counted from the first byte of each segment of the ``range``, or of the ``drive``.
     lba_groups : (share of accesses, share of the range) pairs in LBA order; empty means uniform.
-    cursor : ``shared`` by all outstanding I/Os, or one ``per_thread``, started apart by an equal share of the range,
-        or one ``per_direction``, of reads and of writes.
+    cursor : rule of continuation, where an I/O that is not random begins. ``shared``: one place for all outstanding
+        I/Os; ``per_thread``: one each, started apart by an equal share of the range; only sequential I/Os move either.
+        ``fio``: one per thread and direction, ``iometer``: one per thread; every I/O moves either. ``per_direction`` is
+        in older runs only.
     writes_tail : a sequential pass also covers the part of the range that is shorter than one transfer.
     operation : ``transfer`` (reads and writes), ``trim``, ``flush``, which has neither place nor size, or ``replay``:
         the I/Os are those of a file, whose largest read or write is the only size.
@@ -84,8 +89,9 @@ class AccessPattern:
     read_share: float
     random_share: float
     alignment_bytes: int = 0
+    alignment_origin: Literal["range", "drive"] = "range"
     lba_groups: tuple[tuple[float, float], ...] = ()
-    cursor: Literal["shared", "per_thread", "per_direction"] = "shared"
+    cursor: Cursor = "shared"
     writes_tail: bool = False
     data: DataPattern = field(default_factory=DataPattern)
     operation: Literal["transfer", "trim", "flush", "replay"] = "transfer"
@@ -228,7 +234,10 @@ class StepRecord:
     span_ns : T, the length of the window; 0 where the step ended before it opened, which leaves no value.
     start_ns : where the window opened, on the device's monotonic clock. start_wall_ns : the same since the Unix epoch.
     lead_in_ns : from the end of the step before to ``start_ns``.
-    offered_io_count : with a stated arrival rate, I/Os that were due in [0, T], also those that could not be issued.
+    offered_io_count : with a stated arrival rate, I/Os that were due in [0, T), also those that could not be issued.
+    misaligned_io_count : issued off the grid of the step; None for flushes, replays and older runs.
+    successor_io_count : issued where the I/O before ended, by the step's rule of continuation; None where all are
+        random, or several threads take places from one cursor.
     outstanding_ns : time integral of the I/Os outstanding on the drive over [0, T] (unit: I/O x ns).
     carried_in_ns, carried_out_ns : time that the I/Os in flight at 0 still had to run, and that those in flight at T
         ran beyond it; outstanding_ns = latencies and failed_ns of both directions + carried_in_ns - carried_out_ns.
@@ -265,6 +274,8 @@ class StepRecord:
     carried_in_ns: int = 0
     carried_out_ns: int = 0
     offered_io_count: int | None = None
+    misaligned_io_count: int | None = None
+    successor_io_count: int | None = None
     thread_io_count_min: int | None = None
     thread_io_count_max: int | None = None
     stall_ns_max: int | None = None
@@ -315,9 +326,11 @@ class TraceSummary:
 
     io_counts : captured I/Os of each step. sizes : (transfer bytes, I/Os) of each step, empty without addresses.
     touched_bytes : of the drive, on a grid of ``grid_bytes``; None without addresses.
+    successors : (I/Os that begin where another of the step ended, I/Os) of each step, None where that was not asked.
     """
 
     io_counts: tuple[int, ...]
     sizes: tuple[tuple[tuple[int, int], ...], ...]
     touched_bytes: int | None
     grid_bytes: int
+    successors: tuple[tuple[int, int] | None, ...] = ()

@@ -120,7 +120,14 @@ class _Traces:
         captured = latency_reader(self.folder, name, sequence.steps) if sequence.keeps_ios else None
         if self.capacity_bytes is None:
             return replace(sequence, captured=captured)
-        found = trace_summary(self.folder, name, step_count=len(sequence.steps), capacity_bytes=self.capacity_bytes)
+        steps = zip(sequence.asked, sequence.steps, strict=False)
+        in_order = {
+            place
+            for place, (spec, record) in enumerate(steps)
+            if spec.pattern.random_share < 1 and record.successor_io_count is None
+        }
+        count, capacity = len(sequence.steps), self.capacity_bytes
+        found = trace_summary(self.folder, name, step_count=count, capacity_bytes=capacity, in_order=in_order)
         return replace(sequence, captured=captured, trace=found)
 
 

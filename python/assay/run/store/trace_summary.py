@@ -13,19 +13,24 @@ from assay.spec.units import KIB, TRANSFER_BYTES_MAX
 from assay.traces.records import WRITE
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 _CELLS_MAX = 1 << 26
 _BATCH_ROWS = 1 << 18
+_FOLLOWED_MAX = 1 << 22
 
 
-def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: int) -> TraceSummary:
+def trace_summary(
+    folder: Path, name: str, *, step_count: int, capacity_bytes: int, in_order: AbstractSet[int] = frozenset()
+) -> TraceSummary:
     """Sum up the captured completions of one sequence.
 
     Trims and flushes are counted, and neither their sizes nor their places.
     folder, name : of the Parquet file. step_count : steps of the sequence. capacity_bytes : of the drive.
+    in_order : steps whose successors are counted, among their first four million captured I/Os.
     Places are kept on a grid of 4 KiB, or of a multiple where that would be more than 67 million cells.
     Raises StoreError where the file cannot be read, or names a step or place that there is not.
     Worked: I/Os of 4 KiB at 0, 4096 and again 0 touch 8,192 bytes.
@@ -34,6 +39,7 @@ def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: i
     touched = np.zeros(-(-capacity_bytes // grid), dtype=np.bool_)
     sizes: list[dict[int, int]] = [{} for _ in range(step_count)]
     counts = np.zeros(step_count, dtype=np.int64)
+    followed = {step: _Followed() for step in in_order}
     with opened_trace(folder, name) as file:
         addressed = "offset_bytes" in file.schema_arrow.names
         columns = ["step", "operation", *(["offset_bytes", "length_bytes"] if addressed else [])]
@@ -47,12 +53,37 @@ def trace_summary(folder: Path, name: str, *, step_count: int, capacity_bytes: i
             if addressed:
                 _count_sizes(sizes, steps[moving], places[1][moving])
                 _touch(touched, grid, *(place[moving] for place in places))
+                for step, found in followed.items():
+                    found.add(*(place[moving & (steps == step)] for place in places))
     return TraceSummary(
         io_counts=tuple(counts.tolist()),
         sizes=tuple(tuple(sorted(found.items())) for found in sizes) if addressed else (),
         touched_bytes=int(touched.sum()) * grid if addressed else None,
         grid_bytes=grid,
+        successors=tuple(followed[step].counts if step in followed else None for step in range(step_count)),
     )
+
+
+class _Followed:
+    """Starts and ends of a step's I/Os, of as many as fit into little memory."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._count = 0
+
+    def add(self, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        left = _FOLLOWED_MAX - self._count
+        starts = offsets[:left].astype(np.int64)
+        self._count += len(starts)
+        self._places.append((starts, starts + lengths[:left].astype(np.int64)))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """I/Os that begin where another ended, whichever came first, and all I/Os."""
+        if not self._places:
+            return 0, 0
+        starts, ends = (np.concatenate(part) for part in zip(*self._places, strict=True))
+        return int(np.isin(starts, ends).sum()), len(starts)
 
 
 def grid_bytes(capacity_bytes: int) -> int:

@@ -1,0 +1,214 @@
+//! Where the I/Os of a step went: counted from the offsets that the device is handed, and held against the step as it was
+//! asked for. Nothing here knows how an I/O was drawn.
+//!
+//! ```text
+//! grid 4096:       0    4096    8192        a read of 4 KiB at 4608 is off it
+//! continuation:    [A   ][B   ]             B succeeds A: it begins where A ended
+//! ```
+
+use crate::active_range::ActiveRange;
+use crate::contract::Direction;
+use crate::pattern::{AccessPattern, Cursor, GridOrigin};
+use crate::step::StepSpec;
+
+/// What a step says of the places of its I/Os.
+#[derive(Debug)]
+pub(crate) struct AskedPlaces {
+    /// Grid of every start; 0: the length of the I/O itself.
+    grid: u64,
+    /// The grid is counted from byte 0 of the drive, else from the first byte of a segment.
+    from_drive: bool,
+    /// Up to this power of two, grids counted from every segment are one, which begins at `phase`.
+    common: u64,
+    phase: u64,
+    succession: Option<Succession>,
+    /// The grids that a successor may be raised to: one, or with lines the alignment of each.
+    raises: Vec<u64>,
+    /// The largest transfer: where less is left of a segment, an I/O may go on in the next.
+    largest: u64,
+    range: ActiveRange,
+}
+
+/// Which I/O is the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Succession {
+    /// The last that was itself a successor.
+    Sequential,
+    /// The last of the direction.
+    SameDirection,
+    /// The last.
+    Every,
+}
+
+/// Where the I/Os of one step in one worker went.
+#[derive(Debug, Default)]
+pub(crate) struct PlaceCounts {
+    pub(crate) misaligned: u64,
+    pub(crate) successors: u64,
+    /// Ends of the I/Os before, by thread: of reads and of writes, or the last and the last but one.
+    ends: Vec<[u64; 2]>,
+}
+
+impl AskedPlaces {
+    /// `None` for what has no places of its own: flushes and replays.
+    /// `divided`: several workers take places from one cursor, so that none of them sees which I/O came before.
+    pub(crate) fn new(spec: &StepSpec, divided: bool) -> Option<Self> {
+        let pattern = &spec.pattern;
+        if !pattern.has_places() {
+            return None;
+        }
+        let starts = spec.range.starts();
+        let from_drive = pattern.origin == GridOrigin::Drive;
+        let apart = starts.iter().fold(0, |bits, start| bits | (start - starts[0]));
+        Some(Self {
+            grid: asked_grid(pattern),
+            from_drive,
+            common: if apart == 0 { 1 << 63 } else { apart & apart.wrapping_neg() },
+            phase: if from_drive { 0 } else { starts[0] },
+            succession: if divided { None } else { succession(pattern) },
+            raises: raises(pattern),
+            largest: pattern.transfers().max().unwrap_or(0),
+            range: spec.range.clone(),
+        })
+    }
+
+    /// Whether successors are counted.
+    pub(crate) fn knows_successors(&self) -> bool {
+        self.succession.is_some()
+    }
+
+    #[inline]
+    fn is_off(&self, offset: u64, length: u64) -> bool {
+        let grid = if self.grid == 0 { length } else { self.grid };
+        if grid.is_power_of_two() && grid <= self.common {
+            offset.wrapping_sub(self.phase) & (grid - 1) != 0
+        } else {
+            !(offset - self.origin(offset)).is_multiple_of(grid)
+        }
+    }
+
+    fn origin(&self, offset: u64) -> u64 {
+        if self.from_drive { 0 } else { self.segment_start(offset) }
+    }
+
+    /// The first byte of the segment that holds an offset.
+    fn segment_start(&self, offset: u64) -> u64 {
+        let starts = self.range.starts();
+        starts[starts.partition_point(|start| *start <= offset).saturating_sub(1)]
+    }
+
+    /// Whether an I/O at `offset` goes on where one ended: at `end`, or where nothing fits there, in the next segment.
+    fn succeeds(&self, end: u64, offset: u64) -> bool {
+        let segment = self.segment_start(end.saturating_sub(1));
+        self.raises.iter().any(|grid| {
+            let expected = self.raised(end, segment, *grid);
+            let left = (segment + self.range.segment().0).saturating_sub(expected);
+            (offset == expected && left > 0) || (left < self.largest && offset == self.next_segment(segment, *grid))
+        })
+    }
+
+    fn next_segment(&self, segment: u64, grid: u64) -> u64 {
+        let starts = self.range.starts();
+        let next = starts[starts.partition_point(|start| *start <= segment) % starts.len()];
+        self.raised(next, next, grid)
+    }
+
+    fn raised(&self, place: u64, segment: u64, grid: u64) -> u64 {
+        let origin = if self.from_drive { 0 } else { segment };
+        origin + (place - origin).next_multiple_of(grid)
+    }
+}
+
+impl PlaceCounts {
+    /// `places`: linear addresses where the I/Os of each thread go on, of reads and of writes.
+    pub(crate) fn new(asked: &AskedPlaces, places: impl Iterator<Item = [u64; 2]>) -> Self {
+        let end_of = |linear: u64| match linear.min(asked.range.total().0) {
+            0 => asked.range.starts()[0],
+            // That a segment ends here and not that the next one begins.
+            linear => asked.range.place_of(linear - 1).0 + 1,
+        };
+        let ends = if asked.knows_successors() { places.map(|pair| pair.map(end_of)).collect() } else { Vec::new() };
+        Self { ends, ..Self::default() }
+    }
+
+    /// Count an I/O of a thread that is about to be handed to the device.
+    #[inline]
+    pub(crate) fn note(&mut self, asked: &AskedPlaces, thread: usize, direction: Direction, offset: u64, length: u64) {
+        self.misaligned += u64::from(asked.is_off(offset, length));
+        if let Some(succession) = asked.succession {
+            self.note_successor(asked, succession, thread, direction, (offset, offset + length));
+        }
+    }
+
+    #[inline(never)]
+    fn note_successor(
+        &mut self,
+        asked: &AskedPlaces,
+        succession: Succession,
+        thread: usize,
+        direction: Direction,
+        (offset, end): (u64, u64),
+    ) {
+        let ends = &mut self.ends[thread];
+        let side = usize::from(succession == Succession::SameDirection && direction != Direction::Read);
+        let follows = asked.succeeds(ends[side], offset);
+        // A random I/O may lie by chance where the next sequential one will: its place is not forgotten.
+        let again = succession == Succession::Sequential && !follows && asked.succeeds(ends[1], offset);
+        self.successors += u64::from(follows || again);
+        match succession {
+            Succession::Sequential if follows => *ends = [end, ends[0]],
+            Succession::Sequential if again => ends[0] = end,
+            Succession::Sequential => {}
+            Succession::SameDirection | Succession::Every => ends[side] = end,
+        }
+    }
+}
+
+/// Patterns that are all random have no order.
+fn succession(pattern: &AccessPattern) -> Option<Succession> {
+    if shares(pattern).all(|share| share >= 1.0) {
+        return None;
+    }
+    Some(match pattern.cursor {
+        Cursor::Shared | Cursor::PerThread => Succession::Sequential,
+        Cursor::Fio => Succession::SameDirection,
+        Cursor::Iometer => Succession::Every,
+    })
+}
+
+/// The grid that every I/O lies on: of random ones that of the step, beside sequential ones what all sizes have in common.
+fn asked_grid(pattern: &AccessPattern) -> u64 {
+    let alignments = pattern.lines.iter().map(|line| line.alignment).chain([pattern.alignment]);
+    let stated = alignments.clone().filter(|alignment| *alignment > 0).reduce(common_divisor);
+    let some_own = if pattern.lines.is_empty() {
+        pattern.alignment == 0
+    } else {
+        pattern.lines.iter().any(|line| line.alignment == 0)
+    };
+    let is_random = shares(pattern).all(|share| share >= 1.0);
+    match stated {
+        None if is_random => 0,
+        Some(stated) if !some_own && (is_random || pattern.cursor == Cursor::Iometer) => stated,
+        stated => pattern.transfers().chain(stated).reduce(common_divisor).unwrap_or(1),
+    }
+}
+
+fn raises(pattern: &AccessPattern) -> Vec<u64> {
+    let common = asked_grid(pattern).max(1);
+    if pattern.cursor != Cursor::Iometer {
+        return vec![common];
+    }
+    let lines = pattern.lines.iter().map(|line| if line.alignment == 0 { common } else { line.alignment });
+    let mut grids: Vec<u64> = lines.collect();
+    grids.dedup();
+    if grids.is_empty() { vec![common] } else { grids }
+}
+
+fn shares(pattern: &AccessPattern) -> impl Iterator<Item = f64> + '_ {
+    let own = pattern.lines.is_empty().then_some(pattern.random_share);
+    pattern.lines.iter().map(|line| line.random_share).chain(own)
+}
+
+fn common_divisor(left: u64, right: u64) -> u64 {
+    if right == 0 { left } else { common_divisor(right, left % right) }
+}
