@@ -9,6 +9,7 @@ _WORDS = {
     "time": "its time is over",
     "amount": "its amount is written",
     "no-completions": "no I/O completed, so that nothing can be judged",
+    "incomplete": "not all of it was issued",
     "interrupted": "it was interrupted",
     "device-failure": "the drive failed, or stopped answering",
     "drive-changed": "the drive was changed, or used by others, under the test",
@@ -20,6 +21,8 @@ _WORDS = {
 
 RAN_TO_ITS_END = frozenset({"steady", "round-limit", "time", "amount"})
 """Endings by a rule of the test itself."""
+INCOMPLETE = "incomplete"
+"""How a test ends of which less was issued than it asked for, though no I/O failed and nobody stopped it."""
 NO_COMPLETIONS = "no-completions"
 """How a test ends in which a tracking variable would be zero for want of a completion: zeros are no value."""
 

@@ -89,7 +89,8 @@ def test_files_of_another_form_are_refused_by_name(tmp_path: Path) -> None:
 def test_a_trace_is_planned_from_what_was_found_in_it() -> None:
     plan, test = planned(trace=str(TRACE), queue_depth=64, speed=2.0, prepare_fills=0)
     facts = plan.replay.facts
-    assert (facts.form, facts.issued_count, facts.largest_bytes) == ("fio iolog version 3", 400, 65536)
+    assert (facts.form, facts.issued_count) == ("fio iolog version 3", 400)
+    assert facts.rounded_to(512).largest_bytes == 65536
     assert facts.map.span_ns == 2_365_455_000
     settings = test.settings
     assert settings.span_ns == 1_182_727_500
@@ -115,6 +116,19 @@ def test_a_trace_is_planned_from_what_was_found_in_it() -> None:
 def test_what_cannot_be_replayed_is_refused_with_the_reason(options: dict[str, object], words: str) -> None:
     with pytest.raises(AssayError, match=words):
         planned(**options)
+
+
+def test_ios_inside_blocks_are_rounded_outwards_and_counted_for_the_drives_block(tmp_path: Path) -> None:
+    path = tmp_path / "inside.log"
+    ios = "0 /dev/sdx write 256 512\n1 /dev/sdx read 4096 4096\n2 /dev/sdx read 5120 100\n3 /dev/sdx sync 0 0\n"
+    path.write_text(f"fio version 3 iolog\n0 /dev/sdx add\n0 /dev/sdx open\n{ios}")
+    _, test = planned(trace=str(path))
+    facts = test.settings.facts
+    found = [(one.io_count, one.largest_bytes, one.write_bytes) for one in map(facts.rounded_to, (512, 4096, 65536))]
+    assert found == [(2, 4096, 1024), (2, 4096, 4096), (3, 65536, 65536)]
+    assert test.written_bytes == 1_000_000_000 // 512 * 512 + 1024
+    sentence = "2 I/Os begin or end inside a block of 512 bytes and are issued rounded outwards"
+    assert sentence in test.outline.notes
 
 
 def test_a_trace_without_times_is_issued_as_fast_as_possible_only(tmp_path: Path) -> None:

@@ -11,9 +11,12 @@ from assay.cli import assay
 from assay.dut.dut import Answers
 from assay.procedures.editions import stored_edition
 from assay.procedures.replay.pages import ReplayReport, replay_report
+from assay.results import stored_exit_codes, withheld_reason
 from assay.run.plan_file import load_plan
 from assay.run.run import run_plan
 from assay.run.store.read import read_run
+from assay.traces import READ, write_replay
+from assay.traces.records import batch_of_lists
 from click.testing import CliRunner
 from every_kind import TRACE
 
@@ -38,6 +41,10 @@ def replayed(folder: Path, trace: Path = TRACE, drive: str = DRIVE, **options: o
 
 def report_of(run: StoredRun) -> ReplayReport:
     return replay_report(run, run.tests[0], stored_edition(run.edition), "replay-1")
+
+
+def verified(folder: Path) -> int:
+    return CliRunner().invoke(assay, ["verify", str(folder)], standalone_mode=False).return_value or 0
 
 
 def issued(path: Path) -> NDArray[np.int64]:
@@ -125,6 +132,31 @@ def test_a_trace_that_changed_since_it_was_planned_is_refused(tmp_path: Path) ->
     trace.write_bytes(TRACE.read_bytes() + b"2400000 /dev/sdx read 0 4096\n")
     with pytest.raises(Exception, match="was changed since the run was planned"):
         run_plan(plan, out=tmp_path / "run", answers=Answers(), show=lambda _: None)
+
+
+def test_ios_that_begin_inside_a_block_are_all_issued_and_the_report_counts_them(tmp_path: Path) -> None:
+    trace = tmp_path / "inside.log"
+    ios = "".join(f"{n * 500} /dev/sdx read {n * 8192 + n % 2 * 256} 4096\n" for n in range(200))
+    trace.write_text(f"fio version 3 iolog\n0 /dev/sdx add\n0 /dev/sdx open\n{ios}")
+    run = replayed(tmp_path / "run", trace, prepare_fills=0)
+    side = run.tests[0].sequences[-1].steps[0].sides[0]
+    assert (side.latency_io_count, side.window_bytes + side.tail_bytes) == (200, 100 * 4096 + 100 * 4608)
+    sentence = "100 I/Os begin or end inside a block of 512 bytes and are issued rounded outwards"
+    assert sentence in report_of(run).remarks()
+    assert verified(tmp_path / "run") == 0
+
+
+def test_a_replay_of_which_ios_are_missing_has_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_a_fault(_: object, path: Path) -> None:
+        rows = [(n * 1000, READ, n * 4096 + (n == 7) * 256, 4096) for n in range(400)]
+        write_replay(path, [batch_of_lists(rows)])
+
+    monkeypatch.setattr("assay.procedures.replay.run.write_ios", with_a_fault)
+    run = replayed(tmp_path / "run", prepare_fills=0)
+    assert (run.tests[0].ended, run.tests[0].ended_detail) == ("incomplete", "7 of 400 I/Os")
+    assert withheld_reason(run.tests[0]) == "the test did not run to its end: 7 of 400 I/Os"
+    assert stored_exit_codes(run) == (5,)
+    assert verified(tmp_path / "run") == 5
 
 
 def invoked(*words: str) -> tuple[int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.endings import NO_COMPLETIONS, RAN_TO_ITS_END, is_cut_short
+from assay.endings import INCOMPLETE, NO_COMPLETIONS, RAN_TO_ITS_END, is_cut_short
 from assay.finding import Finding
 from assay.results.step import error_count
 
@@ -45,7 +45,8 @@ def ending(test: StoredTest) -> Finding:
     """A test ended by a rule of its own; one that was cut short has no result."""
     if not is_cut_short(test.ended):
         return Finding(level="pass", reason=test.ended or "")
-    return Finding(level="invalid", reason="the test did not run to its end")
+    issued = f": {test.ended_detail}" if test.ended == INCOMPLETE else ""
+    return Finding(level="invalid", reason=f"the test did not run to its end{issued}")
 
 
 def silence(test: StoredTest) -> Finding:

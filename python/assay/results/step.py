@@ -14,7 +14,7 @@ from assay.spec.units import MB, MILLISECOND_NS, SECOND_NS, kib_label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.engine.records import Access, Cell, Demand, DirectionRecord, StepRecord
+    from assay.engine.records import Access, Cell, Demand, DirectionRecord, StepRecord, StopRule
 
 
 def cell_label(cell: Cell, access: Access = "random") -> str:
@@ -124,6 +124,21 @@ def error_count(record: StepRecord) -> int:
 def ran_whole(record: StepRecord) -> bool:
     """Whether a step ran to its end and no I/O of it failed. Worked: one that was interrupted -> not."""
     return record.ended == "stop-rule" and not error_count(record)
+
+
+def short_of_asked(record: StepRecord, stop: StopRule) -> str | None:
+    """What a step that ran to its end did less of than was asked; None where it did all of it.
+
+    Worked: one I/O of a recording of 200 -> ``1 of 200 I/Os``.
+    """
+    if not ran_whole(record):
+        return None
+    moved, done = sum(map(issued_bytes, record.sides)), completed_count(record)
+    if stop.amount_bytes is not None and moved < stop.amount_bytes:
+        return f"{moved:,} of {stop.amount_bytes:,} bytes"
+    if stop.io_count is not None and done != stop.io_count:
+        return f"{done:,} of {stop.io_count:,} I/Os"
+    return None
 
 
 def issued_bytes(direction: DirectionRecord) -> int:

@@ -3,6 +3,7 @@
 from assay.traces.mapping import Mapping, mapped, mapping_for
 from assay.traces.records import FLUSH, OPERATIONS, READ, TRIM, WRITE, Batch
 from assay.traces.replay_file import TRIM_BYTES_MAX, at_speed, issued, read_replay, replay_fault, write_replay
+from assay.traces.rounding import Rounded, RoundedSums
 from assay.traces.stream_map import SizeShare, StreamMap, stream_map
 from assay.traces.trace import Trace, open_trace
 
@@ -15,6 +16,8 @@ __all__ = [
     "WRITE",
     "Batch",
     "Mapping",
+    "Rounded",
+    "RoundedSums",
     "SizeShare",
     "StreamMap",
     "Trace",

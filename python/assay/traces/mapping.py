@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.traces.records import FLUSH, Batch
+from assay.traces.rounding import block_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +35,7 @@ class Mapping:
     @property
     def sentence(self) -> str:
         """The rule in words, for the report."""
-        block = f"starts are rounded down and sizes up to {self.logical_block_bytes} bytes"
+        block = f"starts are rounded down and ends up to {self.logical_block_bytes} bytes"
         words = {
             "keep": "Addresses are those of the trace",
             "scale": f"Each start is multiplied by {self.capacity_bytes} / {self.span_bytes}",
@@ -71,9 +72,8 @@ def mapped(batches: Iterable[Batch], mapping: Mapping) -> Iterator[Batch]:
 def _mapped(batch: Batch, mapping: Mapping) -> Batch:
     block = mapping.logical_block_bytes
     capacity = mapping.capacity_bytes // block
-    start = batch.offset_bytes // block
-    end = batch.offset_bytes // block + -(-(batch.offset_bytes % block + batch.length_bytes) // block)
-    count = np.minimum(end - start, capacity)
+    start, touched = block_span(batch, block)
+    count = np.minimum(touched, capacity)
     if mapping.rule == "scale":
         start = scaled(start, capacity, -(-mapping.span_bytes // block))
     elif mapping.rule == "wrap":

@@ -9,7 +9,7 @@ from assay.finding import Finding
 from assay.results.audit import counted
 from assay.results.groups import goes_on, place_before
 from assay.results.run_checks import RUN_CHECKS
-from assay.results.step import completed_count, error_count, issued_bytes, ran_whole, rate_count
+from assay.results.step import completed_count, error_count, ran_whole, rate_count, short_of_asked
 from assay.results.stimulus_asked import asked_steps, step_names
 from assay.results.stimulus_audit import AUDIT, Issued
 from assay.verify.rule import Broken
@@ -76,19 +76,8 @@ def labels(evidence: Evidence) -> Iterator[Broken]:
             yield Broken(
                 place=one.where, found=f"is named {one.record.label!r:.60}", expected=f"{one.spec.label!r:.60}"
             )
-        elif ran_whole(one.record) and (fault := _short(one)):
+        elif fault := short_of_asked(one.record, one.spec.stop):
             yield Broken(place=one.where, found=fault, expected="as much as was asked, since it ran to its end")
-
-
-def _short(one: Step) -> str | None:
-    """What a step that ran to its end did less of than was asked."""
-    stop, done = one.spec.stop, completed_count(one.record)
-    moved = sum(issued_bytes(side) for _, side in one.sides)
-    if stop.amount_bytes is not None and moved < stop.amount_bytes:
-        return f"{moved:,} of {stop.amount_bytes:,} bytes"
-    if stop.io_count is not None and done != stop.io_count:
-        return f"{done:,} of {stop.io_count:,} I/Os"
-    return None
 
 
 def succession(evidence: Evidence) -> Iterator[Broken]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import StoreError, UsageError
 from assay.procedures.replay.settings import TraceFacts
-from assay.traces import READ, WRITE, at_speed, issued, mapped, open_trace, stream_map, write_replay
+from assay.traces import RoundedSums, at_speed, issued, mapped, open_trace, stream_map, write_replay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +33,8 @@ def looked_at(source: TraceSource) -> TraceFacts:
         form=trace.form,
         told=trace.told,
         has_times=trace.has_times,
-        largest_bytes=seen.largest_bytes,
         issued_count=seen.issued_count,
+        rounded=seen.rounded.result(),
         map=found,
     )
 
@@ -57,16 +57,16 @@ def write_ios(settings: ReplaySettings, path: Path) -> None:
 
 
 class _Seen:
-    """Of the batches that pass, the largest read or write, and how many I/Os are issued for them."""
+    """Of the batches that pass, how many I/Os are issued for them, and what whole blocks make of these."""
 
     def __init__(self) -> None:
-        self.largest_bytes = self.issued_count = 0
+        self.issued_count, self.rounded = 0, RoundedSums()
 
     def passing(self, trace: Trace) -> Iterator[Batch]:
         for batch in trace:
-            moved = batch.length_bytes[(batch.operation == READ) | (batch.operation == WRITE)]
-            self.largest_bytes = max(self.largest_bytes, int(moved.max(initial=0)))
-            self.issued_count += sum(map(len, issued([batch])))
+            for part in issued([batch]):
+                self.issued_count += len(part)
+                self.rounded.add(part)
             yield batch
 
 

@@ -95,7 +95,8 @@ class ReplayReport(CustomReport):
     def _reading(self) -> tuple[str, ...]:
         facts, mapping = self.settings.facts, self.settings.mapping
         told = "; ".join((facts.form, *facts.told))
-        return (f"Trace: {told}.", mapping.sentence)
+        rounded = self.settings.rounded.sentence
+        return (f"Trace: {told}.", mapping.sentence, *([f"{rounded}."] if rounded else []))
 
     def _results(self, done: Replayed) -> tuple[Block, ...]:
         rates = Table(
@@ -148,7 +149,11 @@ class ReplayReport(CustomReport):
         }
 
     def remarks(self) -> tuple[str, ...]:
-        """That the times of the trace were not kept, where they were not."""
+        """How many I/Os were rounded, and that the times of the trace were not kept, where they were not."""
+        rounded = self.settings.rounded.sentence
+        return (*([rounded] if rounded else []), *self._lateness())
+
+    def _lateness(self) -> tuple[str, ...]:
         done = self.result.replayed
         if done is None or done.late is None or done.grade not in {"fair", "poor"}:
             return ()
@@ -181,6 +186,7 @@ class ReplayReport(CustomReport):
             ("SHA-256 of the trace", settings.facts.sha256),
             ("Form of the trace", "; ".join((settings.facts.form, *settings.facts.told))),
             ("Places on this drive", settings.mapping.sentence),
+            ("Rounded to whole blocks", settings.rounded.sentence or "no I/O"),
             ("I/Os", f"{settings.facts.issued_count:,}, {self._speed}"),
             ("Preparation", self.preparation),
         )

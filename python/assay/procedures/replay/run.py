@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assay.endings import INCOMPLETE
 from assay.engine.pattern import leading_range
 from assay.engine.records import AccessPattern, Demand, Ending, StepSequence, StepSpec, StopRule
 from assay.errors import UsageError
@@ -14,6 +15,7 @@ from assay.procedures.phases import PlannedPhase
 from assay.procedures.procedure import LONGEST_NS, PlannedTest, PlanSummary
 from assay.procedures.replay.looked import write_ios
 from assay.procedures.replay.settings import ReplaySettings
+from assay.results.step import short_of_asked
 from assay.spec.units import SECOND_NS, TRANSFER_BYTES_MAX
 from assay.traces import mapping_for
 
@@ -32,7 +34,7 @@ def plan_replay(request: Request[Strict, ReplayOptions]) -> list[PlannedTest]:
     Raises UsageError without a trace, and for one that does not fit this drive as the plan maps it.
     """
     settings = _settings(request, request.options.require_trace())
-    least_ns, written = settings.span_ns, settings.facts.map.io_bytes["write"]
+    least_ns, written = settings.span_ns, settings.rounded.write_bytes
     replayed = PlannedPhase(
         name="replay",
         stages=("replay",),
@@ -101,11 +103,11 @@ def _mapping(options: ReplayOptions, facts: TraceFacts, drive: DriveIdentity) ->
 
 
 def _pattern(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> AccessPattern:
-    """What is known of the accesses: the largest transfer, in whole blocks, which may begin inside of one."""
+    """What is known of the accesses: the largest transfer, in whole blocks."""
     block = request.drive.logical_block_bytes
-    largest = -(-facts.largest_bytes // block) * block + (block if block > 512 else 0)  # noqa: PLR2004 - of traces
+    largest = facts.rounded_to(block).largest_bytes
     if largest > TRANSFER_BYTES_MAX:
-        reason = f"has a read or write of {facts.largest_bytes:,} bytes, more than {TRANSFER_BYTES_MAX:,}"
+        reason = f"has a read or write of {largest:,} bytes in whole blocks, more than {TRANSFER_BYTES_MAX:,}"
         raise UsageError(request.options.trace, reason, "split it before")
     moved = facts.map.io_count
     reads, writes = moved["read"], moved["write"]
@@ -121,7 +123,7 @@ def _pattern(request: Request[Strict, ReplayOptions], facts: TraceFacts) -> Acce
 def run_replay(settings: ReplaySettings, _: Context) -> Course:
     """Purge and fill as stated, then the I/Os of the trace."""
     yield from prepared(settings)
-    yield StepSequence(
+    records = yield StepSequence(
         name="replay",
         stage="replay",
         index=0,
@@ -130,6 +132,8 @@ def run_replay(settings: ReplaySettings, _: Context) -> Course:
         on_void="stop",
         replay=partial(write_ios, settings),
     )
+    if short := short_of_asked(records[0], settings.step.stop):
+        return Ending(reason=INCOMPLETE, reached=True, detail=short)
     return Ending(reason="time", reached=True)
 
 
@@ -137,10 +141,11 @@ def _outline(settings: ReplaySettings, scale: float) -> PlanSummary:
     facts, speed = settings.facts, settings.speed
     at = "as fast as possible" if speed is None else f"at {speed:g} times the speed of the trace"
     unscaled = () if scale == 1 else ("--scale shortens no trace; --speed does",)
+    rounded = filter(None, (settings.rounded.sentence,))
     return PlanSummary(
         what="replay",
         steps=f"{facts.map.total_count:,} I/Os {at}",
         step_ns=settings.span_ns,
-        notes=(f"{facts.form}; {'; '.join(facts.told)}", settings.mapping.sentence, *unscaled),
+        notes=(f"{facts.form}; {'; '.join(facts.told)}", settings.mapping.sentence, *rounded, *unscaled),
         facts={"trace": settings.source.path, "io_count": facts.map.total_count},
     )

@@ -7,7 +7,8 @@ from typing import Literal
 
 # Read by the codec when the program runs.
 from assay.engine.records import StepSpec, TestSettings
-from assay.traces import Mapping, StreamMap
+from assay.errors import UsageError
+from assay.traces import Mapping, Rounded, StreamMap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +27,25 @@ class TraceFacts:
     """What was found in a trace.
 
     sha256 : of its content. form : which kind of file it is. told : how it is read, a sentence each. has_times : False
-    where it has none. largest_bytes : the largest read or write. issued_count : I/Os that a replay issues: those of no
-    bytes are left out, large trims split. map : sizes, mix, order, places and times.
+    where it has none. issued_count : I/Os that a replay issues: those of no bytes are left out, large trims split.
+    rounded : what whole blocks make of them, for each size of block. map : sizes, mix, order, places and times.
     """
 
     sha256: str
     form: str
     told: tuple[str, ...]
     has_times: bool
-    largest_bytes: int
     issued_count: int
+    rounded: tuple[Rounded, ...]
     map: StreamMap
+
+    def rounded_to(self, block_bytes: int) -> Rounded:
+        """What whole blocks make of the I/Os. Raises UsageError for a block that no trace is counted for."""
+        found = next((one for one in self.rounded if one.block_bytes == block_bytes), None)
+        if found is None:
+            reason = "is none that a trace is rounded to"
+            raise UsageError(f"logical block of {block_bytes} bytes", reason, "replay on a drive of 512 or 4096 bytes")
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,11 @@ class ReplaySettings(TestSettings):
     fill_bytes: int
     fill_transfer_bytes: int
     step: StepSpec
+
+    @property
+    def rounded(self) -> Rounded:
+        """What whole blocks of this drive make of the I/Os."""
+        return self.facts.rounded_to(self.mapping.logical_block_bytes)
 
     @property
     def transfer_bytes_max(self) -> int:
