@@ -15,7 +15,13 @@ from assay.cli.candidates import (
     test_candidates,
 )
 from assay.cli.config import with_settings
-from assay.cli.workload_options import WORKLOAD_OPTIONS, add_replay, workload_overrides
+from assay.cli.workload_options import (
+    WORKLOAD_OPTIONS,
+    add_replay,
+    preparation_choices,
+    refuse_preparation,
+    workload_overrides,
+)
 from assay.errors import UsageError, ValueRangeError
 from assay.nearest import did_you_mean
 
@@ -330,6 +336,8 @@ def make_plan(
     speed: str | None = None,
     mapping: str | None = None,
     columns: str | None = None,
+    fill: float | None = None,
+    no_purge: bool = False,
     name: str | None = None,
     tags: tuple[str, ...] = (),
     **options: Any,
@@ -337,7 +345,8 @@ def make_plan(
     """The plan of a drive, of a plan file, or of a file applied to another drive, with what the user set.
 
     icf, fio, replay : a workload or trace of another tool, which is all that is run; run_time_s : of an icf without a
-    run time; speed, mapping, columns : how a trace is issued. name, tags : of the run; they win over those of a file.
+    run time; speed, mapping, columns : how a trace is issued. fill, no_purge : before a workload or a replay.
+    name, tags : of the run; they win over those of a file.
     Raises UsageError and PlanError.
     """
     from assay.run.plan_file import left_out_choices, load_plan  # noqa: PLC0415
@@ -360,7 +369,9 @@ def make_plan(
     add_replay(overrides, {"speed": speed, "map": mapping, "columns": columns})
     demand = {"thread_count": thread_count, "queue_depth": queue_depth, "arrival": arrival}
     chosen = {name: value for name, value in demand.items() if value is not None}
-    plan = load_plan(files[0] if files else None, overrides, chosen)
+    prepared = preparation_choices(fill, no_purge=no_purge)
+    plan = load_plan(files[0] if files else None, overrides, chosen | prepared)
+    refuse_preparation(plan, prepared)
     for text in left_out_choices(plan, chosen):
         click.echo(f"assay: {text}", err=True)
     return with_settings(_named(plan, {key: text for key, text in (("name", name), ("tags", tags)) if text}))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from assay.run.plan_file import Plan
 
 WORKLOAD_OPTIONS = [
     click.option(
@@ -52,8 +55,16 @@ WORKLOAD_OPTIONS = [
         metavar="NAMES",
         help="Of a replayed CSV, as time=1:us,op=2,offset=3:bytes,size=4:bytes. Default: guessed by public forms.",
     ),
+    click.option(
+        "--fill",
+        type=click.FloatRange(0, 100),
+        metavar="N",
+        help="Of a workload or replay: fill the drive N times first. Default: as the plan says; 0 for files of other "
+        "tools, 1 for a replay.",
+    ),
+    click.option("--no-purge", is_flag=True, help="Of a workload or replay: leave out the purge."),
 ]
-"""Workloads and traces of other tools, which are run alone."""
+"""Workloads and traces of other tools, which are run alone, and how the drive is prepared for them."""
 
 
 def workload_overrides(
@@ -88,6 +99,22 @@ def add_replay(overrides: dict[str, Any], given: dict[str, str | None]) -> None:
         chosen["speed"] = _speed(chosen["speed"])
     if chosen:
         overrides["replay"] |= chosen
+
+
+def preparation_choices(fill: float | None, *, no_purge: bool) -> dict[str, Any]:
+    """Keys of the tables of workloads and replays for the options that prepare the drive."""
+    return ({} if fill is None else {"prepare_fills": fill}) | ({"purge": False} if no_purge else {})
+
+
+def refuse_preparation(plan: Plan, choices: dict[str, Any]) -> None:
+    """Raise UsageError where the drive is to be prepared for a workload or a replay and the plan has neither."""
+    from assay.procedures.registry import find_procedure  # noqa: PLC0415
+
+    used = [find_procedure(name) for name in (*plan.tests, *plan.studies)]
+    if choices and not all(plan.options(one).chosen(choices) for one in used):
+        option = "--fill" if "prepare_fills" in choices else "--no-purge"
+        remedy = "give it with --fio, --icf, --replay, or a plan of a workload alone"
+        raise UsageError(option, "prepares the drive for a workload or a replay", remedy)
 
 
 def _speed(text: str) -> float:

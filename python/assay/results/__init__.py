@@ -66,6 +66,7 @@ from assay.results.step import (
     window_count,
 )
 from assay.results.stimulus_audit import stimulus_audit
+from assay.results.unwritten import unwritten_sentence
 
 __all__ = [
     "BEYOND_MIN",
@@ -140,6 +141,7 @@ __all__ = [
     "stored_exit_codes",
     "thread_spread",
     "throughput",
+    "unwritten_sentence",
     "void_places",
     "void_reason",
     "window_count",

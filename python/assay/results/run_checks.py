@@ -19,6 +19,7 @@ from assay.results.events import disturbing, told
 from assay.results.gaps import sequence_gap
 from assay.results.measured import counted_sequences
 from assay.results.stimulus_time import balance
+from assay.results.unwritten import unwritten_reads
 from assay.spec.units import MILLISECOND_NS, SECOND_NS
 
 if TYPE_CHECKING:
@@ -244,6 +245,9 @@ RUN_CHECKS: tuple[Check[StoredTest], ...] = (
           absent="no sequence ran"),
     Check(name="completions", title="Completions of tracked variables", passes="one in each step", answer=silence,
           alone=_ALONE),
+    Check(name="unwritten", title="Reads of blocks never written", passes="at most 1 % of a range that is read",
+          answer=unwritten_reads, unit="share", absent="nothing was read behind a purge",
+          remedy="fill the drive first: --fill 1, or prepare_fills in the plan"),
     Check(name="drive-events", number="C10", title="Resets, timeouts and errors of drive and bus", passes="none",
           answer=_drive_events),
     Check(name="other-users", title="Other users of the drive", passes="none", answer=_others,

@@ -14,7 +14,7 @@ from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.replay.result import GRADES, replayed
 from assay.procedures.replay.settings import ReplaySettings
 from assay.procedures.replay.stream_map import intensity, map_table, size_table
-from assay.results import withheld_reason
+from assay.results import unwritten_sentence, withheld_reason
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -162,6 +162,10 @@ class ReplayReport(CustomReport):
             late = f"I/Os were issued up to {milliseconds_or_na(done.late.largest)} ms late"
         slots = f"{done.held:,.3g} of {self.settings.step.demand.queue_depth} slots were taken on the mean"
         return (f"the times of the trace were not kept (fidelity {done.grade}): {late}; {slots}",)
+
+    def in_short(self) -> tuple[str, ...]:
+        """Reads of blocks that were never written."""
+        return unwritten_sentence(self.test)
 
     def headlines(self) -> tuple[Headline, ...]:
         """Rate, throughput and response time from when I/Os were due, or issued."""

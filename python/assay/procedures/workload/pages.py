@@ -26,7 +26,7 @@ from assay.procedures.fills import preparation_text, with_fill
 from assay.procedures.workload.iometer_csv import iometer_csv
 from assay.procedures.workload.result import PERCENTILE_FIELDS, iops_over_time, stage_results
 from assay.procedures.workload.settings import WorkloadSettings
-from assay.results import POINT_SHARES, withheld_reason
+from assay.results import POINT_SHARES, unwritten_sentence, withheld_reason
 from assay.spec.units import duration_label
 
 if TYPE_CHECKING:
@@ -200,8 +200,9 @@ class WorkloadReport(CustomReport):
         return tuple(found)
 
     def in_short(self) -> tuple[str, ...]:
-        """How far each stream at a rate kept it, and how long nearly all of its I/Os took."""
-        return tuple(text for stage in self.result.stages for one in stage if (text := _kept(one)))
+        """Reads of what was never written, how far each stream at a rate kept it, and how long most I/Os took."""
+        kept = (text for stage in self.result.stages for one in stage if (text := _kept(one)))
+        return (*unwritten_sentence(self.test), *kept)
 
     def measures(self) -> Iterator[Measure]:
         """Every number of every stream."""
